@@ -1,0 +1,58 @@
+import type { NetworkName } from '#kernel/primitives/network.ts';
+
+/** A height and the hash at it: 32 bytes in internal order (the order in which hashes are computed). */
+export interface BlockRef {
+  readonly height: number;
+  readonly hash: Uint8Array;
+}
+
+/** Running totals just before a block, where they are proven from outside; what is absent is not known. */
+export interface StartCounters {
+  readonly sequence?: number;
+  readonly blessed?: number;
+  readonly cursed?: number;
+  readonly unbound?: number;
+  readonly lostSats?: number;
+}
+
+/** A run of consecutive blocks. A source without gaps has exactly one, from height 0. */
+export interface Island {
+  readonly firstHeight: number;
+  readonly lastHeight: number;
+  /** Proven totals before `firstHeight` (chain.json `islands`), where the source has any. */
+  readonly start: StartCounters;
+}
+
+export interface SourceBlock {
+  readonly ref: BlockRef;
+  /** The raw block as the network serialises it. The buffer is the caller's to transfer to a worker. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /**
+   * The outputs that the block spends, in the encoding of Bitcoin Core's `/rest/spenttxouts/<hash>.bin`:
+   * compact size, number of transactions (the coinbase too, with 0 entries); for each a compact size and
+   * that many outputs (8 bytes of value, compact size, script) in the order of its inputs.
+   * Null where the source does not have them.
+   */
+  readonly spentOutputs: Uint8Array<ArrayBuffer> | null;
+  /** Heights at which the spent outputs were made, in the order of `spentOutputs`, where the source knows them. */
+  readonly spentHeights: Uint32Array | null;
+}
+
+/**
+ * Where blocks come from. Conformance suite: test/support/block-source-conformance.ts; every source runs it.
+ * Heights ascend; `chain()` is the best chain (or the one that was asked for) at the moment of the call.
+ */
+export interface BlockSource {
+  /** For messages: what this source is, e.g. `folder ./samples/mainnet`. */
+  readonly name: string;
+  readonly network: NetworkName;
+  /** False: header, merkle root and witness commitment are checked before a block is applied. */
+  readonly trusted: boolean;
+  /** The islands of the chain, ascending. */
+  islands(): Promise<readonly Island[]>;
+  /** The refs of all blocks of the chain from `from` on, ascending by height. */
+  refs(from?: number): Promise<readonly BlockRef[]>;
+  /** Reads one block. Throws `block_unavailable`, `block_truncated` or `block_oversized`. */
+  read(ref: BlockRef, signal?: AbortSignal): Promise<SourceBlock>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,17 @@
+import type { ErrorCode } from './error-codes.ts';
+
+/**
+ * An operating failure: something outside the code is not as it must be. Broken invariants are assertions,
+ * expected outcomes are return values. Codes, what they mean and what to do: docs/errors.md.
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, details: Record<string, unknown> = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.details = details;
+  }
+}

@@ -1,0 +1,72 @@
+/** Bitcoin networks by the names that Bitcoin Core's and ord's configuration use. */
+export const networkNames = ['mainnet', 'testnet3', 'testnet4', 'signet', 'regtest'] as const;
+export type NetworkName = (typeof networkNames)[number];
+
+export interface NetworkParameters {
+  readonly name: NetworkName;
+  /** Blocks below hold no inscriptions for ord (ord src/chain.rs `first_inscription_height`). */
+  readonly firstInscriptionHeight: number;
+  /** From this height on a curse vindicates (ord src/chain.rs `jubilee_height`). */
+  readonly jubileeHeight: number;
+  /** Human-readable part of segwit addresses (BIP 173). */
+  readonly bech32: string;
+  readonly p2pkhVersion: number;
+  readonly p2shVersion: number;
+  /** Hash of the block at height 0, display order. */
+  readonly genesisHash: string;
+}
+
+const testAddresses = { p2pkhVersion: 0x6f, p2shVersion: 0xc4 };
+
+export const networks: Readonly<Record<NetworkName, NetworkParameters>> = {
+  mainnet: {
+    name: 'mainnet',
+    firstInscriptionHeight: 767_430,
+    jubileeHeight: 824_544,
+    bech32: 'bc',
+    p2pkhVersion: 0x00,
+    p2shVersion: 0x05,
+    genesisHash: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f',
+  },
+  testnet3: {
+    name: 'testnet3',
+    firstInscriptionHeight: 2_413_343,
+    jubileeHeight: 2_544_192,
+    bech32: 'tb',
+    ...testAddresses,
+    genesisHash: '000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943',
+  },
+  testnet4: {
+    name: 'testnet4',
+    firstInscriptionHeight: 0,
+    jubileeHeight: 0,
+    bech32: 'tb',
+    ...testAddresses,
+    genesisHash: '00000000da84f2bafbbc53dee25a72ae507ff4914b867c565be350b0da8bf043',
+  },
+  signet: {
+    name: 'signet',
+    firstInscriptionHeight: 112_402,
+    jubileeHeight: 175_392,
+    bech32: 'tb',
+    ...testAddresses,
+    genesisHash: '00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6',
+  },
+  regtest: {
+    name: 'regtest',
+    firstInscriptionHeight: 0,
+    jubileeHeight: 110,
+    bech32: 'bcrt',
+    ...testAddresses,
+    genesisHash: '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206',
+  },
+};
+
+/**
+ * Block subsidy in sats as ord counts it: 50 BTC halving every 210,000 blocks on every network, regtest too
+ * (ord crates/ordinals/src/epoch.rs), whatever the node itself pays out there.
+ */
+export function subsidyAt(height: number): number {
+  const halvings = Math.floor(height / 210_000);
+  return halvings >= 33 ? 0 : Math.floor(5_000_000_000 / 2 ** halvings);
+}
