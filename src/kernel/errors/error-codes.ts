@@ -53,6 +53,11 @@ const table = {
     action: 'Copy the spent file of that block again.',
     retryable: false,
   },
+  search_text_invalid: {
+    meaning: 'The text of a search has no needle, too many, or one that is too long.',
+    action: 'Send 1 to 32 needles of 1 to 1,000 characters each; docs/search.md, "Needles".',
+    retryable: false,
+  },
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof table;

@@ -1,0 +1,31 @@
+import { displayHash, hashFromDisplay } from './hash.ts';
+
+/** An inscription: the transaction that revealed it (internal order) and its index among that one's envelopes. */
+export interface InscriptionId {
+  readonly txid: Uint8Array;
+  readonly index: number;
+}
+
+const pattern = /^([0-9a-f]{64})i([0-9]{1,10})$/iu;
+// chain.inscriptions.index is an integer; ord's is a u32, but no block has room for 2^31 envelopes
+const maxIndex = 2 ** 31 - 1;
+
+/** `<txid>i<index>`, lower case. */
+export function formatInscriptionId(txid: Uint8Array, index: number): string {
+  return `${displayHash(txid)}i${index}`;
+}
+
+/** Reads `<txid>i<index>` in either case of hex; null for anything else. */
+export function parseInscriptionId(text: string): InscriptionId | null {
+  const match = pattern.exec(text);
+  const txid = hashFromDisplay(match?.[1] ?? '');
+  const index = Number(match?.[2]);
+  if (txid === null || !(index <= maxIndex)) return null;
+  return { txid, index };
+}
+
+/** The 36 bytes (txid, index little endian) that delegates and parents are stored as. */
+export function inscriptionIdFromBytes(bytes: Uint8Array): InscriptionId {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return { txid: bytes.subarray(0, 32), index: view.getUint32(32, true) };
+}
