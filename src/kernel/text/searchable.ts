@@ -1,0 +1,79 @@
+/**
+ * Version of the rules by which contents become searchable texts: the list of types below, the folding
+ * (./fold.ts and its table), and the decoding of encoded bodies. It is stored beside what was derived.
+ */
+export const textRulesVersion = 1;
+
+/** Types beside `text/*`, `*+json`, `*+xml` and `*+yaml` whose bodies are texts (docs/search.md, "What is searchable"). */
+const searchableTypes: ReadonlySet<string> = new Set([
+  'application/ecmascript',
+  'application/graphql',
+  'application/javascript',
+  'application/json',
+  'application/json5',
+  'application/jsonl',
+  'application/node',
+  'application/pgp-encrypted',
+  'application/pgp-keys',
+  'application/pgp-signature',
+  'application/rtf',
+  'application/sql',
+  'application/toml',
+  'application/typescript',
+  'application/x-csh',
+  'application/x-ecmascript',
+  'application/x-javascript',
+  'application/x-json',
+  'application/x-ndjson',
+  'application/x-sh',
+  'application/x-tex',
+  'application/x-typescript',
+  'application/x-www-form-urlencoded',
+  'application/x-yaml',
+  'application/xml',
+  'application/xml-dtd',
+  'application/yaml',
+  'model/gltf+json',
+  'image/svg',
+]);
+
+const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
+
+/** Longer ones are no content type that anybody reads; the bound keeps the work small. */
+const contentTypeMaxBytes = 1000;
+
+/** The bytes as characters of one byte each: enough to compare with ASCII names. */
+function latin1(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
+}
+
+/** The value of a charset parameter, lower case and without its quotes; null where there is none. */
+function charsetOf(parameters: readonly string[]): string | null {
+  for (const parameter of parameters) {
+    const equals = parameter.indexOf('=');
+    if (equals < 0 || parameter.slice(0, equals).trim() !== 'charset') continue;
+    return parameter
+      .slice(equals + 1)
+      .trim()
+      .replace(/^"(.*)"$|^'(.*)'$/, '$1$2')
+      .trim();
+  }
+  return null;
+}
+
+const isSearchableEssence = (essence: string): boolean =>
+  (essence.startsWith('text/') && essence.length > 5) ||
+  /^[^/]+\/[^/]+\+(json|xml|yaml)$/.test(essence) ||
+  searchableTypes.has(essence);
+
+/**
+ * Whether bodies of a content type (as inscribed, any bytes) are texts that are searched, provided that they are
+ * valid UTF-8. Case does not matter, nor do parameters, except a charset that is neither UTF-8 nor ASCII.
+ */
+export function isSearchableType(contentType: Uint8Array): boolean {
+  if (contentType.length === 0 || contentType.length > contentTypeMaxBytes) return false;
+  const [essence = '', ...parameters] = latin1(contentType).toLowerCase().split(';');
+  if (!isSearchableEssence(essence.trim())) return false;
+  const charset = charsetOf(parameters);
+  return charset === null || charsets.has(charset);
+}
