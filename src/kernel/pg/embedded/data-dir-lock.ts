@@ -1,0 +1,95 @@
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { processStartedAt } from './processes.ts';
+
+interface Holder {
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
+export interface DataDirLock {
+  release(): Promise<void>;
+}
+
+const lockFile = 'satscribe.lock';
+/** A stale lock is cleared and tried again; more rounds than processes that could race for one folder. */
+const attemptsMax = 10;
+
+/**
+ * Makes this process the only owner of a data folder until it ends or releases it. A file with the owner's
+ * process number and start time: one left by a process that was killed is recognised and taken over. Throws
+ * `data_dir_busy` where the owner is alive.
+ */
+export async function takeDataDirLock(dataDir: string): Promise<DataDirLock> {
+  const path = join(dataDir, lockFile);
+  const own: Holder = { pid: process.pid, startedAt: (await processStartedAt(process.pid)) ?? '' };
+  const prepared = `${path}.${process.pid}.${crypto.randomUUID()}`;
+  // linked into place whole, so that nobody ever reads half a lock
+  await writeFile(prepared, JSON.stringify(own), { mode: 0o644 });
+  try {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      if (await linkNew(prepared, path)) return { release: () => release(path, own) };
+      const holder = await readHolder(path);
+      if (holder !== null && (await isRunning(holder))) {
+        const message = `Process ${holder.pid} already works in the data folder ${dataDir}.`;
+        throw new AppError('data_dir_busy', message, { dataDir, pid: holder.pid });
+      }
+      await clearStale(path, holder);
+    }
+  } finally {
+    await rm(prepared, { force: true });
+  }
+  throw new AppError('data_dir_busy', `Several processes start in the data folder ${dataDir} at once.`, {
+    dataDir,
+  });
+}
+
+/** Number of the living process that owns the data folder, or null. */
+export async function dataDirOwner(dataDir: string): Promise<number | null> {
+  const holder = await readHolder(join(dataDir, lockFile));
+  return holder !== null && (await isRunning(holder)) ? holder.pid : null;
+}
+
+async function linkNew(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function readHolder(path: string): Promise<Holder | null> {
+  try {
+    const parsed = JSON.parse(await readFile(path, 'utf8')) as Partial<Holder>;
+    return typeof parsed.pid === 'number' && typeof parsed.startedAt === 'string'
+      ? { pid: parsed.pid, startedAt: parsed.startedAt }
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+async function isRunning(holder: Holder): Promise<boolean> {
+  return (await processStartedAt(holder.pid)) === holder.startedAt;
+}
+
+/** Moves the lock away and removes it, unless meanwhile it became somebody else's: then it goes back. */
+async function clearStale(path: string, stale: Holder | null): Promise<void> {
+  const aside = `${path}.stale.${process.pid}.${crypto.randomUUID()}`;
+  try {
+    await rename(path, aside);
+  } catch {
+    return;
+  }
+  const moved = await readHolder(aside);
+  if (moved?.pid !== stale?.pid || moved?.startedAt !== stale?.startedAt) await linkNew(aside, path);
+  await rm(aside, { force: true });
+}
+
+async function release(path: string, own: Holder): Promise<void> {
+  const holder = await readHolder(path);
+  if (holder?.pid === own.pid && holder.startedAt === own.startedAt) await rm(path, { force: true });
+}

@@ -1,0 +1,32 @@
+import { readFile, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { processFolder, processName } from './processes.ts';
+
+/** What `postmaster.pid` of a cluster says (src/include/utils/pidfile.h). */
+export interface Postmaster {
+  readonly pid: number;
+  readonly port: number;
+}
+
+/**
+ * The server that runs on a cluster, or null. A pid file whose number belongs to no process, or after a restart of
+ * the machine to another program, is removed: Postgres would take the other program for a server and not start.
+ */
+export async function runningPostmaster(clusterDir: string): Promise<Postmaster | null> {
+  const path = join(clusterDir, 'postmaster.pid');
+  const text = await readFile(path, 'utf8').catch(() => null);
+  if (text === null) return null;
+  const lines = text.split('\n');
+  const pid = Number(lines[0]);
+  const port = Number(lines[3]);
+  if (Number.isSafeInteger(pid) && pid > 1 && (await isPostmasterOf(pid, clusterDir))) return { pid, port };
+  await rm(path, { force: true });
+  return null;
+}
+
+async function isPostmasterOf(pid: number, clusterDir: string): Promise<boolean> {
+  const name = await processName(pid);
+  if (name === null || !name.includes('postgres')) return false;
+  const folder = await processFolder(pid);
+  return folder === null || folder === (await realpath(clusterDir));
+}

@@ -1,0 +1,154 @@
+import { chmod, chown, lstat, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { runAs, type ServerAccount, serverAccount } from './server-account.ts';
+import {
+  copyBinaries,
+  installedBinaries,
+  makeLibraryLinks,
+  missingLibraryLinks,
+  type ServerBinaries,
+} from './server-binaries.ts';
+
+/** Where a data folder's server lives and as whom it runs. */
+export interface ServerPlace {
+  /** Null: our own. */
+  readonly account: ServerAccount | null;
+  readonly binaries: ServerBinaries;
+  /** Holds the cluster (`data/`), its password and its log. */
+  readonly home: string;
+  readonly clusterDir: string;
+  /** E.g. `18`. */
+  readonly major: string;
+}
+
+/**
+ * Places for what must not lie where the server's account cannot go, in the order in which they are tried. Used
+ * only as root; each must be root's own, so that nobody else can put programs there.
+ */
+const reachableRoots = ['/var/lib/satscribe', '/var/tmp/satscribe', '/tmp/satscribe'];
+const locationFile = 'postgres-location.json';
+
+/**
+ * Decides account, folders and programs for the server of a data folder. What the account cannot reach (a checkout
+ * or a data folder below a folder with mode 700) is put in a reachable place; the data folder remembers which, so that the
+ * next start finds it.
+ */
+export async function findServerPlace(dataDir: string, log: (message: string) => void): Promise<ServerPlace> {
+  const inside = join(await realpath(dataDir), 'postgres');
+  const moved = await readLocation(dataDir);
+  const existing = moved ?? ((await isFolder(join(inside, 'data'))) ? inside : null);
+  const account = await serverAccount(existing === null ? null : await clusterOf(existing, dataDir));
+  const home = existing ?? (await makeHome(dataDir, inside, account, log));
+  const { binaries, major } = await runnableBinaries(home, account, log);
+  return { account, binaries, home, clusterDir: join(home, 'data'), major };
+}
+
+async function clusterOf(home: string, dataDir: string): Promise<string | null> {
+  const cluster = join(home, 'data');
+  if (await isFolder(cluster)) return cluster;
+  if (await isFolder(home)) return null;
+  const message = `The data folder ${dataDir} says that its database is in ${home}, which is not there.`;
+  throw new AppError('data_dir_unusable', message, { dataDir, home });
+}
+
+async function makeHome(
+  dataDir: string,
+  inside: string,
+  account: ServerAccount | null,
+  log: (message: string) => void,
+): Promise<string> {
+  await makePrivateFolder(inside, account);
+  if (account === null || (await canWork(account, inside))) return inside;
+  const home = join(await reachableRoot(account), `data-${crypto.randomUUID()}`);
+  await makePrivateFolder(home, account);
+  await writeFile(join(dataDir, locationFile), `${JSON.stringify({ home, dataDir }, null, 2)}\n`);
+  log(`account ${account.name} cannot reach ${dataDir}: the database is put in ${home}`);
+  return home;
+}
+
+async function readLocation(dataDir: string): Promise<string | null> {
+  const text = await readFile(join(dataDir, locationFile), 'utf8').catch(() => null);
+  if (text === null) return null;
+  return (JSON.parse(text) as { home: string }).home;
+}
+
+async function makePrivateFolder(path: string, account: ServerAccount | null): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  await chmod(path, 0o700);
+  if (account !== null) await chown(path, account.uid, account.gid);
+}
+
+/** Whether the account can go to the folder and write there, asked of the system itself. */
+async function canWork(account: ServerAccount, folder: string): Promise<boolean> {
+  const { exitCode } = await runAs(account, '/bin/sh', ['-c', 'cd -- "$1" && test -w .', 'sh', folder]);
+  return exitCode === 0;
+}
+
+async function reachableRoot(account: ServerAccount): Promise<string> {
+  for (const root of reachableRoots) {
+    try {
+      await mkdir(root, { recursive: true, mode: 0o755 });
+      const found = await lstat(root);
+      if (!found.isDirectory() || found.uid !== 0 || (found.mode & 0o022) !== 0) continue;
+      const { exitCode } = await runAs(account, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', root]);
+      if (exitCode === 0) return root;
+    } catch {
+      // read-only or not ours: the next one
+    }
+  }
+  const message = `Postgres cannot run as root, and account ${account.name} can reach none of ${reachableRoots.join(', ')}.`;
+  throw new AppError('postgres_start_failed', message, { account: account.name });
+}
+
+/** initdb and pg_ctl hand their own path to a shell within double quotes. */
+function isShellSafe(path: string): boolean {
+  return !/["$`\\\n]/u.test(path);
+}
+
+async function runnableBinaries(
+  home: string,
+  account: ServerAccount | null,
+  log: (message: string) => void,
+): Promise<{ binaries: ServerBinaries; major: string }> {
+  const installed = await installedBinaries();
+  if ((await missingLibraryLinks(installed.root)).length > 0) {
+    // a folder that cannot be written is copied below, and the links are made in the copy
+    await makeLibraryLinks(installed.root).catch(() => undefined);
+  }
+  const complete = (await missingLibraryLinks(installed.root)).length === 0;
+  if (complete && isShellSafe(installed.root)) {
+    const direct = await majorVersion(installed, account);
+    if (direct.major !== null) return { binaries: installed, major: direct.major };
+    if (account === null) throw unavailable(direct.output);
+  }
+  const place = account === null ? home : await reachableRoot(account);
+  const copy = await copyBinaries(installed, place);
+  log(
+    `the programs of Postgres are copied to ${copy.root}: account ${account?.name ?? 'our own'} can run them there`,
+  );
+  const copied = await majorVersion(copy, account);
+  if (copied.major === null) throw unavailable(copied.output);
+  return { binaries: copy, major: copied.major };
+}
+
+async function majorVersion(
+  binaries: ServerBinaries,
+  account: ServerAccount | null,
+): Promise<{ major: string | null; output: string }> {
+  const { exitCode, output } = await runAs(account, join(binaries.root, 'bin', 'postgres'), ['--version']);
+  const major = exitCode === 0 ? /\(PostgreSQL\) (\d+)/u.exec(output)?.[1] : undefined;
+  return { major: major ?? null, output };
+}
+
+function unavailable(output: string): AppError {
+  const message = `The programs of the embedded Postgres do not run on this machine: ${output.trim()}`;
+  return new AppError('postgres_unavailable', message);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}

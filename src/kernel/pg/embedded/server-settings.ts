@@ -1,0 +1,68 @@
+/** What the settings of the server are made from. */
+export interface ServerSettingsInput {
+  readonly port: number;
+  /** Memory that this machine or container has. */
+  readonly memoryBytes: number;
+  /** Free bytes of /dev/shm; 0 where there is none. */
+  readonly sharedMemoryBytes: number;
+  /** False only for databases that are thrown away: tests, and the schema dump. */
+  readonly durable: boolean;
+}
+
+const megabyte = 1024 * 1024;
+
+/** Parallel index builds put their sort states there; Docker's default of 64 MB is too little. */
+const sharedMemoryNeededBytes = 512 * megabyte;
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, Math.floor(value)));
+}
+
+/**
+ * Settings for a server that is loaded in bulk by one writer on a small machine: few large checkpoints, index
+ * builds in parallel, no WAL for what a COPY or an index build makes anew (wal_level minimal: nobody replicates an
+ * embedded server), nothing reachable from outside this machine, and every commit durable.
+ */
+export function serverSettings(input: ServerSettingsInput): Readonly<Record<string, string>> {
+  const memoryMb = input.memoryBytes / megabyte;
+  return {
+    listen_addresses: '127.0.0.1',
+    port: String(input.port),
+    unix_socket_directories: '',
+    max_connections: '60',
+    password_encryption: 'scram-sha-256',
+    // 1/16 of the memory: the operating system's cache serves the rest, and Node's process has room beside it
+    shared_buffers: `${clamp(memoryMb / 16, 128, 512)}MB`,
+    effective_cache_size: `${clamp(memoryMb / 2, 256, 65_536)}MB`,
+    work_mem: `${clamp(memoryMb / 256, 8, 32)}MB`,
+    maintenance_work_mem: `${clamp(memoryMb / 32, 64, 512)}MB`,
+    autovacuum_work_mem: '64MB',
+    max_parallel_maintenance_workers: '2',
+    dynamic_shared_memory_type: input.sharedMemoryBytes >= sharedMemoryNeededBytes ? 'posix' : 'mmap',
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+    max_wal_size: '4GB',
+    min_wal_size: '256MB',
+    checkpoint_timeout: '15min',
+    checkpoint_completion_target: '0.9',
+    random_page_cost: '1.1',
+    jit: 'off',
+    fsync: input.durable ? 'on' : 'off',
+    synchronous_commit: input.durable ? 'on' : 'off',
+    full_page_writes: input.durable ? 'on' : 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    lc_messages: 'C',
+    log_destination: 'stderr',
+    logging_collector: 'off',
+    log_checkpoints: 'off',
+    log_min_messages: 'warning',
+    log_line_prefix: '%m [%p] ',
+  };
+}
+
+/** The text of postgresql.conf. */
+export function renderSettings(settings: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
+  return `# Written by satscribe at every start of the server: changes here are lost.\n${lines.join('\n')}\n`;
+}

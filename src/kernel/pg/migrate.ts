@@ -1,0 +1,102 @@
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { runner } from 'node-pg-migrate';
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { shownUrl } from './database-error.ts';
+import { connectClient } from './pool.ts';
+
+/** The two histories: `chain` can be made again from blocks at any time, `service` is only ever migrated. */
+export const migrationSchemas = ['chain', 'service'] as const;
+export type MigrationSchema = (typeof migrationSchemas)[number];
+
+const migrationsRoot = new URL('../../../migrations/', import.meta.url);
+const historyTable = 'migrations';
+// any fixed number will do; of our own, so that other programs' migrations in the same server do not wait for us
+const lockValue = 7_700_001;
+
+export interface MigrationSummary {
+  /** Names of the migrations that this call ran, e.g. `chain/0001_foundation`. */
+  readonly applied: readonly string[];
+}
+
+/**
+ * Brings both schemas of the database up to this code. Callers at the same time wait for each other. Throws
+ * `database_newer` where the database has a migration that this code does not know, and changes nothing then.
+ */
+export async function migrate(url: string): Promise<MigrationSummary> {
+  const client = await connectClient(url, 'satscribe migrate');
+  try {
+    const applied: string[] = [];
+    for (const schema of migrationSchemas) await refuseNewer(client, schema, url);
+    for (const schema of migrationSchemas) applied.push(...(await migrateSchema(client, schema, url)));
+    return { applied };
+  } finally {
+    await client.end();
+  }
+}
+
+/** Names of the migrations of this code that the database has not run yet; throws `database_newer` like `migrate`. */
+export async function pendingMigrations(client: pg.ClientBase, url: string): Promise<readonly string[]> {
+  const pending: string[] = [];
+  for (const schema of migrationSchemas) {
+    const done = new Set(await refuseNewer(client, schema, url));
+    const known = await migrationNames(schema);
+    pending.push(...known.filter((name) => !done.has(name)).map((name) => `${schema}/${name}`));
+  }
+  return pending;
+}
+
+async function migrateSchema(client: pg.Client, schema: MigrationSchema, url: string): Promise<string[]> {
+  const ran = await runner({
+    dbClient: client,
+    dir: directoryOf(schema),
+    direction: 'up',
+    schema,
+    createSchema: true,
+    migrationsSchema: schema,
+    createMigrationsSchema: true,
+    migrationsTable: historyTable,
+    advisoryLockMode: 'wait',
+    lockValue,
+    checkOrder: true,
+    log: () => undefined,
+  }).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `Migrating schema ${schema} of ${shownUrl(url)} failed, and was rolled back: ${reason}`;
+    throw new AppError('migration_failed', message, { schema }, error);
+  });
+  return ran.map(({ name }) => `${schema}/${name}`);
+}
+
+/** The names that the database has run. Throws where one of them is not a file of ours. */
+async function refuseNewer(client: pg.ClientBase, schema: MigrationSchema, url: string): Promise<string[]> {
+  const { rows } = await client.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
+    `${schema}.${historyTable}`,
+  ]);
+  if (rows[0]?.exists !== true) return [];
+  const known = new Set(await migrationNames(schema));
+  const history = await client.query<{ name: string }>(
+    `SELECT name FROM ${schema}.${historyTable} ORDER BY id`,
+  );
+  const names = history.rows.map(({ name }) => name);
+  const unknown = names.filter((name) => !known.has(name));
+  if (unknown.length > 0) {
+    const message = `The database ${shownUrl(url)} has migrations that this version does not know: ${unknown.join(', ')}`;
+    throw new AppError('database_newer', message, { schema, unknown });
+  }
+  return names;
+}
+
+/** Names of the migrations of this code, in order, without their ending. */
+export async function migrationNames(schema: MigrationSchema): Promise<string[]> {
+  const files = await readdir(directoryOf(schema));
+  return files
+    .filter((file) => file.endsWith('.sql'))
+    .map((file) => file.slice(0, -'.sql'.length))
+    .toSorted();
+}
+
+function directoryOf(schema: MigrationSchema): string {
+  return fileURLToPath(new URL(schema, migrationsRoot));
+}

@@ -1,0 +1,53 @@
+import pg from 'pg';
+import { columnTypes } from './column-types.ts';
+import { databaseError } from './database-error.ts';
+
+export interface PoolOptions {
+  /** Connections at most. 10: more than two cores can serve at once, and far below the server's own 100. */
+  readonly max?: number;
+  /** Shown in pg_stat_activity. */
+  readonly applicationName?: string;
+  /** The server ends a statement that takes longer; absent: no limit (the writer's index builds take minutes). */
+  readonly statementTimeoutMs?: number;
+  /** Told of errors on idle connections (a restarted server); the pool replaces the connection by itself. */
+  readonly onError?: (error: Error) => void;
+}
+
+/** A server that does not answer within this time is not there: a local one answers in milliseconds. */
+const connectTimeoutMs = 10_000;
+
+/** A pool of connections to `url`. Nothing is connected before the first query. */
+export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    types: columnTypes,
+    max: options.max ?? 10,
+    application_name: options.applicationName ?? 'satscribe',
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
+  });
+  // Without a listener an error on an idle connection would end the process.
+  pool.on('error', (error) => options.onError?.(error));
+  return pool;
+}
+
+/** Opens one connection outside any pool. Throws an AppError that says why there is none. */
+export async function connectClient(url: string, applicationName = 'satscribe'): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    types: columnTypes,
+    application_name: applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+  });
+  client.on('error', () => {
+    // The query that runs on a lost connection fails by itself; an idle one has nothing to lose.
+  });
+  try {
+    await client.connect();
+  } catch (error) {
+    throw databaseError(error, url);
+  }
+  return client;
+}

@@ -1,0 +1,39 @@
+import type pg from 'pg';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+
+interface TipRow {
+  tip_height: number | null;
+  tip_hash: Buffer | null;
+}
+
+// One round trip for both: the first statement that reads fixes the moment, and it reads the tip.
+const openSnapshot =
+  'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT tip_height, tip_hash FROM chain.state';
+
+/**
+ * Runs `fn` in one moment of the database, and tells it the tip of that moment, so that whatever an answer says
+ * about rows, totals and height belongs together. The connection is given back when `fn` is done.
+ */
+export async function withSnapshot<T>(pool: pg.Pool, fn: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    // two statements in one query give two results, which the types of `pg` do not know
+    const results = (await client.query<TipRow>(openSnapshot)) as unknown as pg.QueryResult<TipRow>[];
+    const value = await fn({ client, tip: tipOf(results[1]?.rows[0]) });
+    await client.query('COMMIT');
+    return value;
+  } catch (error) {
+    await client.query('ROLLBACK').catch((rollbackError: unknown) => {
+      broken = rollbackError as Error;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+function tipOf(row: TipRow | undefined): Tip | null {
+  if (row === undefined || row.tip_height === null || row.tip_hash === null) return null;
+  return { height: row.tip_height, hash: row.tip_hash };
+}
