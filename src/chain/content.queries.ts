@@ -1,0 +1,99 @@
+import type pg from 'pg';
+import { type InscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
+
+/** What is stored of an inscription's content, without the body itself. */
+export interface StoredContent {
+  /** The raw content type of the envelope; null without one. */
+  readonly contentType: Uint8Array | null;
+  /** The raw content encoding of the envelope; null without one. */
+  readonly contentEncoding: Uint8Array | null;
+  /** Null: the envelope has no body. */
+  readonly body: {
+    readonly contentId: number;
+    readonly sizeBytes: number;
+    readonly sha256: Uint8Array;
+  } | null;
+}
+
+export type ContentLookup =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'delegate-unknown'; readonly delegate: InscriptionId }
+  | { readonly kind: 'found'; readonly content: StoredContent };
+
+interface ContentRow {
+  content_type: Buffer | null;
+  content_encoding: Buffer | null;
+  delegate: Buffer | null;
+  content_id: number | null;
+  sha256: Buffer | null;
+  size_bytes: number | null;
+}
+
+/**
+ * The content that an inscription shows: its own, or its delegate's where it has one. A delegate's own delegate
+ * is not followed, and a delegate that is not known leaves nothing, whatever body the inscription itself has
+ * (ord src/subcommand/server/r.rs `content`).
+ */
+export async function findContent(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promise<ContentLookup> {
+  const own = await contentRow(db, id);
+  if (own === null) return { kind: 'unknown' };
+  if (own.delegate === null) return { kind: 'found', content: storedContent(own) };
+  const delegate = inscriptionIdFromBytes(own.delegate);
+  const shown = await contentRow(db, delegate);
+  if (shown === null) return { kind: 'delegate-unknown', delegate };
+  return { kind: 'found', content: storedContent(shown) };
+}
+
+// the column is an integer: larger indexes, which delegates can claim, name nothing
+const maxIndex = 2 ** 31 - 1;
+
+async function contentRow(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promise<ContentRow | null> {
+  if (id.index > maxIndex) return null;
+  const { rows } = await db.query<ContentRow>(
+    `SELECT i.content_type, d.content_encoding, d.delegate, i.content_id, c.sha256, length(c.body) AS size_bytes
+     FROM chain.inscriptions i
+     LEFT JOIN chain.inscription_details d ON d.key = i.key
+     LEFT JOIN chain.contents c ON c.content_id = i.content_id
+     WHERE i.txid = $1 AND i.index = $2`,
+    [id.txid, id.index],
+  );
+  return rows[0] ?? null;
+}
+
+function storedContent(row: ContentRow): StoredContent {
+  const { content_id: contentId, sha256, size_bytes: sizeBytes } = row;
+  return {
+    contentType: row.content_type,
+    contentEncoding: row.content_encoding,
+    body:
+      contentId === null || sha256 === null || sizeBytes === null ? null : { contentId, sizeBytes, sha256 },
+  };
+}
+
+/** Binary results, as the server has them: the text form would cost twice the size and a parse. */
+function bytesQuery(text: string, values: readonly unknown[]): pg.QueryConfig {
+  const config = { text, values: [...values], binary: true, types: { getTypeParser: () => asIs } };
+  // `binary` is an option of pg that its types leave out
+  return config as pg.QueryConfig;
+}
+const asIs = (value: unknown): unknown => value;
+
+/**
+ * A stored body, or its first `maxBytes`: bodies are stored uncompressed and out of line, so that a prefix is
+ * read without the rest. Null where a reorganisation took it away since it was looked up.
+ */
+export async function readBody(
+  db: pg.Pool | pg.ClientBase,
+  contentId: number,
+  maxBytes?: number,
+): Promise<Buffer | null> {
+  const query =
+    maxBytes === undefined
+      ? bytesQuery('SELECT body FROM chain.contents WHERE content_id = $1', [contentId])
+      : bytesQuery('SELECT substring(body FROM 1 FOR $2) AS body FROM chain.contents WHERE content_id = $1', [
+          contentId,
+          maxBytes,
+        ]);
+  const { rows } = await db.query<{ body: Buffer }>(query);
+  return rows[0]?.body ?? null;
+}
