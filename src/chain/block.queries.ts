@@ -197,14 +197,11 @@ export async function chainCounts(db: pg.Pool | pg.ClientBase): Promise<ChainCou
        (SELECT sum(top - bottom + 1)::bigint AS blocks, count(*) AS islands FROM runs) AS counted`,
   );
   const row = rows[0];
-  return {
-    inscriptions: row?.next_key ?? 0,
-    blocks: row?.blocks ?? 0,
-    islands: row?.islands ?? 0,
-    blessed: row?.blessed ?? null,
-    cursed: row?.cursed ?? null,
-    lostSats: row?.lost_sats ?? null,
-  };
+  if (row === undefined) {
+    return { inscriptions: 0, blocks: 0, islands: 0, blessed: null, cursed: null, lostSats: null };
+  }
+  const { next_key: inscriptions, blocks, islands, blessed, cursed, lost_sats: lostSats } = row;
+  return { inscriptions, blocks, islands, blessed, cursed, lostSats };
 }
 
 /** Text of the first bytes of a longer UTF-8 text: a character that the cut went through is left out. */

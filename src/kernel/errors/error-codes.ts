@@ -119,6 +119,26 @@ const table = {
     action: 'Read the reason in the message; the account must own the database or be allowed to create schemas in it.',
     retryable: false,
   },
+  request_invalid: {
+    meaning: 'A request has a parameter that it cannot have.',
+    action: 'Correct the parameter that the message names; docs/http.md has the routes.',
+    retryable: false,
+  },
+  not_found: {
+    meaning: 'What was asked for is not indexed, or has no content.',
+    action: 'Check the id; what is indexed ends at the height in X-Indexed-Height.',
+    retryable: true,
+  },
+  not_acceptable: {
+    meaning: 'The content is stored in an encoding that the request does not accept.',
+    action: 'Send Accept-Encoding with the encoding that the message names.',
+    retryable: false,
+  },
+  url_too_long: {
+    meaning: 'The URL of a request is longer than the server reads.',
+    action: 'Ask with fewer or shorter needles; docs/http.md has the limits.',
+    retryable: false,
+  },
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof table;
