@@ -1,0 +1,30 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SourceFile } from './generate/repeated-blocks.ts';
+
+/** From here on blocks have inscriptions (ord's first inscription height of mainnet). */
+const firstInscriptionHeight = 767_430;
+
+/**
+ * Raw blocks of a block folder (`blocks/`, `spent/`) or of any folder of `HEIGHT-HASH.bin` files, by height.
+ * Where there are mainnet's heights, only those that can have inscriptions.
+ */
+export function readBlockFiles(dir: string): SourceFile[] {
+  const blocks = existsSync(join(dir, 'blocks')) ? join(dir, 'blocks') : dir;
+  const files = readdirSync(blocks).flatMap((name) => {
+    const height = /^(\d+)-[0-9a-f]{64}\.bin$/.exec(name)?.[1];
+    return height === undefined ? [] : [{ name, height: Number(height) }];
+  });
+  const inEra = files.filter(({ height }) => height >= firstInscriptionHeight);
+  const chosen = (inEra.length > 0 ? inEra : files).toSorted((a, b) => a.height - b.height);
+  if (chosen.length === 0) throw new Error(`no files named HEIGHT-HASH.bin in ${blocks}`);
+  return chosen.map(({ name, height }) => {
+    const spent = join(dir, 'spent', name);
+    return {
+      height,
+      // a copy outside of Node's pool: the buffer belongs to the block alone
+      bytes: new Uint8Array(readFileSync(join(blocks, name))),
+      spent: existsSync(spent) ? new Uint8Array(readFileSync(spent)) : null,
+    };
+  });
+}

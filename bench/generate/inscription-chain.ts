@@ -1,0 +1,204 @@
+import { deflateRawSync } from 'node:zlib';
+import { BlockBuilder, type RawBlock, regtestGenesis } from './block.ts';
+import { type BlockFolder, SpentWriter } from './block-folder.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { type Random, seededRandom } from './random.ts';
+import { type Text, TextSource } from './texts.ts';
+import { type Input, type Output, writeRevealScript } from './transaction.ts';
+
+export interface ChainOptions {
+  readonly seed: string;
+  readonly inscriptions: number;
+  /** 0 … 1: how many inscriptions repeat an earlier text. */
+  readonly shareOfCopies: number;
+  readonly revealsPerBlock: number;
+  /** 0 … 1: transfers of inscriptions, as a share of the reveals of a block. */
+  readonly shareOfMoves: number;
+  /** Blocks of distinct reveals on top, for the bench of the tip. */
+  readonly tipBlocks: number;
+  readonly revealsPerTipBlock: number;
+}
+
+const subsidy = 5_000_000_000;
+const halvingInterval = 150; // of regtest's nodes
+const maturity = 100; // a coinbase may be spent this many blocks later; those of the first 100 blocks pay for everything
+const postage = 546;
+const fee = 300;
+const moveFee = 100;
+const blockIntervalSeconds = 600;
+const genesisTime = 1_296_688_602;
+
+interface Coin extends Output {
+  readonly txid: Uint8Array;
+  readonly vout: number;
+}
+
+const noBytes = new Uint8Array(0);
+
+function taprootScript(random: Random): Uint8Array {
+  const script = Buffer.allocUnsafe(34);
+  script[0] = 0x51;
+  script[1] = 0x20;
+  random.fill(script, 2, 32);
+  return script;
+}
+
+function randomBytes(random: Random, length: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(length);
+  random.fill(bytes, 0, length);
+  return bytes;
+}
+
+/** Builds the chain block by block: every block funds the reveals of the next one with one fan-out transaction. */
+class ChainWriter {
+  height = 0;
+  private previous: RawBlock = regtestGenesis;
+  private readonly builder = new BlockBuilder();
+  private readonly spent = new SpentWriter();
+  private readonly script = new ByteWriter();
+  private readonly matured: Coin[] = [];
+  private commits: Coin[] = [];
+  private nextCommits: Coin[] = [];
+  private change: Coin | null = null;
+  private fees = 0;
+  /** Outputs with an inscription that never moved. */
+  private readonly unmoved: Coin[] = [];
+  private readonly folder: BlockFolder;
+  private readonly random: Random;
+
+  constructor(folder: BlockFolder, random: Random) {
+    this.folder = folder;
+    this.random = random;
+    folder.add(0, regtestGenesis, this.spent.finish());
+    for (let count = 0; count < 2 * maturity; count++) this.matured.push(this.finishBlock());
+    this.matured.length = maturity;
+  }
+
+  /** Pays `count` outputs that the reveals of the next block spend. */
+  fanOut(count: number): void {
+    if (count === 0) return;
+    const coins: Coin[] = this.change === null ? [] : [this.change];
+    const needed = (count + 1) * (postage + fee) + count;
+    let value = this.change?.value ?? 0;
+    while (value < needed) {
+      const coin = this.matured.shift();
+      if (coin === undefined)
+        throw new RangeError('the chain has no matured coinbase left to pay for reveals');
+      coins.push(coin);
+      value += coin.value;
+    }
+    const outputs: Output[] = Array.from({ length: count }, () => ({
+      value: postage + fee,
+      script: taprootScript(this.random),
+    }));
+    outputs.push({ value: value - count * (postage + fee) - count, script: taprootScript(this.random) });
+    const made = this.spend(coins, outputs, []);
+    this.change = made.pop() as Coin;
+    this.nextCommits = made;
+  }
+
+  reveal(text: Text): void {
+    const coin = this.commits.pop() as Coin;
+    this.script.clear();
+    writeRevealScript(this.script, randomBytes(this.random, 32), text.contentType, text.body);
+    const control = randomBytes(this.random, 33);
+    control[0] = 0xc0;
+    const outputs = [{ value: postage, script: taprootScript(this.random) }];
+    this.unmoved.push(
+      ...this.spend([coin], outputs, [randomBytes(this.random, 64), this.script.copy(), control]),
+    );
+  }
+
+  /** Sends an inscription that never moved to a new owner. */
+  move(): void {
+    if (this.unmoved.length === 0) return;
+    const at = this.random.below(this.unmoved.length);
+    const coin = this.unmoved[at] as Coin;
+    this.unmoved[at] = this.unmoved.at(-1) as Coin;
+    this.unmoved.pop();
+    this.spend([coin], [{ value: coin.value - moveFee, script: taprootScript(this.random) }], []);
+  }
+
+  finishBlock(): Coin {
+    this.height++;
+    const reward = subsidy / 2 ** Math.floor(this.height / halvingInterval);
+    const output = { value: Math.floor(reward) + this.fees, script: taprootScript(this.random) };
+    const time = genesisTime + this.height * blockIntervalSeconds;
+    const block = this.builder.finish(this.height, this.previous.hash, time, [output]);
+    this.folder.add(this.height, block, this.spent.finish());
+    this.previous = block;
+    this.fees = 0;
+    this.commits = this.nextCommits;
+    this.nextCommits = [];
+    return { ...output, txid: block.coinbase, vout: 0 };
+  }
+
+  private spend(
+    coins: readonly Coin[],
+    outputs: readonly Output[],
+    scriptPath: readonly Uint8Array[],
+  ): Coin[] {
+    const inputs: Input[] = coins.map(({ txid, vout }) => ({
+      txid,
+      vout,
+      scriptSig: noBytes,
+      witness: scriptPath.length > 0 ? scriptPath : [randomBytes(this.random, 64)],
+    }));
+    const txid = this.builder.add({ inputs, outputs });
+    this.spent.add(coins);
+    for (const coin of coins) this.fees += coin.value;
+    for (const output of outputs) this.fees -= output.value;
+    return outputs.map((output, vout) => ({ ...output, txid, vout }));
+  }
+}
+
+/** deflated bytes / bytes of the distinct texts: 1 would be noise; real BRC-20 texts are well below a half. */
+function compressibility(texts: readonly Text[]): number {
+  const bytes = Buffer.concat(texts.slice(0, 20_000).map((text) => text.body));
+  return deflateRawSync(bytes).length / bytes.length;
+}
+
+/**
+ * A whole regtest chain of small text inscriptions with all outputs that it spends: the network's genesis block,
+ * blocks that only pay coinbases until they mature, blocks of reveals, and the blocks for the tip's bench.
+ * Everything is valid but the signatures, which are random bytes.
+ */
+export function generateInscriptionChain(folder: BlockFolder, options: ChainOptions): void {
+  const random = seededRandom(`inscriptions ${options.seed}`);
+  const texts = new TextSource(random, options.shareOfCopies);
+  const chain = new ChainWriter(folder, random);
+  const plan = [{ reveals: 0, fresh: false }];
+  for (let left = options.inscriptions; left > 0; left -= options.revealsPerBlock) {
+    plan.push({ reveals: Math.min(left, options.revealsPerBlock), fresh: false });
+  }
+  // a block of its own pays for each: both together would be heavier than a block may be
+  for (let block = 0; block < options.tipBlocks; block++) {
+    plan.push({ reveals: 0, fresh: true }, { reveals: options.revealsPerTipBlock, fresh: true });
+  }
+  let bytes = 0;
+  let distinct = 0;
+  let bulkHeight = 0;
+  plan.forEach(({ reveals, fresh }, index) => {
+    for (let count = 0; count < reveals; count++) {
+      const text = fresh ? texts.fresh() : texts.next();
+      if (!fresh) bytes += text.body.length;
+      chain.reveal(text);
+    }
+    if (!fresh) for (let count = Math.round(reveals * options.shareOfMoves); count > 0; count--) chain.move();
+    chain.fanOut(plan[index + 1]?.reveals ?? 0);
+    chain.finishBlock();
+    if (!fresh) {
+      bulkHeight = chain.height;
+      distinct = texts.distinct.length;
+    }
+  });
+  folder.finish(false, {
+    ...options,
+    bulkHeight,
+    tipHeight: chain.height,
+    distinctTexts: distinct,
+    meanBodyBytes: bytes / options.inscriptions,
+    shareOfCopies: 1 - distinct / options.inscriptions,
+    compressibility: compressibility(texts.distinct.slice(0, distinct)),
+  });
+}

@@ -1,0 +1,84 @@
+import type { ByteWriter } from './byte-writer.ts';
+
+export interface Input {
+  /** Txid of the output that is spent, internal order. */
+  readonly txid: Uint8Array;
+  readonly vout: number;
+  readonly scriptSig: Uint8Array;
+  readonly witness: readonly Uint8Array[];
+}
+
+export interface Output {
+  readonly value: number;
+  readonly script: Uint8Array;
+}
+
+export interface Transaction {
+  readonly inputs: readonly Input[];
+  readonly outputs: readonly Output[];
+}
+
+const sequence = 0xfffffffd;
+
+/** Writes a version 2 transaction, with the witness (BIP 144) or without it (what the txid is the hash of). */
+export function writeTransaction(out: ByteWriter, transaction: Transaction, withWitness: boolean): void {
+  out.u32(2);
+  if (withWitness) {
+    out.u8(0);
+    out.u8(1);
+  }
+  out.compactSize(transaction.inputs.length);
+  for (const input of transaction.inputs) {
+    out.set(input.txid);
+    out.u32(input.vout);
+    out.sized(input.scriptSig);
+    out.u32(sequence);
+  }
+  out.compactSize(transaction.outputs.length);
+  for (const output of transaction.outputs) {
+    out.u64(output.value);
+    out.sized(output.script);
+  }
+  if (withWitness) {
+    for (const input of transaction.inputs) {
+      out.compactSize(input.witness.length);
+      for (const item of input.witness) out.sized(item);
+    }
+  }
+  out.u32(0);
+}
+
+function writePush(out: ByteWriter, bytes: Uint8Array): void {
+  if (bytes.length <= 75) out.u8(bytes.length);
+  else if (bytes.length <= 255) {
+    out.u8(0x4c);
+    out.u8(bytes.length);
+  } else {
+    out.u8(0x4d);
+    out.u8(bytes.length & 0xff);
+    out.u8(bytes.length >> 8);
+  }
+  out.set(bytes);
+}
+
+const pushMaxBytes = 520; // consensus bound of a pushed element
+
+/** The script of an ordinary reveal: key, OP_CHECKSIG, envelope with a content type and a body in pushes of 520 bytes. */
+export function writeRevealScript(
+  out: ByteWriter,
+  key: Uint8Array,
+  contentType: Uint8Array,
+  body: Uint8Array,
+): void {
+  writePush(out, key);
+  out.u8(0xac);
+  out.u8(0x00);
+  out.u8(0x63);
+  writePush(out, Buffer.from('ord'));
+  out.u8(1);
+  out.u8(1);
+  writePush(out, contentType);
+  out.u8(0x00);
+  for (let at = 0; at < body.length; at += pushMaxBytes) writePush(out, body.subarray(at, at + pushMaxBytes));
+  out.u8(0x68);
+}
