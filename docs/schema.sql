@@ -1,0 +1,168 @@
+-- Made by `npm run schema:dump` from the catalog: all migrations, and the secondary indexes of
+-- indexer/apply/secondary-indexes.ts. docs/schema.md says what each table is for.
+
+CREATE SCHEMA chain;
+
+CREATE TABLE chain.blocks (
+  height integer NOT NULL,
+  hash bytea NOT NULL,
+  header bytea NOT NULL,
+  "time" bigint NOT NULL,
+  parsed_at timestamp with time zone NOT NULL,
+  size_bytes integer NOT NULL,
+  tx_count integer NOT NULL,
+  island_height integer NOT NULL,
+  anchored boolean NOT NULL,
+  has_spent boolean NOT NULL,
+  first_key integer NOT NULL,
+  next_key integer NOT NULL,
+  next_content_id integer NOT NULL,
+  next_metadata_id integer NOT NULL,
+  sequence bigint,
+  blessed bigint,
+  cursed bigint,
+  unbound bigint,
+  lost_sats bigint,
+  CONSTRAINT blocks_pkey PRIMARY KEY (height),
+  CONSTRAINT blocks_hash_check CHECK ((length(hash) = 32)),
+  CONSTRAINT blocks_header_check CHECK ((length(header) = 80))
+);
+
+CREATE TABLE chain.contents (
+  content_id integer NOT NULL,
+  sha256 bytea NOT NULL,
+  variant smallint NOT NULL,
+  text smallint NOT NULL,
+  body bytea NOT NULL,
+  folded bytea,
+  decoded_sha256 bytea,
+  decoded_length integer,
+  CONSTRAINT contents_pkey PRIMARY KEY (content_id),
+  CONSTRAINT contents_check CHECK (((text = 2) = (folded IS NOT NULL)))
+);
+ALTER TABLE chain.contents ALTER COLUMN body SET STORAGE EXTERNAL;
+ALTER TABLE chain.contents ALTER COLUMN folded SET STORAGE EXTERNAL;
+
+CREATE TABLE chain.inscription_details (
+  key integer NOT NULL,
+  content_encoding bytea,
+  metaprotocol bytea,
+  pointer bytea,
+  delegate bytea,
+  claimed_parents bytea,
+  metadata bytea,
+  properties bytea,
+  property_encoding bytea,
+  properties_json text,
+  rune bytea,
+  note bytea,
+  unknown_fields bytea,
+  CONSTRAINT inscription_details_pkey PRIMARY KEY (key),
+  CONSTRAINT inscription_details_delegate_check CHECK ((length(delegate) = 36))
+);
+
+CREATE TABLE chain.inscriptions (
+  key integer NOT NULL,
+  txid bytea NOT NULL,
+  index integer NOT NULL,
+  height integer NOT NULL,
+  tx_index integer NOT NULL,
+  input integer NOT NULL,
+  content_id integer,
+  content_type bytea,
+  number integer,
+  curse smallint,
+  charms smallint,
+  fee bigint,
+  flags smallint NOT NULL,
+  metadata_id integer,
+  CONSTRAINT inscriptions_pkey PRIMARY KEY (key)
+);
+
+CREATE TABLE chain.locations (
+  key integer NOT NULL,
+  height integer NOT NULL,
+  step integer NOT NULL,
+  place smallint NOT NULL,
+  txid bytea,
+  vout integer,
+  sat_offset bigint NOT NULL,
+  value bigint,
+  script bytea,
+  outpoint_fingerprint bigint,
+  spent_height integer,
+  CONSTRAINT locations_pkey PRIMARY KEY (key, height, step)
+);
+
+CREATE TABLE chain.metadata_texts (
+  metadata_id integer NOT NULL,
+  sha256 bytea NOT NULL,
+  "json" bytea NOT NULL,
+  folded bytea,
+  CONSTRAINT metadata_texts_pkey PRIMARY KEY (metadata_id)
+);
+
+CREATE TABLE chain.parents (
+  child_key integer NOT NULL,
+  "position" smallint NOT NULL,
+  parent_key integer NOT NULL,
+  height integer NOT NULL,
+  CONSTRAINT parents_pkey PRIMARY KEY (child_key, "position")
+);
+
+CREATE TABLE chain.search_columns (
+  segment_id integer NOT NULL,
+  content_ids bytea NOT NULL,
+  metadata_keys bytea NOT NULL,
+  metadata_ids bytea NOT NULL,
+  CONSTRAINT search_columns_pkey PRIMARY KEY (segment_id)
+);
+ALTER TABLE chain.search_columns ALTER COLUMN content_ids SET STORAGE EXTERNAL;
+ALTER TABLE chain.search_columns ALTER COLUMN metadata_keys SET STORAGE EXTERNAL;
+ALTER TABLE chain.search_columns ALTER COLUMN metadata_ids SET STORAGE EXTERNAL;
+
+CREATE TABLE chain.search_postings (
+  first_gram bigint NOT NULL,
+  segment_id integer NOT NULL,
+  block bytea NOT NULL,
+  CONSTRAINT search_postings_pkey PRIMARY KEY (segment_id, first_gram)
+);
+ALTER TABLE chain.search_postings ALTER COLUMN block SET STORAGE EXTERNAL;
+ALTER TABLE chain.search_postings SET (toast_tuple_target=8160);
+
+CREATE TABLE chain.search_segments (
+  segment_id integer NOT NULL GENERATED ALWAYS AS IDENTITY,
+  kind smallint NOT NULL,
+  first_id integer NOT NULL,
+  next_id integer NOT NULL,
+  CONSTRAINT search_segments_pkey PRIMARY KEY (segment_id),
+  CONSTRAINT search_segments_check CHECK ((next_id > first_id)),
+  CONSTRAINT search_segments_kind_check CHECK (((kind >= 0) AND (kind <= 2))),
+  CONSTRAINT search_segments_kind_first_id_key UNIQUE (kind, first_id)
+);
+
+CREATE TABLE chain.state (
+  one boolean NOT NULL DEFAULT true,
+  network text NOT NULL,
+  fingerprint_key bytea NOT NULL,
+  tip_height integer,
+  tip_hash bytea,
+  undo_epoch integer NOT NULL DEFAULT 0,
+  text_rules smallint NOT NULL,
+  cbor_rules smallint NOT NULL,
+  CONSTRAINT state_pkey PRIMARY KEY (one),
+  CONSTRAINT state_check CHECK (((tip_height IS NULL) = (tip_hash IS NULL))),
+  CONSTRAINT state_fingerprint_key_check CHECK ((length(fingerprint_key) = 32)),
+  CONSTRAINT state_one_check CHECK (one),
+  CONSTRAINT state_tip_hash_check CHECK ((length(tip_hash) = 32))
+);
+
+CREATE SCHEMA service;
+
+CREATE TABLE service.instance (
+  one boolean NOT NULL DEFAULT true,
+  network text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT instance_pkey PRIMARY KEY (one),
+  CONSTRAINT instance_one_check CHECK (one)
+);

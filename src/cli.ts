@@ -1,0 +1,142 @@
+import { parseArgs } from 'node:util';
+import { type Command, type CommandFlag, UsageError } from './commands/command.ts';
+import { migrateCommand } from './commands/migrate.ts';
+import type { SettingName } from './config.ts';
+
+/** How the process ends. docs/configuration.md, "Exit codes". */
+export const exitCodes = {
+  /** Done, or a service that was asked to end. */
+  ok: 0,
+  /** An operating failure: the code and what to do are on stderr. */
+  failure: 1,
+  /** A command, flag or setting that cannot be. */
+  usage: 2,
+  /** Nobody reads the output any more (as by SIGPIPE). */
+  outputClosed: 141,
+  /** A command that had an end to reach was interrupted before it: 128 + the number of the signal. */
+  SIGHUP: 129,
+  SIGINT: 130,
+  SIGTERM: 143,
+} as const;
+
+export const commands: readonly Command[] = [migrateCommand];
+
+const program = 'satscribe';
+
+export type CommandLine =
+  | { readonly kind: 'help'; readonly text: string }
+  | {
+      readonly kind: 'run';
+      readonly command: Command;
+      /** Values of flags that go before the environment. */
+      readonly settings: Readonly<Partial<Record<SettingName, string>>>;
+      readonly flags: Readonly<Record<string, string>>;
+    };
+
+/** Reads the command line. Throws UsageError with the next step in its message. */
+export function parseCommandLine(words: readonly string[]): CommandLine {
+  const [name, ...rest] = words;
+  if (name === undefined) throw new UsageError(`which command?\n\n${overview()}`);
+  if (name === '--help' || name === '-h') return { kind: 'help', text: overview() };
+  if (name === 'help')
+    return { kind: 'help', text: rest[0] === undefined ? overview() : commandHelp(find(rest[0])) };
+  const command = find(name);
+  const { values, positionals } = parseFlags(command, rest);
+  if (values['help'] === true) return { kind: 'help', text: commandHelp(command) };
+  checkObject(command, positionals);
+  const settings: Partial<Record<SettingName, string>> = {};
+  const flags: Record<string, string> = {};
+  for (const flag of command.flags) {
+    const value = values[flag.name];
+    if (typeof value !== 'string') continue;
+    if (flag.setting === null) flags[flag.name] = value;
+    else settings[flag.setting] = value;
+  }
+  return { kind: 'run', command, settings, flags };
+}
+
+function find(name: string): Command {
+  const command = commands.find((candidate) => candidate.name === name);
+  if (command !== undefined) return command;
+  const what = name.startsWith('-') ? `the command comes first, not ${name}` : `unknown command ${name}`;
+  throw new UsageError(`${what}; commands are ${commands.map((known) => known.name).join(', ')}`);
+}
+
+function parseFlags(
+  command: Command,
+  words: readonly string[],
+): { values: Record<string, string | boolean | undefined>; positionals: string[] } {
+  const options = Object.fromEntries(command.flags.map((flag) => [flag.name, { type: 'string' as const }]));
+  try {
+    return parseArgs({
+      args: [...words],
+      options: { ...options, help: { type: 'boolean', short: 'h' } },
+      allowPositionals: true,
+      strict: true,
+    });
+  } catch (error) {
+    const reason = firstSentence((error as Error).message);
+    throw new UsageError(`${reason}; ${program} ${command.name} --help lists the flags`);
+  }
+}
+
+/** parseArgs explains what to do about its own syntax after the first sentence; ours is simpler. */
+function firstSentence(text: string): string {
+  const sentence = text.split(/\.\s|\n/u)[0] ?? text;
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/u, '');
+}
+
+function checkObject(command: Command, positionals: readonly string[]): void {
+  const expected = command.object === null ? [] : [command.object];
+  const extra = positionals[expected.length];
+  if (expected.length > 0 && positionals[0] !== expected[0]) {
+    const found =
+      positionals[0] === undefined ? 'what is to be exported?' : `unknown object ${positionals[0]}`;
+    throw new UsageError(`${found}; the command is ${program} ${command.name} ${command.object}`);
+  }
+  if (extra === undefined) return;
+  throw new UsageError(`unexpected word ${extra}; ${program} ${command.name} --help shows the usage`);
+}
+
+function overview(): string {
+  const width = Math.max(...commands.map((command) => usageName(command).length));
+  const lines = commands.map((command) => `  ${usageName(command).padEnd(width)}  ${command.summary}`);
+  return `Usage: ${program} COMMAND [flags]     (in a checkout: npm run -s ${program} -- COMMAND [flags])
+
+Commands:
+${lines.join('\n')}
+
+${program} COMMAND --help shows the flags of a command. Settings also come from the environment and
+from a file .env: docs/configuration.md.
+
+Exit codes: 0 done, 1 failure (its code and what to do are on stderr), 2 wrong usage or setting,
+130 and 143 interrupted by Ctrl-C or SIGTERM before the end, 141 nobody reads the output.
+`;
+}
+
+function commandHelp(command: Command): string {
+  const shown = command.flags.map((flag) => ({
+    left: `--${flag.name} ${flag.value}`,
+    right: describe(flag),
+  }));
+  shown.push({ left: '--help', right: 'show this' });
+  const width = Math.max(...shown.map(({ left }) => left.length));
+  const lines = shown.map(({ left, right }) => `  ${left.padEnd(width)}  ${right}`);
+  return `Usage: ${program} ${usageName(command)} [flags]
+
+${command.summary}
+
+Flags:
+${lines.join('\n')}
+
+${command.details}
+`;
+}
+
+function describe(flag: CommandFlag): string {
+  return flag.default === null ? flag.description : `${flag.description} (default ${flag.default})`;
+}
+
+function usageName(command: Command): string {
+  return command.object === null ? command.name : `${command.name} ${command.object}`;
+}

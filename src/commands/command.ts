@@ -1,0 +1,45 @@
+import type { Lifecycle } from '#kernel/lifecycle.ts';
+import type { Logger } from '#kernel/logger.ts';
+import type { Config, SettingName } from '#src/config.ts';
+
+/** A flag of a command: one that sets a setting (config.ts), or one of the command alone. */
+export interface CommandFlag {
+  readonly name: string;
+  /** What stands for its value in the help. Every flag takes one. */
+  readonly value: string;
+  readonly description: string;
+  /** The setting that it goes before; null: it is the command's own. */
+  readonly setting: SettingName | null;
+  /** Null where leaving it out means something of its own, which the description says. */
+  readonly default: string | null;
+}
+
+/** What a command works with. */
+export interface CommandContext {
+  readonly config: Config;
+  /** Values of the command's own flags. */
+  readonly flags: Readonly<Record<string, string>>;
+  readonly lifecycle: Lifecycle;
+  readonly logger: Logger;
+  /** Writes to stdout and settles when it is taken. */
+  readonly print: (text: string) => Promise<void>;
+}
+
+export interface Command {
+  readonly name: string;
+  /** Words after the name that are part of it, e.g. `inscriptions`. */
+  readonly object: string | null;
+  readonly summary: string;
+  /** What the help says below the flags. */
+  readonly details: string;
+  readonly flags: readonly CommandFlag[];
+  /** Settings of the command that differ from the general defaults, once its flags are known. */
+  readonly defaults: (flags: Readonly<Record<string, string>>) => Partial<Config>;
+  /** Runs until it is done, or, where it serves, until the lifecycle ends. */
+  readonly run: (context: CommandContext) => Promise<void>;
+}
+
+/** A wrong use of the command line: exit code 2, with the next step. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

@@ -1,0 +1,42 @@
+import { type SettingName, settings } from '#src/config.ts';
+import { type CommandFlag, UsageError } from './command.ts';
+
+/** The flag of a setting, with its description and default from the schema. */
+export function settingFlag(name: SettingName, value: string, defaultText?: string): CommandFlag {
+  const setting = settings.find((candidate) => candidate.name === name);
+  if (setting === undefined || setting.flag === null) throw new Error(`setting ${name} has no flag`);
+  return {
+    name: setting.flag,
+    value,
+    description: setting.description,
+    setting: name,
+    default: defaultText ?? setting.default,
+  };
+}
+
+export const tipFlag: CommandFlag = {
+  name: 'tip',
+  value: 'HASH',
+  description: 'index the chain that ends with this block, in place of the best one that chain.json names',
+  setting: null,
+  default: null,
+};
+
+/** Heights go up to what a Bitcoin header's time can reach; the database keeps them in 32 bits. */
+const heightMax = 2 ** 31 - 1;
+
+/** A height from a flag; undefined where it was left out. */
+export function heightFlag(flags: Readonly<Record<string, string>>, name: string): number | undefined {
+  const text = flags[name];
+  if (text === undefined) return undefined;
+  const height = /^\d{1,10}$/u.test(text) ? Number(text) : Number.NaN;
+  if (height <= heightMax) return height;
+  throw new UsageError(`--${name} ${text}: a height is an integer from 0 to ${heightMax}`);
+}
+
+/** A block hash from a flag, in display order; undefined where it was left out. */
+export function hashFlag(flags: Readonly<Record<string, string>>, name: string): string | undefined {
+  const text = flags[name];
+  if (text === undefined || /^[0-9a-f]{64}$/u.test(text)) return text;
+  throw new UsageError(`--${name} ${text}: a block hash is 64 digits, 0-9 and a-f`);
+}

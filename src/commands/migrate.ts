@@ -1,0 +1,23 @@
+import { migrate } from '#kernel/pg/migrate.ts';
+import { openDatabase } from '#src/app.ts';
+import type { Command, CommandContext } from './command.ts';
+import { settingFlag } from './flags.ts';
+
+export const migrateCommand: Command = {
+  name: 'migrate',
+  object: null,
+  summary: 'bring the database up to this version',
+  details: `Both schemas (chain and service) are migrated, each in one transaction; several at once wait for each other. A
+database that a newer version has migrated is refused. With DATABASE_URL that server is used, else the embedded
+one of the data folder. serve, demo and index do it by themselves.`,
+  flags: [settingFlag('dataDir', 'DIR'), settingFlag('logLevel', 'LEVEL')],
+  defaults: () => ({}),
+  run: runMigrate,
+};
+
+async function runMigrate(context: CommandContext): Promise<void> {
+  const url = await openDatabase(context, 'attach');
+  const { applied } = await context.lifecycle.run('migration', () => migrate(url));
+  const lines = applied.length === 0 ? ['nothing to migrate'] : applied.map((name) => `migrated ${name}`);
+  await context.print(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,83 @@
+/** What a bulk load has done so far. */
+export interface ProgressState {
+  readonly blocks: number;
+  readonly blocksTotal: number;
+  readonly bytes: number;
+  readonly inscriptions: number;
+}
+
+/** Where progress is shown: a terminal that a line can be drawn on again and again, or a plain stream. */
+export interface ProgressOutput {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+export interface Progress {
+  update(state: ProgressState): void;
+  /** Shows the last state and leaves the line. */
+  finish(): void;
+}
+
+/** Fast enough to look alive, and slow enough to cost nothing. */
+const drawEveryMs = 100;
+/** A log file should not fill: one line in this time. */
+const lineEveryMs = 5000;
+const barWidth = 28;
+
+/** A bar on a terminal; elsewhere a line at the start, every five seconds, and at the end. `now` is in milliseconds. */
+export function createProgress(output: ProgressOutput, now: () => number): Progress {
+  const startedAt = now();
+  const everyMs = output.isTTY === true ? drawEveryMs : lineEveryMs;
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let last: ProgressState | null = null;
+  let shown: ProgressState | null = null;
+  const draw = (state: ProgressState): void => {
+    drawnAt = now();
+    shown = state;
+    const text = progressText(state, (drawnAt - startedAt) / 1000);
+    if (output.isTTY !== true) {
+      output.write(`indexing: ${text}\n`);
+      return;
+    }
+    const share = state.blocksTotal === 0 ? 1 : state.blocks / state.blocksTotal;
+    const full = Math.round(share * barWidth);
+    const line = `${'█'.repeat(full)}${'░'.repeat(barWidth - full)} ${text}`;
+    // a line that wraps cannot be drawn over: cut at the width
+    output.write(`\r\u001b[2K${line.slice(0, Math.max(1, (output.columns ?? 80) - 1))}`);
+  };
+  return {
+    update: (state) => {
+      last = state;
+      if (now() - drawnAt >= everyMs) draw(state);
+    },
+    finish: () => {
+      if (last !== null && last !== shown) draw(last);
+      if (last !== null && output.isTTY === true) output.write('\n');
+    },
+  };
+}
+
+/** E.g. `7/12 blocks, 81 MB/s, 12,345 inscriptions, 3 s left`. */
+export function progressText(state: ProgressState, seconds: number): string {
+  const megabytesPerSecond = seconds > 0 ? state.bytes / 1e6 / seconds : 0;
+  const parts = [
+    `${state.blocks}/${state.blocksTotal} blocks`,
+    `${megabytesPerSecond.toFixed(megabytesPerSecond < 10 ? 1 : 0)} MB/s`,
+    `${state.inscriptions.toLocaleString('en-US')} inscriptions`,
+  ];
+  if (state.blocks > 0 && state.blocks < state.blocksTotal) {
+    const left = (seconds / state.blocks) * (state.blocksTotal - state.blocks);
+    parts.push(`${durationText(left)} left`);
+  } else if (state.blocks === state.blocksTotal) {
+    parts.push(`${durationText(seconds)} taken`);
+  }
+  return parts.join(', ');
+}
+
+function durationText(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}

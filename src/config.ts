@@ -1,0 +1,175 @@
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/**
+ * Every setting that exists: its type, bounds, default and what it does. The environment variable is the name in
+ * capitals (`dataDir` is DATA_DIR), `flag` the command line flag where there is one. docs/configuration.md and .env.example are
+ * made from this (scripts/env-example.ts).
+ */
+export const configSchema = Type.Object(
+  {
+    port: Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      default: 7700,
+      flag: 'port',
+      description: 'TCP port of the API and the pages; 0 takes a free one',
+    }),
+    host: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      default: '127.0.0.1',
+      flag: 'host',
+      description: 'address to listen on; 0.0.0.0 or :: listens on all',
+    }),
+    dataDir: Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      default: './data',
+      flag: 'data',
+      description: 'folder of everything that is kept: the embedded Postgres lives there (demo: ./data/demo)',
+    }),
+    blocksDir: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        flag: 'blocks',
+        description: 'folder of blocks to index (docs/architecture.md, "Block folders")',
+      }),
+    ),
+    databaseUrl: Type.Optional(
+      Type.String({
+        pattern: '^postgres(ql)?://',
+        maxLength: 4096,
+        secret: true,
+        description:
+          'PostgreSQL 15 or newer to use instead of the embedded one, as postgres://user:password@host:port/database',
+      }),
+    ),
+    logLevel: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      default: 'info',
+      flag: 'log-level',
+      description: 'least severe level that is logged (to stderr)',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export type Config = Readonly<Static<typeof configSchema>>;
+export type SettingName = keyof Config;
+
+/** A setting as documentation and the command line need it. */
+export interface Setting {
+  readonly name: SettingName;
+  /** Name of the environment variable. */
+  readonly variable: string;
+  /** Name of the flag without its dashes, or null. */
+  readonly flag: string | null;
+  readonly description: string;
+  /** Its values in words, e.g. `integer from 0 to 65535`. */
+  readonly values: string;
+  readonly default: string | null;
+  readonly secret: boolean;
+}
+
+interface SettingSchema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly default?: string | number | boolean;
+  readonly flag?: string;
+  readonly description: string;
+  readonly secret?: boolean;
+}
+
+/** All settings, in the order of the schema. */
+export const settings: readonly Setting[] = Object.entries(configSchema.properties).map(
+  ([name, property]) => {
+    const schema = property as unknown as SettingSchema;
+    return {
+      name: name as SettingName,
+      variable: name.replaceAll(/[A-Z]/gu, (letter) => `_${letter}`).toUpperCase(),
+      flag: schema.flag ?? null,
+      description: schema.description,
+      values: valuesInWords(schema),
+      default: schema.default === undefined ? null : String(schema.default),
+      secret: schema.secret ?? false,
+    };
+  },
+);
+
+export interface ConfigInput {
+  /** Environment variables; an empty one counts as absent. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Values of flags, by setting. */
+  readonly flags?: Readonly<Partial<Record<SettingName, string>>>;
+  /** Defaults that a command has in place of the general ones. */
+  readonly defaults?: Readonly<Partial<Config>>;
+}
+
+/**
+ * The configuration: a flag goes before the environment, the environment before the default. Frozen. Throws
+ * `config_invalid`, naming every setting that is wrong, where it came from and what it may be.
+ */
+export function loadConfig(input: ConfigInput): Config {
+  const values: Record<string, unknown> = {};
+  const wrong: string[] = [];
+  for (const setting of settings) {
+    const given = givenText(setting, input);
+    const value =
+      given === null
+        ? (input.defaults?.[setting.name] ?? schemaOf(setting).default)
+        : fromText(setting, given.text);
+    if (value === undefined) continue;
+    values[setting.name] = value;
+    if (Value.Check(configSchema.properties[setting.name], value)) continue;
+    const shown = setting.secret ? 'its value' : JSON.stringify(value);
+    wrong.push(`${given?.source ?? 'default'}: ${shown} is not valid, it must be ${setting.values}`);
+  }
+  if (wrong.length > 0) throw new AppError('config_invalid', wrong.join('\n'), { wrong });
+  return Object.freeze(values) as Config;
+}
+
+function givenText(setting: Setting, { env, flags }: ConfigInput): { text: string; source: string } | null {
+  const flag = flags?.[setting.name];
+  if (flag !== undefined) return { text: flag, source: `flag --${setting.flag}` };
+  const variable = env[setting.variable];
+  if (variable === undefined || variable === '') return null;
+  return { text: variable, source: `environment variable ${setting.variable}` };
+}
+
+function schemaOf(setting: Setting): SettingSchema {
+  return configSchema.properties[setting.name] as unknown as SettingSchema;
+}
+
+/** The environment of this process: the only place where it is read. A file `.env` in the working folder fills what is not set. */
+export function processEnvironment(): Readonly<Record<string, string | undefined>> {
+  try {
+    process.loadEnvFile();
+  } catch {
+    // there is none
+  }
+  // oxlint-disable-next-line node/no-process-env -- the one place
+  return process.env;
+}
+
+function fromText(setting: Setting, text: string): unknown {
+  const schema = schemaOf(setting);
+  // decimal digits alone: no blanks, signs, exponents or other bases
+  if (schema.type === 'integer') return /^\d{1,15}$/u.test(text) ? Number(text) : text;
+  if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
+  return text;
+}
+
+function valuesInWords(schema: SettingSchema): string {
+  if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`;
+  if (schema.type === 'integer')
+    return `an integer from ${schema.minimum ?? 0} to ${schema.maximum ?? '2^53'}`;
+  if (schema.type === 'boolean') return 'true or false';
+  const length = `a text of 1 to ${schema.maxLength ?? 4096} characters`;
+  return schema.pattern === undefined ? length : `${length} that matches ${schema.pattern}`;
+}

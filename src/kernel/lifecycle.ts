@@ -1,0 +1,115 @@
+/** Why the process ends: a signal, an error that nobody caught, or because its work is done. */
+export type StopReason = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'error' | 'done';
+
+export interface StopReport {
+  /** Parts that did not stop within their time. */
+  readonly late: readonly string[];
+  readonly failed: readonly { readonly part: string; readonly error: unknown }[];
+}
+
+/** What runs in this process and how it ends. */
+export interface Lifecycle {
+  /** Aborted when the end begins. */
+  readonly signal: AbortSignal;
+  /** Null until the end begins. */
+  readonly reason: StopReason | null;
+  /** Adds a part that runs now; `stop` ends it. Parts stop in the reverse order of their adding. */
+  add(part: string, stop: () => Promise<void> | void, deadlineMs?: number): void;
+  /**
+   * Runs work that listens to `signal`, as a part that stops by settling: what was added before it ends only
+   * after it. An end that begins while it runs waits for it up to the deadline.
+   */
+  run<T>(part: string, work: (signal: AbortSignal) => Promise<T>, deadlineMs?: number): Promise<T>;
+  /** Settles when the end begins. */
+  untilStopping(): Promise<void>;
+  /** Ends all parts once; later calls wait for the same end. Never rejects. */
+  stop(reason: StopReason): Promise<StopReport>;
+}
+
+interface Part {
+  readonly name: string;
+  readonly stop: () => Promise<void> | void;
+  readonly deadlineMs: number;
+}
+
+/** Enough for open requests and one transaction; a part that may take longer says so. */
+const deadlineDefaultMs = 10_000;
+
+/** One controller, named parts, a deadline for each. A part that is late is left behind: the next one stops. */
+export function createLifecycle(): Lifecycle {
+  const controller = new AbortController();
+  const parts: Part[] = [];
+  let reason: StopReason | null = null;
+  let stopping: Promise<StopReport> | undefined;
+
+  const add = (name: string, stop: Part['stop'], deadlineMs = deadlineDefaultMs): Part => {
+    const part = { name, stop, deadlineMs };
+    parts.push(part);
+    return part;
+  };
+
+  return {
+    signal: controller.signal,
+    get reason() {
+      return reason;
+    },
+    add: (name, stop, deadlineMs) => {
+      add(name, stop, deadlineMs);
+    },
+    run: async (name, work, deadlineMs) => {
+      controller.signal.throwIfAborted();
+      const running = work(controller.signal);
+      const settled = running.then(
+        () => undefined,
+        () => undefined,
+      );
+      const part = add(name, () => settled, deadlineMs);
+      try {
+        return await running;
+      } finally {
+        const at = parts.indexOf(part);
+        if (at !== -1) parts.splice(at, 1);
+      }
+    },
+    untilStopping: () =>
+      new Promise((resolve) => {
+        if (controller.signal.aborted) resolve();
+        else controller.signal.addEventListener('abort', () => resolve(), { once: true });
+      }),
+    stop: (why) => {
+      if (stopping === undefined) {
+        reason = why;
+        stopping = stopParts(parts);
+        controller.abort();
+      }
+      return stopping;
+    },
+  };
+}
+
+async function stopParts(parts: Part[]): Promise<StopReport> {
+  const late: string[] = [];
+  const failed: { part: string; error: unknown }[] = [];
+  // let the abort reach everybody before the first part is asked to stop
+  await Promise.resolve();
+  for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+    try {
+      if (!(await withinDeadline(part))) late.push(part.name);
+    } catch (error) {
+      failed.push({ part: part.name, error });
+    }
+  }
+  return { late, failed };
+}
+
+async function withinDeadline(part: Part): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), part.deadlineMs);
+  });
+  try {
+    return await Promise.race([Promise.resolve(part.stop()).then(() => true), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,31 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import { shownUrl } from './database-error.ts';
+import { connectClient } from './pool.ts';
+
+/** Oldest server that the SQL of ours is tested with. */
+const oldestVersion = 150_000;
+
+/**
+ * Asks the server whether it can be used: it answers, is new enough, and keeps text as UTF8. Throws `postgres_unreachable`,
+ * `postgres_refused` or `postgres_version`.
+ */
+export async function checkServer(url: string): Promise<void> {
+  const client = await connectClient(url);
+  try {
+    const { rows } = await client.query<{ version: string; name: string; encoding: string }>(
+      `SELECT current_setting('server_version_num') AS version, current_setting('server_version') AS name,
+              current_setting('server_encoding') AS encoding`,
+    );
+    const found = rows[0];
+    if (found === undefined || Number(found.version) < oldestVersion) {
+      const message = `Postgres at ${shownUrl(url)} is version ${found?.name}; 15 or newer is needed.`;
+      throw new AppError('postgres_version', message, { version: found?.name });
+    }
+    if (found.encoding !== 'UTF8') {
+      const message = `The database ${shownUrl(url)} has encoding ${found.encoding}; UTF8 is needed.`;
+      throw new AppError('postgres_version', message, { encoding: found.encoding });
+    }
+  } finally {
+    await client.end();
+  }
+}

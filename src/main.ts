@@ -1,0 +1,127 @@
+import closeWithGrace from 'close-with-grace';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { errorCodes } from '#kernel/errors/error-codes.ts';
+import { createLifecycle, type Lifecycle, type StopReason } from '#kernel/lifecycle.ts';
+import { createLogger, type Logger } from '#kernel/logger.ts';
+import { type CommandLine, exitCodes, parseCommandLine } from './cli.ts';
+import { UsageError } from './commands/command.ts';
+import { type Config, loadConfig, processEnvironment } from './config.ts';
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * npm hands a Ctrl-C on to a process that the terminal has told already: signals so close together are one.
+ * A person who means it presses again later.
+ */
+const sameSignalMs = 400;
+
+/** All parts have stopped: what is left of a command is to see that and return. */
+const unnoticedMs = 2000;
+
+async function main(words: readonly string[]): Promise<void> {
+  let line: CommandLine;
+  let config: Config;
+  try {
+    line = parseCommandLine(words);
+    if (line.kind === 'help') {
+      await print(line.text);
+      return;
+    }
+    config = loadConfig({
+      env: processEnvironment(),
+      flags: line.settings,
+      defaults: line.command.defaults(line.flags),
+    });
+  } catch (error) {
+    process.exitCode = report(error);
+    return;
+  }
+  const lifecycle = createLifecycle();
+  const logger = createLogger(config.logLevel);
+  listenForTheEnd(lifecycle, logger);
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') void end(lifecycle, logger, 'done', exitCodes.outputClosed);
+  });
+  try {
+    await line.command.run({ config, flags: line.flags, lifecycle, logger, print });
+    // a service that was asked to end has reached its end
+    await end(lifecycle, logger, lifecycle.reason ?? 'done', exitCodes.ok);
+  } catch (error) {
+    if (lifecycle.signal.aborted) await end(lifecycle, logger, 'done', interrupted(lifecycle.reason));
+    else await end(lifecycle, logger, 'error', report(error));
+  }
+}
+
+function listenForTheEnd(lifecycle: Lifecycle, logger: Logger): void {
+  let firstAt: number | null = null;
+  for (const signal of signals) {
+    process.on(signal, () => {
+      if (firstAt === null) {
+        firstAt = performance.now();
+        logger.info({ signal }, 'ending; the same again ends at once');
+        // a command that does not notice the end is left behind
+        void lifecycle
+          .stop(signal)
+          .then(() => setTimeout(() => process.exit(exitCodes[signal]), unnoticedMs));
+      } else if (performance.now() - firstAt > sameSignalMs) {
+        process.exit(exitCodes[signal]);
+      }
+    });
+  }
+  // what nobody caught: stop the parts, then exit with 1
+  closeWithGrace({ delay: false, logger: false, skip: [...signals, 'beforeExit'] }, async ({ err }) => {
+    if (err === undefined) return;
+    report(err);
+    await lifecycle.stop('error');
+  });
+}
+
+let ending = false;
+
+async function end(
+  lifecycle: Lifecycle,
+  logger: Logger,
+  reason: StopReason,
+  exitCode: number,
+): Promise<void> {
+  if (ending) return;
+  ending = true;
+  const { late, failed } = await lifecycle.stop(reason);
+  for (const part of late) logger.error({ part }, 'did not end in time and is left behind');
+  for (const { part, error } of failed) logger.error({ part, err: error }, 'failed while ending');
+  const clean = late.length === 0 && failed.length === 0;
+  process.exit(exitCode === exitCodes.ok && !clean ? exitCodes.failure : exitCode);
+}
+
+function interrupted(reason: StopReason | null): number {
+  return reason === 'SIGINT' || reason === 'SIGTERM' || reason === 'SIGHUP'
+    ? exitCodes[reason]
+    : exitCodes.failure;
+}
+
+/** Says on stderr what happened, what it means and what to do; gives the exit code. */
+function report(error: unknown): number {
+  if (error instanceof UsageError) {
+    process.stderr.write(`satscribe: ${error.message}\n`);
+    return exitCodes.usage;
+  }
+  if (error instanceof AppError) {
+    const { meaning, action } = errorCodes[error.code];
+    process.stderr.write(
+      `satscribe: ${error.message}\n  ${error.code}: ${meaning}\n  What to do: ${action}\n`,
+    );
+    return error.code === 'config_invalid' ? exitCodes.usage : exitCodes.failure;
+  }
+  const shown = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`satscribe: unexpected error, please report it\n${shown}\n`);
+  return exitCodes.failure;
+}
+
+function print(text: string): Promise<void> {
+  return new Promise((resolve) => {
+    // an error (nobody reads) is the 'error' event's to handle: it ends the process
+    process.stdout.write(text, () => resolve());
+  });
+}
+
+await main(process.argv.slice(2));
