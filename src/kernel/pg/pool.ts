@@ -29,6 +29,8 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
   });
   // Without a listener an error on an idle connection would end the process.
   pool.on('error', (error) => options.onError?.(error));
+  // The pool listens to idle connections only: one that is lost in use fails its query, and would end the process too.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

@@ -33,7 +33,7 @@ export interface EmbeddedPostgres {
   /** The server of a process that had been killed was found running, and taken over. */
   readonly adopted: boolean;
   /** Ends the server (open transactions are rolled back) and gives the data folder free. Safe to call twice. */
-  stop(): Promise<void>;
+  stop(this: void): Promise<void>;
 }
 
 const user = 'satscribe';

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
+import { checkServer } from '#kernel/pg/check-server.ts';
+import { connectClient } from '#kernel/pg/pool.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await database.pool.query('CREATE TABLE numbers (n bigint)');
+});
+afterAll(() => database.drop());
+
+async function select(expression: string): Promise<unknown> {
+  const { rows } = await database.pool.query<{ value: unknown }>(`SELECT ${expression} AS value`);
+  return rows[0]?.value;
+}
+
+describe('columns as values', () => {
+  it('gives a bigint as an exact number, alone and in arrays', async () => {
+    expect(await select("'2100000000000000'::bigint")).toBe(2_100_000_000_000_000);
+    expect(await select("'-9007199254740991'::bigint")).toBe(-9_007_199_254_740_991);
+    expect(await select("'{1,NULL,-3}'::bigint[]")).toEqual([1, null, -3]);
+    expect(await select("'{}'::bigint[]")).toEqual([]);
+  });
+
+  it('fails a query with a bigint that a number cannot hold, and the connection stays of use', async () => {
+    await expect(select("'9007199254740992'::bigint")).rejects.toThrow(/does not fit/u);
+    expect(await select('1')).toBe(1);
+  });
+
+  it('gives bytea as a Buffer', async () => {
+    expect(await select(String.raw`'\x00ff'::bytea`)).toEqual(Buffer.from([0, 255]));
+  });
+});
+
+describe('withTransaction', () => {
+  it('commits what it did', async () => {
+    const value = await withTransaction(database.pool, async (tx) => {
+      await tx.query('INSERT INTO numbers VALUES (1)');
+      return 'done';
+    });
+    expect(value).toBe('done');
+    expect(await select('(SELECT count(*) FROM numbers WHERE n = 1)')).toBe(1);
+  });
+
+  it('rolls back on an error, throws it on and gives the connection back', async () => {
+    for (let round = 0; round < 15; round++) {
+      await expect(
+        withTransaction(database.pool, async (tx) => {
+          await tx.query('INSERT INTO numbers VALUES (2)');
+          throw new Error('mine');
+        }),
+      ).rejects.toThrow('mine');
+    }
+    expect(await select('(SELECT count(*) FROM numbers WHERE n = 2)')).toBe(0);
+  });
+
+  it('throws a lost connection away', async () => {
+    await expect(
+      withTransaction(database.pool, (tx) => tx.query('SELECT pg_terminate_backend(pg_backend_pid())')),
+    ).rejects.toThrow(/terminat/u);
+    expect(await select('1')).toBe(1);
+  });
+});
+
+describe('takeAdvisoryLock', () => {
+  it('has one holder until its connection ends', async () => {
+    const first = await connectClient(database.url);
+    const second = await connectClient(database.url);
+    try {
+      await takeAdvisoryLock(first, 'writer');
+      await expect(takeAdvisoryLock(second, 'writer')).rejects.toMatchObject({ code: 'database_busy' });
+      await takeAdvisoryLock(second, 'sealer');
+      await first.end();
+      await expect
+        .poll(() =>
+          takeAdvisoryLock(second, 'writer').then(
+            () => 'taken',
+            () => 'busy',
+          ),
+        )
+        .toBe('taken');
+    } finally {
+      await second.end();
+    }
+  });
+});
+
+describe('checkServer', () => {
+  it('takes a server that is there and says why another one is not', async () => {
+    await checkServer(database.url);
+    const elsewhere = new URL(database.url);
+    elsewhere.port = '1';
+    await expect(checkServer(elsewhere.href)).rejects.toMatchObject({ code: 'postgres_unreachable' });
+    const missing = new URL(database.url);
+    missing.pathname = '/no_such_database';
+    await expect(checkServer(missing.href)).rejects.toMatchObject({ code: 'postgres_refused' });
+  });
+
+  it('never shows a password', async () => {
+    const elsewhere = new URL(database.url);
+    elsewhere.password = 'hidden-word';
+    elsewhere.port = '1';
+    await expect(checkServer(elsewhere.href)).rejects.not.toThrow(/hidden-word/u);
+  });
+});
