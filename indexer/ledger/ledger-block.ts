@@ -1,0 +1,155 @@
+import type { BlockColumns } from '#indexer/parse/block-columns.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+
+/** Running totals before or after a block; null where they are not known (docs/adr/0004-null-never-a-guess.md). */
+export interface LedgerCounters {
+  /** Next free internal key: always known, never shown as a sequence number by itself. */
+  readonly nextKey: number;
+  /** ord's next sequence number. */
+  readonly sequence: number | null;
+  readonly blessed: number | null;
+  readonly cursed: number | null;
+  /** Next offset in the unbound outpoint. */
+  readonly unbound: number | null;
+  /** Next offset in the null outpoint, counted from the first inscription height on (ord without a sat index). */
+  readonly lostSats: number | null;
+}
+
+/**
+ * Inscriptions that lie in outputs which the block spends and which earlier blocks made: one row each, ascending
+ * by `input`, those of one input ascending by key (ord takes them in the order of sequence numbers). The
+ * outpoint itself was compared, not only its fingerprint. What was made in the block itself is not here.
+ */
+export interface HeldInscriptions {
+  readonly count: number;
+  /** Index into the block's input columns. */
+  readonly input: Uint32Array;
+  readonly key: Int32Array;
+  /** Offset in the spent output, in sats. */
+  readonly satOffset: Float64Array;
+  /** 36 bytes each: txid in internal order, index as u32 little endian. */
+  readonly id: Uint8Array;
+  /** kernel/primitives/curse.ts, `curseUnknown` where it is not known. */
+  readonly curse: Uint8Array;
+  /** Height and step of the location row that ends now. */
+  readonly height: Int32Array;
+  readonly step: Uint32Array;
+}
+
+export interface LedgerInput {
+  readonly height: number;
+  readonly network: NetworkParameters;
+  readonly columns: BlockColumns;
+  /** The block that the columns were parsed from. */
+  readonly block: Uint8Array;
+  /** Keys the fingerprints of outpoints (indexer/parse/outpoint-fingerprint.ts); 32 bytes. */
+  readonly fingerprintKey: Uint8Array;
+  /** The columns have the values of spent outputs. */
+  readonly hasSpent: boolean;
+  /** Every inscription before the block is known, and where it is. */
+  readonly anchored: boolean;
+  readonly counters: LedgerCounters;
+  readonly held: HeldInscriptions;
+}
+
+/** What a number in a typed column means where the fact is not known. */
+export const numberUnknown = -(2 ** 31);
+export const curseUnknown = 255;
+export const charmsUnknown = 0xffff;
+/** Fees are sats in doubles: NaN where not known. */
+export const feeUnknown = Number.NaN;
+
+/** What `place` of a location is; stored numbers (chain.locations.place). */
+export const places = { output: 0, lost: 1, unbound: 2 } as const;
+
+/** New inscriptions in the order of application: row n has the key `firstKey + n`. */
+export interface NewInscriptions {
+  readonly count: number;
+  readonly firstKey: number;
+  /** Index into the envelope columns. */
+  readonly envelope: Uint32Array;
+  /** Index into the reveal columns. */
+  readonly reveal: Uint32Array;
+  /** Index in the inscription's id: place among the envelopes of its transaction. */
+  readonly index: Uint32Array;
+  /** ord's number, or `numberUnknown`. */
+  readonly number: Int32Array;
+  /** kernel/primitives/curse.ts, or `curseUnknown`. After the jubilee: why it is vindicated. */
+  readonly curse: Uint8Array;
+  /** As stored at the reveal (kernel/primitives/charm.ts), or `charmsUnknown`. */
+  readonly charms: Uint16Array;
+  /** Sats; NaN where not known. */
+  readonly fee: Float64Array;
+  /** Index into `parentKey`; one element more: the end of the last. */
+  readonly firstParent: Uint32Array;
+  /** Keys of the parents that hold, in the order of the claims. */
+  readonly parentKey: Int32Array;
+  /** 1: which of the claimed parents hold is known (always so where none is claimed). */
+  readonly parentsKnown: Uint8Array;
+}
+
+/**
+ * New rows of chain.locations, in the order in which they are written. Where a location is not known there is
+ * no row (and a row that ended leaves none behind).
+ */
+export interface NewLocations {
+  readonly count: number;
+  readonly key: Int32Array;
+  /** Index of the transaction; the coinbase counts as the last: number of transactions. */
+  readonly step: Uint32Array;
+  /** `places` */
+  readonly place: Uint8Array;
+  /** Index into `txids`; -1: the transaction that revealed the inscription, or no output at all (lost, unbound). */
+  readonly txid: Int32Array;
+  readonly vout: Uint32Array;
+  readonly satOffset: Float64Array;
+  /** Value of the output in sats; NaN where it is none. */
+  readonly value: Float64Array;
+  /** Range of the output's script in the block's bytes; (0, 0) where it is none. */
+  readonly scriptStart: Uint32Array;
+  readonly scriptLength: Uint32Array;
+  /** Fingerprint of the output; zeros where it is none. */
+  readonly fingerprintLow: Uint32Array;
+  readonly fingerprintHigh: Uint32Array;
+  /** 1: left again within this block, `spent_height` is the block's own height. 0: not spent. */
+  readonly spent: Uint8Array;
+}
+
+/** Rows of chain.locations of earlier blocks that end: their `spent_height` becomes the block's height. */
+export interface LeftLocations {
+  readonly count: number;
+  readonly key: Int32Array;
+  readonly height: Int32Array;
+  readonly step: Uint32Array;
+}
+
+/** Fingerprints of outputs, one for each location row that is there and not spent. */
+export interface TrackedChanges {
+  readonly addLow: Uint32Array;
+  readonly addHigh: Uint32Array;
+  readonly removeLow: Uint32Array;
+  readonly removeHigh: Uint32Array;
+}
+
+/** What a block does to the chain tables. All columns are exactly as long as their `count` says. */
+export interface LedgerBlock {
+  readonly height: number;
+  readonly inscriptions: NewInscriptions;
+  readonly locations: NewLocations;
+  readonly left: LeftLocations;
+  /** Transactions that `locations.txid` names: 32 bytes each, internal order. */
+  readonly txids: Uint8Array;
+  /** To be applied to the tracked outputs once the block is committed. */
+  readonly tracked: TrackedChanges;
+  readonly counters: LedgerCounters;
+  /** Whether the block that follows in the island is anchored. */
+  readonly anchored: boolean;
+}
+
+/**
+ * Whether the first block of an island is anchored: no inscription can be before it. The running totals are
+ * all 0 then.
+ */
+export function startsAnchored(firstHeight: number, network: NetworkParameters): boolean {
+  return firstHeight <= network.firstInscriptionHeight;
+}
