@@ -68,9 +68,12 @@ export async function makeLibraryLinks(root: string): Promise<void> {
  * Copies the programs below `place`, once for each version of the package, and says where they are. The copy appears
  * whole or not at all. Headers and static libraries stay behind.
  */
-export async function copyBinaries(binaries: ServerBinaries, place: string): Promise<ServerBinaries> {
+export async function copyBinaries(
+  binaries: ServerBinaries,
+  place: string,
+): Promise<ServerBinaries & { isNew: boolean }> {
   const root = resolve(place, `postgres-${binaries.packageVersion}`);
-  const copy: ServerBinaries = { root, packageVersion: binaries.packageVersion };
+  const copy = { root, packageVersion: binaries.packageVersion, isNew: false };
   if (await exists(join(root, 'bin', 'postgres'))) return copy;
   const unfinished = `${root}.${process.pid}.${crypto.randomUUID()}`;
   try {
@@ -87,7 +90,7 @@ export async function copyBinaries(binaries: ServerBinaries, place: string): Pro
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
-  return copy;
+  return { ...copy, isNew: true };
 }
 
 function exists(path: string): Promise<boolean> {

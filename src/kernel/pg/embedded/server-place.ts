@@ -1,5 +1,5 @@
-import { chmod, chown, lstat, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, chown, lstat, mkdir, readFile, realpath, rmdir, stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { runAs, type ServerAccount, serverAccount } from './server-account.ts';
 import {
@@ -60,9 +60,13 @@ async function makeHome(
 ): Promise<string> {
   await makePrivateFolder(inside, account);
   if (account === null || (await canWork(account, inside))) return inside;
+  await rmdir(inside);
   const home = join(await reachableRoot(account), `data-${crypto.randomUUID()}`);
   await makePrivateFolder(home, account);
-  await writeFile(join(dataDir, locationFile), `${JSON.stringify({ home, dataDir }, null, 2)}\n`);
+  await writeFile(
+    join(dataDir, locationFile),
+    `${JSON.stringify({ home, dataDir: resolve(dataDir) }, null, 2)}\n`,
+  );
   log(`account ${account.name} cannot reach ${dataDir}: the database is put in ${home}`);
   return home;
 }
@@ -124,9 +128,7 @@ async function runnableBinaries(
   }
   const place = account === null ? home : await reachableRoot(account);
   const copy = await copyBinaries(installed, place);
-  log(
-    `the programs of Postgres are copied to ${copy.root}: account ${account?.name ?? 'our own'} can run them there`,
-  );
+  if (copy.isNew) log(`the programs of Postgres are copied to ${copy.root}, where its account can run them`);
   const copied = await majorVersion(copy, account);
   if (copied.major === null) throw unavailable(copied.output);
   return { binaries: copy, major: copied.major };

@@ -12,21 +12,22 @@ import { connectClient } from '#kernel/pg/pool.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 
 let dataDir: string;
-let remove: (this: void) => Promise<void>;
+let folder: { path: string; remove(): Promise<void> };
 const running: { stop(): Promise<void> }[] = [];
 const children: ChildProcess[] = [];
 
 beforeEach(async () => {
-  ({ path: dataDir, remove } = await makeDataDir());
+  folder = await makeDataDir();
+  dataDir = folder.path;
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
   for (const server of running.splice(0)) await server.stop();
-  await remove();
+  await folder.remove();
 });
 
-async function start(folder = dataDir): Promise<EmbeddedPostgres> {
-  const server = await startEmbeddedPostgres({ dataDir: folder, durable: false });
+async function start(path = dataDir): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ dataDir: path, durable: false });
   running.push(server);
   return server;
 }
@@ -207,21 +208,21 @@ describe.runIf(process.getuid?.() === 0)('as root in a folder of mode 700', () =
     const hidden = join(dataDir, 'hidden');
     await mkdir(hidden);
     await chmod(hidden, 0o700);
-    const folder = join(hidden, 'data');
-    const first = await start(folder);
+    const place = join(hidden, 'data');
+    const first = await start(place);
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.stop();
-    const { home } = JSON.parse(await readFile(join(folder, 'postgres-location.json'), 'utf8')) as {
+    const { home } = JSON.parse(await readFile(join(place, 'postgres-location.json'), 'utf8')) as {
       home: string;
     };
     try {
-      const second = await start(folder);
+      const second = await start(place);
       expect(await ask(second.url, 'SELECT answer FROM kept')).toBe(42);
-      expect((await attachEmbeddedPostgres(folder)).url).toBe(second.url);
+      expect((await attachEmbeddedPostgres(place)).url).toBe(second.url);
       await second.stop();
     } finally {
       await rm(home, { recursive: true, force: true });
     }
-    await expect(start(folder)).rejects.toMatchObject({ code: 'data_dir_unusable' });
+    await expect(start(place)).rejects.toMatchObject({ code: 'data_dir_unusable' });
   });
 });

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { createProgress, progressText } from '#src/commands/progress.ts';
+
+const state = { blocks: 3, blocksTotal: 12, bytes: 6_000_000, inscriptions: 12_345 };
+
+describe('progressText', () => {
+  it('shows blocks, speed, inscriptions and the time that is left', () => {
+    expect(progressText(state, 2)).toBe('3/12 blocks, 3.0 MB/s, 12,345 inscriptions, 6 s left');
+  });
+
+  it('shows the time that it took at the end', () => {
+    expect(progressText({ ...state, blocks: 12 }, 3725)).toBe(
+      '12/12 blocks, 0.0 MB/s, 12,345 inscriptions, 1 h 2 min taken',
+    );
+  });
+
+  it('says nothing of what is left before the first block', () => {
+    expect(progressText({ ...state, blocks: 0, bytes: 0 }, 0)).toBe(
+      '0/12 blocks, 0.0 MB/s, 12,345 inscriptions',
+    );
+  });
+});
+
+describe('progress', () => {
+  const record = (
+    isTTY: boolean,
+  ): { text: string[]; clock: { ms: number }; progress: ReturnType<typeof createProgress> } => {
+    const text: string[] = [];
+    const clock = { ms: 0 };
+    const output = { isTTY, columns: 60, write: (part: string) => text.push(part) };
+    return { text, clock, progress: createProgress(output, () => clock.ms) };
+  };
+
+  it('is a few plain lines where there is no terminal', () => {
+    const { text, clock, progress } = record(false);
+    for (let blocks = 1; blocks <= 12; blocks++) {
+      clock.ms = blocks * 1000;
+      progress.update({ ...state, blocks });
+    }
+    progress.finish();
+    expect(text.map((line) => line.split(',')[0])).toEqual([
+      'indexing: 1/12 blocks',
+      'indexing: 6/12 blocks',
+      'indexing: 11/12 blocks',
+      'indexing: 12/12 blocks',
+    ]);
+    expect(text.every((line) => line.endsWith('\n') && !line.includes('\u001b'))).toBe(true);
+  });
+
+  it('draws one line over and over on a terminal, never wider than it', () => {
+    const { text, clock, progress } = record(true);
+    for (let blocks = 1; blocks <= 12; blocks++) {
+      clock.ms = blocks * 1000;
+      progress.update({ ...state, blocks });
+    }
+    progress.finish();
+    expect(text.at(-1)).toBe('\n');
+    for (const line of text.slice(0, -1)) {
+      expect(line.startsWith('\r\u001b[2K')).toBe(true);
+      expect(line.length - '\r\u001b[2K'.length).toBeLessThan(60);
+    }
+  });
+
+  it('shows nothing where there was nothing to do', () => {
+    const { text, progress } = record(true);
+    progress.finish();
+    expect(text).toEqual([]);
+  });
+});

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { type Config, loadConfig, settings } from '#src/config.ts';
+
+function failure(act: () => unknown): AppError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error('did not throw');
+}
+
+describe('loadConfig', () => {
+  it('has the defaults where nothing is set, and cannot be changed', () => {
+    const config = loadConfig({ env: {} });
+    expect(config).toMatchObject({ port: 7700, host: '127.0.0.1', dataDir: './data', logLevel: 'info' });
+    expect(config.databaseUrl).toBeUndefined();
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  it('takes a flag before the environment, and that before the defaults of a command and the general ones', () => {
+    const port = (input: Partial<Parameters<typeof loadConfig>[0]>): number =>
+      loadConfig({ env: {}, ...input }).port;
+    fc.assert(
+      fc.property(
+        fc.option(fc.integer({ min: 0, max: 65_535 }), { nil: undefined }),
+        fc.option(fc.integer({ min: 0, max: 65_535 }), { nil: undefined }),
+        fc.option(fc.integer({ min: 0, max: 65_535 }), { nil: undefined }),
+        (flag, variable, command) => {
+          const found = port({
+            flags: flag === undefined ? {} : { port: String(flag) },
+            env: variable === undefined ? {} : { PORT: String(variable) },
+            defaults: command === undefined ? {} : { port: command },
+          });
+          return found === (flag ?? variable ?? command ?? 7700);
+        },
+      ),
+    );
+  });
+
+  it('counts an empty variable as absent', () => {
+    expect(loadConfig({ env: { PORT: '', DATABASE_URL: '' } })).toEqual(loadConfig({ env: {} }));
+  });
+
+  it('gives a valid configuration or config_invalid for any texts, and never another error', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+      fc.integer().map(String),
+      fc.double().map(String),
+    );
+    const env = fc.record(
+      Object.fromEntries(settings.map(({ variable }) => [variable, fc.option(text, { nil: undefined })])),
+    );
+    fc.assert(
+      fc.property(env, (values) => {
+        let config: Config;
+        try {
+          config = loadConfig({ env: values });
+        } catch (error) {
+          return error instanceof AppError && error.code === 'config_invalid';
+        }
+        return (
+          Number.isInteger(config.port) && config.port >= 0 && config.port <= 65_535 && config.host !== ''
+        );
+      }),
+    );
+  });
+
+  it.each(['65536', '-1', '1e3', '0x10', ' 80', '80 ', '1.5', 'abc', '٣'])('refuses the port %j', (port) => {
+    expect(failure(() => loadConfig({ env: { PORT: port } })).message).toBe(
+      `environment variable PORT: ${JSON.stringify(/^\d{1,15}$/u.test(port) ? Number(port) : port)} is not valid, it must be an integer from 0 to 65535`,
+    );
+  });
+
+  it('names everything that is wrong and where it came from', () => {
+    const error = failure(() => loadConfig({ env: { LOG_LEVEL: 'loud' }, flags: { port: 'x' } }));
+    expect(error.message).toContain('flag --port');
+    expect(error.message).toContain('environment variable LOG_LEVEL');
+  });
+
+  it('does not show a secret that is wrong', () => {
+    const error = failure(() => loadConfig({ env: { DATABASE_URL: 'mysql://user:hidden-word@host/db' } }));
+    expect(error.message).toContain('DATABASE_URL');
+    expect(error.message).not.toContain('hidden-word');
+  });
+});
+
+describe('settings', () => {
+  it('have a variable, a description and values in words each', () => {
+    for (const setting of settings) {
+      expect(setting.variable).toMatch(/^[A-Z]+(_[A-Z]+)*$/u);
+      expect(setting.description.length).toBeGreaterThan(10);
+      expect(setting.values.length).toBeGreaterThan(3);
+    }
+    expect(new Set(settings.map(({ variable }) => variable)).size).toBe(settings.length);
+  });
+});
