@@ -1,0 +1,62 @@
+/** Shorter copies are done byte by byte: making the two views that `set` needs costs more than 64 bytes. */
+const byteLoopMax = 64;
+const firstCapacity = 1 << 20;
+/** A block leaves at most about this much behind; what an odd block needed beyond it is given back. */
+const keptCapacityMax = 8 << 20;
+
+/** Bytes that only grow until they are reset, in one buffer that lives on between blocks. */
+export class Arena {
+  bytes: Buffer<ArrayBuffer> = Buffer.from(new ArrayBuffer(firstCapacity));
+  length = 0;
+
+  reset(): void {
+    this.length = 0;
+    if (this.bytes.length > keptCapacityMax) this.bytes = Buffer.from(new ArrayBuffer(firstCapacity));
+  }
+
+  /** Makes room for `size` more bytes behind `length`. */
+  reserve(size: number): void {
+    const needed = this.length + size;
+    if (needed <= this.bytes.length) return;
+    const bytes = Buffer.from(new ArrayBuffer(Math.max(needed, this.bytes.length * 2)));
+    bytes.set(this.bytes.subarray(0, this.length));
+    this.bytes = bytes;
+  }
+
+  /** Appends `length` bytes of `source` from `start` on. */
+  copy(source: Uint8Array, start: number, length: number): void {
+    this.reserve(length);
+    const { bytes } = this;
+    const to = this.length;
+    if (length <= byteLoopMax) {
+      for (let index = 0; index < length; index++) bytes[to + index] = source[start + index] as number;
+    } else {
+      bytes.set(source.subarray(start, start + length), to);
+    }
+    this.length = to + length;
+  }
+
+  append(source: Uint8Array): void {
+    this.copy(source, 0, source.length);
+  }
+
+  push(byte: number): void {
+    this.reserve(1);
+    this.bytes[this.length++] = byte;
+  }
+
+  /** Appends a compact size (Bitcoin's variable-length count); below 2^32. */
+  pushCompactSize(size: number): void {
+    if (size < 0xfd) {
+      this.push(size);
+    } else if (size <= 0xffff) {
+      this.push(0xfd);
+      this.reserve(2);
+      this.length = this.bytes.writeUInt16LE(size, this.length);
+    } else {
+      this.push(0xfe);
+      this.reserve(4);
+      this.length = this.bytes.writeUInt32LE(size, this.length);
+    }
+  }
+}

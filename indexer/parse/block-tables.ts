@@ -1,0 +1,166 @@
+import { Arena } from './arena.ts';
+import { withRoom } from './growable.ts';
+
+/**
+ * The columns of a block while they are made (meaning: ./block-columns.ts). They keep their room from block to block;
+ * only `Arena` gives back what an odd block needed. A table's `length` counts its rows.
+ */
+
+/** t: one row a transaction, and one more of `start` and `firstInput`. */
+export class TransactionTable {
+  length = 0;
+  start = new Uint32Array(1 << 13);
+  outputs = new Uint32Array(1 << 13);
+  firstInput = new Uint32Array(1 << 13);
+  outputValue = new Float64Array(1 << 13);
+  inputValue = new Float64Array(1 << 13);
+
+  reserve(rows: number): void {
+    this.start = withRoom(this.start, rows + 1);
+    this.outputs = withRoom(this.outputs, rows);
+    this.firstInput = withRoom(this.firstInput, rows + 1);
+    this.outputValue = withRoom(this.outputValue, rows);
+    this.inputValue = withRoom(this.inputValue, rows);
+  }
+}
+
+/** i: one row an input. */
+export class InputTable {
+  length = 0;
+  fingerprintLow = new Uint32Array(1 << 14);
+  fingerprintHigh = new Uint32Array(1 << 14);
+  value = new Float64Array(1 << 14);
+
+  reserve(rows: number): void {
+    this.fingerprintLow = withRoom(this.fingerprintLow, rows);
+    this.fingerprintHigh = withRoom(this.fingerprintHigh, rows);
+    this.value = withRoom(this.value, rows);
+  }
+}
+
+/** r: one row a transaction with envelopes, and one more of `firstEnvelope`. */
+export class RevealTable {
+  length = 0;
+  tx = new Uint32Array(1 << 10);
+  firstEnvelope = new Uint32Array(1 << 10);
+  /** Where the inputs' count begins and the outputs end: with version and lock time, what is hashed. */
+  inputsStart = new Uint32Array(1 << 10);
+  outputsEnd = new Uint32Array(1 << 10);
+  txid: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 10);
+
+  reserve(rows: number): void {
+    this.tx = withRoom(this.tx, rows);
+    this.firstEnvelope = withRoom(this.firstEnvelope, rows + 1);
+    this.inputsStart = withRoom(this.inputsStart, rows);
+    this.outputsEnd = withRoom(this.outputsEnd, rows);
+    this.txid = withRoom(this.txid, rows * 32);
+  }
+}
+
+/** e: one row an envelope, and one more of `firstField`. */
+export class EnvelopeTable {
+  length = 0;
+  input = new Uint32Array(1 << 10);
+  flags = new Uint16Array(1 << 10);
+  pointer = new Float64Array(1 << 10);
+  content = new Int32Array(1 << 10);
+  type = new Int32Array(1 << 10);
+  metadata = new Int32Array(1 << 10);
+  firstField = new Uint32Array(1 << 10);
+
+  reserve(rows: number): void {
+    if (rows < this.input.length) return;
+    this.input = withRoom(this.input, rows);
+    this.flags = withRoom(this.flags, rows);
+    this.pointer = withRoom(this.pointer, rows);
+    this.content = withRoom(this.content, rows);
+    this.type = withRoom(this.type, rows);
+    this.metadata = withRoom(this.metadata, rows);
+    this.firstField = withRoom(this.firstField, rows + 1);
+  }
+}
+
+/** c: one row a distinct content. */
+export class ContentTable {
+  length = 0;
+  hash: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 10);
+  variant = new Uint8Array(1 << 10);
+  text = new Uint8Array(1 << 10);
+  range = new Uint32Array(2 << 10);
+  folded = new Uint32Array(2 << 10);
+  decodedHash: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 10);
+  decodedLength = new Int32Array(1 << 10);
+
+  reserve(rows: number): void {
+    if (rows <= this.variant.length) return;
+    this.hash = withRoom(this.hash, rows * 32);
+    this.variant = withRoom(this.variant, rows);
+    this.text = withRoom(this.text, rows);
+    this.range = withRoom(this.range, rows * 2);
+    this.folded = withRoom(this.folded, rows * 2);
+    this.decodedHash = withRoom(this.decodedHash, rows * 32);
+    this.decodedLength = withRoom(this.decodedLength, rows);
+  }
+}
+
+/** m: one row a distinct metadata text. */
+export class MetadataTable {
+  length = 0;
+  hash: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 6);
+  range = new Uint32Array(2 << 6);
+  folded = new Uint32Array(2 << 6);
+
+  reserve(rows: number): void {
+    this.hash = withRoom(this.hash, rows * 32);
+    this.range = withRoom(this.range, rows * 2);
+    this.folded = withRoom(this.folded, rows * 2);
+  }
+}
+
+/** f: one row a field that few envelopes have. */
+export class FieldTable {
+  length = 0;
+  kind = new Uint8Array(1 << 8);
+  range = new Uint32Array(2 << 8);
+
+  reserve(rows: number): void {
+    this.kind = withRoom(this.kind, rows);
+    this.range = withRoom(this.range, rows * 2);
+  }
+}
+
+/** Distinct content types: ranges into the arena. */
+export class TypeTable {
+  length = 0;
+  range = new Uint32Array(2 << 6);
+
+  reserve(rows: number): void {
+    this.range = withRoom(this.range, rows * 2);
+  }
+}
+
+export class BlockTables {
+  flags = 0;
+  readonly transactions = new TransactionTable();
+  readonly inputs = new InputTable();
+  readonly reveals = new RevealTable();
+  readonly envelopes = new EnvelopeTable();
+  readonly contents = new ContentTable();
+  readonly metadata = new MetadataTable();
+  readonly fields = new FieldTable();
+  readonly types = new TypeTable();
+  readonly arena = new Arena();
+
+  reset(): void {
+    this.flags = 0;
+    this.transactions.length = 0;
+    this.inputs.length = 0;
+    this.reveals.length = 0;
+    this.envelopes.length = 0;
+    this.contents.length = 0;
+    this.metadata.length = 0;
+    this.fields.length = 0;
+    this.types.length = 0;
+    this.arena.reset();
+  }
+}

@@ -1,0 +1,189 @@
+import { CborError, CborReader, major } from './cbor-reader.ts';
+
+/** Version of the rules below and of docs/adr/0003-cbor.md; stored beside what was made by them. */
+export const cborRulesVersion = 1;
+
+/** ord's reader (ciborium) gives up below this many arrays, maps and tags, and so its metadata is none. */
+const depthMax = 256;
+/**
+ * No metadata of a block is longer than a block. Escapes and floats make JSON longer than its CBOR, maps as keys of
+ * maps do so at every level: what would be longer than this is none.
+ */
+const jsonLengthMax = 4_000_000;
+/** Bignums of more bytes are not numbers for ord's reader either. */
+const bignumBytesMax = 16;
+
+const simple = { false: 20, true: 21, null: 22, undefined: 23 } as const;
+const bignumTag = { positive: 2, negative: 3 } as const;
+
+class JsonWriter {
+  private readonly reader: CborReader;
+  private depth = 0;
+  /** Characters made so far, those of keys again with each level of keys around them. */
+  private written = 0;
+
+  constructor(reader: CborReader) {
+    this.reader = reader;
+  }
+
+  /** The next item as JSON text. */
+  value(): string {
+    this.reader.head();
+    return this.item();
+  }
+
+  private item(): string {
+    const { reader } = this;
+    switch (reader.major) {
+      case major.unsigned:
+      case major.negative:
+        return this.integer();
+      case major.bytes:
+        return this.count(`"${reader.byteString().toString('hex')}"`);
+      case major.text:
+        return this.count(JSON.stringify(reader.textString()));
+      case major.array:
+        return this.nested(() => this.array());
+      case major.map:
+        return this.nested(() => this.map());
+      case major.tag:
+        return this.tag();
+      default:
+        return this.other();
+    }
+  }
+
+  private integer(): string {
+    if (this.reader.isIndefinite) throw new CborError();
+    return this.count(integerJson(this.reader.integer()));
+  }
+
+  private array(): string {
+    const items: string[] = [];
+    this.each(() => items.push(this.item()));
+    return this.count(`[${items.join(',')}]`, items.length + 2);
+  }
+
+  private map(): string {
+    const members: string[] = [];
+    this.each(() => {
+      const key = this.item();
+      const name = key.startsWith('"') ? key : this.count(JSON.stringify(key));
+      members.push(`${name}:${this.value()}`);
+    });
+    return this.count(`{${members.join(',')}}`, members.length * 2 + 2);
+  }
+
+  /** Calls `member` behind the header of each item or key of the array or map whose header was just read. */
+  private each(member: () => void): void {
+    const { reader } = this;
+    const count = reader.isIndefinite ? Infinity : reader.argument;
+    for (let index = 0; index < count; index++) {
+      reader.head();
+      if (reader.isBreak && count === Infinity) return;
+      member();
+    }
+  }
+
+  private tag(): string {
+    const { reader } = this;
+    if (reader.isIndefinite) throw new CborError();
+    const tag = reader.argument;
+    if (tag === bignumTag.positive || tag === bignumTag.negative) return this.bignum(tag);
+    // Tags say how a value may be read; none of them changes what stands there.
+    return this.nested(() => this.value());
+  }
+
+  private bignum(tag: number): string {
+    const { reader } = this;
+    reader.head();
+    if (reader.major !== major.bytes) throw new CborError();
+    let bytes = reader.byteString();
+    while (bytes[0] === 0) bytes = bytes.subarray(1);
+    if (bytes.length > bignumBytesMax) return this.count(`"${bytes.toString('hex')}"`);
+    const value = BigInt(`0x0${bytes.toString('hex')}`);
+    if (tag === bignumTag.positive) return this.count(integerJson(value));
+    // ord's reader holds it in 128 signed bits
+    if (value >> 127n !== 0n) throw new CborError();
+    return this.count(integerJson(-1n - value));
+  }
+
+  private other(): string {
+    const { reader } = this;
+    // additional information 24 may name a simple value below 32 too: ord's reader takes it
+    if (reader.info <= 24) return this.count(simpleJson(reader.argumentLow));
+    if (reader.isBreak) throw new CborError();
+    const number = floatOf(reader);
+    return this.count(Number.isFinite(number) ? JSON.stringify(number) : 'null');
+  }
+
+  private nested(write: () => string): string {
+    if (this.depth === depthMax) throw new CborError();
+    this.depth++;
+    const text = write();
+    this.depth--;
+    return text;
+  }
+
+  private count(text: string, characters = text.length): string {
+    this.written += characters;
+    if (this.written > jsonLengthMax) throw new CborError();
+    return text;
+  }
+}
+
+/** A number where JavaScript's readers of JSON keep it exactly, else its digits in a string. */
+function integerJson(value: bigint): string {
+  const exact = value <= BigInt(Number.MAX_SAFE_INTEGER) && value >= BigInt(Number.MIN_SAFE_INTEGER);
+  return exact ? value.toString() : `"${value}"`;
+}
+
+function simpleJson(value: number): string {
+  switch (value) {
+    case simple.false:
+      return 'false';
+    case simple.true:
+      return 'true';
+    case simple.null:
+    case simple.undefined:
+      return 'null';
+    default:
+      throw new CborError();
+  }
+}
+
+function floatOf(reader: CborReader): number {
+  const view = new DataView(new ArrayBuffer(8));
+  if (reader.info === 25) return halfFloat(reader.argumentLow);
+  if (reader.info === 26) {
+    view.setUint32(0, reader.argumentLow);
+    return view.getFloat32(0);
+  }
+  view.setUint32(0, reader.argumentHigh);
+  view.setUint32(4, reader.argumentLow);
+  return view.getFloat64(0);
+}
+
+/** IEEE 754 binary16 (RFC 8949, appendix D has the same in C). */
+function halfFloat(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction === 0 ? sign * Infinity : Number.NaN;
+  return sign * (1024 + fraction) * 2 ** (exponent - 25);
+}
+
+/**
+ * Canonical JSON text of CBOR metadata: the same bytes always give the same text, members in the order of the bytes.
+ * Null where ord's reader takes the bytes for no value, or where the text would be longer than `jsonLengthMax`; bytes
+ * behind the first item are ignored, as there. docs/adr/0003-cbor.md says what becomes of what JSON cannot say.
+ */
+export function cborToJson(cbor: Uint8Array): string | null {
+  try {
+    return new JsonWriter(new CborReader(cbor)).value();
+  } catch (error) {
+    if (error instanceof CborError) return null;
+    throw error;
+  }
+}

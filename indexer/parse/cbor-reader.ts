@@ -1,0 +1,139 @@
+import { isUtf8 } from 'node:buffer';
+
+/** Major types of RFC 8949, 3.1. */
+export const major = {
+  unsigned: 0,
+  negative: 1,
+  bytes: 2,
+  text: 3,
+  array: 4,
+  map: 5,
+  tag: 6,
+  other: 7,
+} as const;
+
+/** Additional information 31: indefinite length, or the break. */
+const indefinite = 31;
+
+/** What a CBOR text is not; never leaves this folder. */
+export class CborError extends Error {
+  constructor() {
+    super('not well-formed');
+  }
+}
+
+/**
+ * Reads CBOR headers and strings by offset. Every step moves forward and nothing is allocated by a length that is
+ * only claimed, so that reading to the end takes time linear in the input, whatever it says.
+ */
+export class CborReader {
+  readonly bytes: Buffer;
+  at = 0;
+  /** Of the last header: its major type, additional information and argument. */
+  major = 0;
+  info = 0;
+  /** Rounded where it is above 2^53: `argumentHigh` and `argumentLow` are exact. 0 for indefinite lengths. */
+  argument = 0;
+  argumentHigh = 0;
+  argumentLow = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Reads a header. Throws at the end of the input and for additional information that is reserved. */
+  head(): void {
+    const initial = this.byte();
+    this.major = initial >> 5;
+    this.info = initial & 0x1f;
+    this.argumentHigh = 0;
+    if (this.info < 24) this.argumentLow = this.info;
+    else this.longArgument();
+    this.argument = this.argumentHigh * 2 ** 32 + this.argumentLow;
+  }
+
+  private longArgument(): void {
+    this.argumentLow = 0;
+    if (this.info === 24) {
+      this.argumentLow = this.byte();
+    } else if (this.info === 25) {
+      this.argumentLow = this.bytes.readUInt16BE(this.skip(2));
+    } else if (this.info === 26) {
+      this.argumentLow = this.bytes.readUInt32BE(this.skip(4));
+    } else if (this.info === 27) {
+      const from = this.skip(8);
+      this.argumentHigh = this.bytes.readUInt32BE(from);
+      this.argumentLow = this.bytes.readUInt32BE(from + 4);
+    } else if (this.info !== indefinite) {
+      throw new CborError();
+    }
+  }
+
+  get isIndefinite(): boolean {
+    return this.info === indefinite;
+  }
+
+  /** Whether the last header is the break that ends what has an indefinite length. */
+  get isBreak(): boolean {
+    return this.major === major.other && this.info === indefinite;
+  }
+
+  /** Whether the next byte is the break. Throws at the end of the input. */
+  nextIsBreak(): boolean {
+    if (this.at >= this.bytes.length) throw new CborError();
+    return this.bytes[this.at] === 0xff;
+  }
+
+  /** The integer of the last header, exact. */
+  integer(): bigint {
+    const value = (BigInt(this.argumentHigh) << 32n) | BigInt(this.argumentLow);
+    return this.major === major.negative ? -1n - value : value;
+  }
+
+  /** The content of a byte string whose header was just read; definite ones are views. */
+  byteString(): Buffer {
+    if (!this.isIndefinite) return this.take(this.argument);
+    return Buffer.concat([...this.chunks(major.bytes)]);
+  }
+
+  /** The content of a text string whose header was just read. Each chunk must be UTF-8 of its own. */
+  textString(): string {
+    if (!this.isIndefinite) return this.utf8(this.take(this.argument));
+    let text = '';
+    for (const chunk of this.chunks(major.text)) text += this.utf8(chunk);
+    return text;
+  }
+
+  private *chunks(type: number): Generator<Buffer> {
+    for (;;) {
+      this.head();
+      if (this.isBreak) return;
+      if (this.major !== type || this.isIndefinite) throw new CborError();
+      yield this.take(this.argument);
+    }
+  }
+
+  private utf8(bytes: Buffer): string {
+    if (!isUtf8(bytes)) throw new CborError();
+    return bytes.toString('utf8');
+  }
+
+  private byte(): number {
+    const byte = this.bytes[this.at++];
+    if (byte === undefined) throw new CborError();
+    return byte;
+  }
+
+  /** Moves over `length` bytes and returns where they begin. */
+  private skip(length: number): number {
+    const from = this.at;
+    if (from + length > this.bytes.length) throw new CborError();
+    this.at = from + length;
+    return from;
+  }
+
+  private take(length: number): Buffer {
+    const from = this.skip(length);
+    return this.bytes.subarray(from, this.at);
+  }
+}

@@ -1,0 +1,216 @@
+import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
+import { foldUtf8 } from '#kernel/text/fold.ts';
+import type { Arena } from './arena.ts';
+import type { ContentTable } from './block-tables.ts';
+import { bodyLimits, decodeBytes, type EncodingName, encodingOf, encodings } from './content-decoding.ts';
+import type { DerivedBudget } from './derived-budget.ts';
+
+/** Bit of `chain.contents.variant` for content types whose texts are searched. */
+export const searchableVariant = 8;
+/** `chain.contents.text`. */
+export const contentText = { none: 0, body: 1, folded: 2 } as const;
+
+const longBody = 4096;
+/** Bodies of one quick hash that are compared; an honest block has one, and whoever makes more gets sha256. */
+const sameQuickHashMax = 8;
+const slotsKept = 1 << 12;
+/** Emptying the slots costs time at every block: what an odd block needed beyond this is given back. */
+const slotsKeptMax = 1 << 16;
+
+/**
+ * The distinct contents of a block, in the order of first appearance. A body that is there already is found by a
+ * quick hash and a comparison of its bytes, for a fraction of what its sha256 costs. Long bodies, and bodies whose
+ * quick hash too many others have, are found by their sha256: every body has one of the two ways, so none is missed.
+ */
+export class ContentCollector {
+  private readonly table: ContentTable;
+  private readonly arena: Arena;
+  private readonly budget: DerivedBudget;
+  /** Index + 1 of the content in each slot; a power of two of slots, at most half of them taken. */
+  private slots = new Int32Array(slotsKept);
+  private slotsTaken = 0;
+  private quickHashes = new Int32Array(1 << 10);
+  private readonly indexBySha = new Map<string, number>();
+  /** Secret and odd: nobody can aim at slots. */
+  private multiplier = 1;
+  private textMaxBytes = 0;
+
+  constructor(table: ContentTable, arena: Arena, budget: DerivedBudget) {
+    this.table = table;
+    this.arena = arena;
+    this.budget = budget;
+  }
+
+  reset(multiplier: number, textMaxBytes: number): void {
+    if (this.slots.length > slotsKeptMax) this.slots = new Int32Array(slotsKept);
+    else this.slots.fill(0);
+    this.slotsTaken = 0;
+    this.indexBySha.clear();
+    this.multiplier = multiplier | 1;
+    this.textMaxBytes = textMaxBytes;
+  }
+
+  /**
+   * The index of the content whose body is what stands behind `start` in the arena; the bytes are taken back where
+   * the content is there already.
+   */
+  add(start: number, encodingField: Uint8Array | null, searchable: boolean): number {
+    const variant = encodingNumber(encodingField) | (searchable ? searchableVariant : 0);
+    const length = this.arena.length - start;
+    if (length > longBody) return this.addBySha(start, length, variant);
+    const quick = quickHash(this.arena.bytes, start, length) ^ variant;
+    let same = 0;
+    for (let slot = this.slotOf(quick); ; slot = (slot + 1) & (this.slots.length - 1)) {
+      const index = (this.slots[slot] as number) - 1;
+      if (index < 0) return this.insert(start, length, variant, quick, slot);
+      if (this.quickHashes[index] !== quick) continue;
+      if (this.isContent(index, start, length, variant)) {
+        this.arena.length = start;
+        return index;
+      }
+      if (++same === sameQuickHashMax) return this.addBySha(start, length, variant);
+    }
+  }
+
+  private slotOf(quick: number): number {
+    return (Math.imul(quick, this.multiplier) >>> 8) & (this.slots.length - 1);
+  }
+
+  private isContent(index: number, start: number, length: number, variant: number): boolean {
+    const { table } = this;
+    if (table.variant[index] !== variant || table.range[index * 2 + 1] !== length) return false;
+    const { bytes } = this.arena;
+    const from = table.range[index * 2] as number;
+    for (let place = 0; place < length; place++) {
+      if (bytes[from + place] !== bytes[start + place]) return false;
+    }
+    return true;
+  }
+
+  private insert(start: number, length: number, variant: number, quick: number, slot: number): number {
+    const body = this.arena.bytes.subarray(start, start + length);
+    const index = this.append(start, body, variant, hash('sha256', body, 'buffer'));
+    if (index >= this.quickHashes.length) {
+      const grown = new Int32Array(this.quickHashes.length * 2);
+      grown.set(this.quickHashes);
+      this.quickHashes = grown;
+    }
+    this.quickHashes[index] = quick;
+    this.slots[slot] = index + 1;
+    this.slotsTaken++;
+    if (this.slotsTaken * 2 > this.slots.length) this.growSlots();
+    return index;
+  }
+
+  private growSlots(): void {
+    const old = this.slots;
+    this.slots = new Int32Array(old.length * 2);
+    for (const taken of old) {
+      if (taken === 0) continue;
+      let slot = this.slotOf(this.quickHashes[taken - 1] as number);
+      while (this.slots[slot] !== 0) slot = (slot + 1) & (this.slots.length - 1);
+      this.slots[slot] = taken;
+    }
+  }
+
+  private addBySha(start: number, length: number, variant: number): number {
+    const body = this.arena.bytes.subarray(start, start + length);
+    const sha = hash('sha256', body, 'buffer');
+    const name = `${variant} ${sha.toString('latin1')}`;
+    const known = this.indexBySha.get(name);
+    if (known !== undefined) {
+      this.arena.length = start;
+      return known;
+    }
+    const index = this.append(start, body, variant, sha);
+    this.indexBySha.set(name, index);
+    return index;
+  }
+
+  private append(start: number, body: Buffer, variant: number, sha: Uint8Array): number {
+    const { table } = this;
+    const index = table.length;
+    table.reserve(index + 1);
+    table.hash.set(sha, index * 32);
+    table.variant[index] = variant;
+    table.range[index * 2] = start;
+    table.range[index * 2 + 1] = body.length;
+    table.text[index] = contentText.none;
+    table.folded.fill(0, index * 2, index * 2 + 2);
+    table.decodedHash.fill(0, index * 32, index * 32 + 32);
+    table.decodedLength[index] = -1;
+    table.length = index + 1;
+    const isSearchable = (variant & searchableVariant) !== 0;
+    const encoding = variant & ~searchableVariant;
+    if (encoding === encodings.none) {
+      if (isSearchable) this.addText(index, body, false);
+    } else if (encoding !== encodings.unknown) {
+      this.addDecoded(index, body, encodingNames[encoding] as EncodingName, isSearchable);
+    }
+    return index;
+  }
+
+  private addDecoded(index: number, body: Buffer, encoding: EncodingName, isSearchable: boolean): void {
+    const decoded = decodeBytes(encoding, body, bodyLimits);
+    if (decoded === null || !this.budget.take(decoded.length)) return;
+    this.table.decodedHash.set(hash('sha256', decoded, 'buffer'), index * 32);
+    this.table.decodedLength[index] = decoded.length;
+    if (isSearchable) this.addText(index, decoded, true);
+  }
+
+  /** Notes the text of a content; `text` is the body itself, or what it decodes to. */
+  private addText(index: number, text: Buffer, isDecoded: boolean): void {
+    const { table, arena } = this;
+    if (text.length > this.textMaxBytes || !isUtf8(text)) return;
+    const folded = foldUtf8(text) ?? (isDecoded ? text : null);
+    if (folded === null) {
+      table.text[index] = contentText.body;
+      return;
+    }
+    table.text[index] = contentText.folded;
+    table.folded[index * 2] = arena.length;
+    table.folded[index * 2 + 1] = folded.length;
+    arena.append(folded);
+  }
+}
+
+const encodingNames: readonly (EncodingName | null)[] = [null, 'br', 'gzip', 'zstd'];
+
+function encodingNumber(field: Uint8Array | null): number {
+  if (field === null) return encodings.none;
+  const name = encodingOf(field);
+  return name === null ? encodings.unknown : encodings[name];
+}
+
+/** A hash that tells honest bodies apart; whoever aims at it gains nothing (`sameQuickHashMax`). */
+function quickHash(bytes: Uint8Array, start: number, length: number): number {
+  let first = length;
+  let second = 0;
+  const end = start + length;
+  const wordsEnd = end - 7;
+  let at = start;
+  for (; at < wordsEnd; at += 8) {
+    first = Math.imul(
+      first ^
+        ((bytes[at] as number) |
+          ((bytes[at + 1] as number) << 8) |
+          ((bytes[at + 2] as number) << 16) |
+          ((bytes[at + 3] as number) << 24)),
+      0x9e3779b1,
+    );
+    second = Math.imul(
+      second ^
+        ((bytes[at + 4] as number) |
+          ((bytes[at + 5] as number) << 8) |
+          ((bytes[at + 6] as number) << 16) |
+          ((bytes[at + 7] as number) << 24)),
+      0x85ebca77,
+    );
+    first ^= first >>> 15;
+    second ^= second >>> 13;
+  }
+  for (; at < end; at++) first = Math.imul(first ^ (bytes[at] as number), 0x9e3779b1);
+  first = Math.imul(first ^ (second + (second << 7)), 0xc2b2ae3d);
+  return first ^ (first >>> 16);
+}

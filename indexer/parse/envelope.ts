@@ -1,0 +1,319 @@
+import type { Arena } from './arena.ts';
+import { type FieldKind, fieldKinds } from './block-columns.ts';
+import type { BlockTables } from './block-tables.ts';
+import { cborToJson } from './cbor-json.ts';
+import type { ContentCollector } from './content-collector.ts';
+import type { DerivedBudget } from './derived-budget.ts';
+import { DistinctMetadata, DistinctTypes } from './distinct.ts';
+import { envelopeFlags } from './envelope-flags.ts';
+import { inscriptionIdBytes, isInscriptionId } from './inscription-id-field.ts';
+import { propertiesJson } from './properties.ts';
+import { pushedNumber, type ScriptScan, scanBits } from './witness-script.ts';
+
+/** ord tag.rs. Those that it takes are consumed; what is left in an envelope and even makes it unbound. */
+const tags = {
+  contentType: 1,
+  pointer: 2,
+  parent: 3,
+  metadata: 5,
+  metaprotocol: 7,
+  contentEncoding: 9,
+  delegate: 11,
+  rune: 13,
+  note: 15,
+  properties: 17,
+  propertyEncoding: 19,
+} as const;
+
+/** Tags of which every value belongs to the field, not only the first. */
+const wholeTags: ReadonlySet<number> = new Set([tags.parent, tags.metadata, tags.properties]);
+/** Fields that are kept as they stand, by the tag of their first value. */
+const plainFields: readonly (readonly [tag: number, kind: FieldKind])[] = [
+  [tags.contentEncoding, fieldKinds.contentEncoding],
+  [tags.metaprotocol, fieldKinds.metaprotocol],
+  [tags.pointer, fieldKinds.pointer],
+  [tags.propertyEncoding, fieldKinds.propertyEncoding],
+  [tags.rune, fieldKinds.rune],
+  [tags.note, fieldKinds.note],
+];
+const plainTags: ReadonlySet<number> = new Set([tags.contentType, ...plainFields.map(([tag]) => tag)]);
+
+/** Keys of more bytes than one, and how often a linear search among them is cheaper than a set. */
+const longKeysLinearMax = 16;
+
+/** Turns the items of scanned scripts into rows of envelopes: ord's `ParsedEnvelope`, without its objects. */
+export class EnvelopeReader {
+  private readonly tables: BlockTables;
+  private readonly contents: ContentCollector;
+  private readonly budget: DerivedBudget;
+  private readonly types: DistinctTypes;
+  private readonly metadata: DistinctMetadata;
+  /** The script's bytes and items, while `add` runs. */
+  private block: Uint8Array = new Uint8Array(0);
+  private scan: ScriptScan | null = null;
+  /** Of the current envelope: how often each one-byte tag occurs (2 for more often), and its first pair. */
+  private readonly tagCount = new Uint8Array(256);
+  private readonly tagFirst = new Int32Array(256);
+  private longKeys = 0;
+  private keyFlags = 0;
+
+  constructor(tables: BlockTables, contents: ContentCollector, budget: DerivedBudget) {
+    this.tables = tables;
+    this.contents = contents;
+    this.budget = budget;
+    this.types = new DistinctTypes(tables.types, tables.arena);
+    this.metadata = new DistinctMetadata(tables.metadata, tables.arena, budget);
+  }
+
+  reset(): void {
+    this.types.reset();
+    this.metadata.reset();
+  }
+
+  /** Adds the envelopes that were found in the script of an input. */
+  add(block: Uint8Array, scan: ScriptScan, input: number): void {
+    this.block = block;
+    this.scan = scan;
+    for (let index = 0; index < scan.envelopes; index++) this.addEnvelope(scan, index, input);
+  }
+
+  private addEnvelope(scan: ScriptScan, index: number, input: number): void {
+    const { envelopes, fields } = this.tables;
+    const row = envelopes.length;
+    envelopes.reserve(row + 1);
+    const first = scan.envelopeFirstItem[index] as number;
+    const end = scan.envelopeFirstItem[index + 1] as number;
+    const bits = scan.envelopeBits[index] as number;
+    let flags = index > 0 ? envelopeFlags.notAtOffsetZero : 0;
+    if ((bits & scanBits.pushnum) !== 0) flags |= envelopeFlags.pushnum;
+    if ((bits & scanBits.stutter) !== 0) flags |= envelopeFlags.stutter;
+
+    const body = this.countTags(scan, first, end);
+    const pairsEnd = body < 0 ? end : body;
+    if (body >= 0) flags |= envelopeFlags.body;
+    if (((pairsEnd - first) & 1) !== 0) flags |= envelopeFlags.incompleteField;
+    flags |= this.longKeys === 0 ? this.keyFlags : this.keyFlags | this.longKeyFlags(first, pairsEnd);
+    envelopes.input[row] = input;
+    envelopes.flags[row] = flags;
+    envelopes.pointer[row] = Number.NaN;
+    envelopes.metadata[row] = -1;
+    envelopes.firstField[row] = fields.length;
+    const type = this.contentType();
+    envelopes.type[row] = type;
+    if (!this.isPlain(first, pairsEnd)) this.addFields(row, first, pairsEnd);
+    envelopes.content[row] = body < 0 ? -1 : this.addContent(type, body + 1, end);
+    envelopes.length = row + 1;
+  }
+
+  /** Counts the tags up to the body, whose place it returns (-1: there is none), and gathers flags in `keyFlags`. */
+  private countTags(scan: ScriptScan, first: number, end: number): number {
+    const { tagCount, tagFirst, block } = this;
+    const { itemStart, itemLength } = scan;
+    tagCount.fill(0);
+    this.longKeys = 0;
+    this.keyFlags = 0;
+    for (let item = first; item < end; item += 2) {
+      const length = itemLength[item] as number;
+      if (length === 0) return item;
+      // a key without a value is no field
+      if (item + 1 === end) break;
+      if (length > 1) {
+        this.longKeys++;
+        continue;
+      }
+      const byte = block[itemStart[item] as number] as number;
+      const tag = length === 1 ? byte : pushedNumber(byte);
+      const count = tagCount[tag] as number;
+      if (count === 0) tagFirst[tag] = item;
+      if (count < 2) {
+        tagCount[tag] = count + 1;
+        this.keyFlags |= tagFlags(tag, count);
+      }
+    }
+    return -1;
+  }
+
+  private longKeyFlags(first: number, end: number): number {
+    let flags = 0;
+    const seen: string[] = [];
+    const seenMany = this.longKeys > longKeysLinearMax ? new Set<string>() : null;
+    for (let item = first; item + 1 < end; item += 2) {
+      if (this.length(item) < 2) continue;
+      const key = this.bytes(item);
+      if (((key[0] as number) & 1) === 0) flags |= envelopeFlags.unrecognizedEvenField;
+      const name = key.toString('latin1');
+      if (seenMany === null ? seen.includes(name) : seenMany.has(name)) flags |= envelopeFlags.duplicateField;
+      if (seenMany === null) seen.push(name);
+      else seenMany.add(name);
+    }
+    return flags;
+  }
+
+  /** Whether nothing but a content type stands before the body. */
+  private isPlain(first: number, end: number): boolean {
+    return end - first < 2 || (end - first < 4 && this.tagCount[tags.contentType] === 1);
+  }
+
+  private contentType(): number {
+    if (this.tagCount[tags.contentType] === 0) return -1;
+    const item = (this.tagFirst[tags.contentType] as number) + 1;
+    const { itemStart, itemLength } = this.scan as ScriptScan;
+    const length = itemLength[item] as number;
+    if (length >= 0) return this.types.indexOf(this.block, itemStart[item] as number, length);
+    return this.types.indexOf(this.bytes(item), 0, 1);
+  }
+
+  private addContent(type: number, item: number, end: number): number {
+    const { arena } = this.tables;
+    const start = arena.length;
+    for (let piece = item; piece < end; piece++) this.copyItem(arena, piece);
+    const encoding = this.tagCount[tags.contentEncoding] === 0 ? null : this.firstValue(tags.contentEncoding);
+    return this.contents.add(start, encoding, type >= 0 && this.types.isSearchable(type));
+  }
+
+  private addFields(row: number, first: number, end: number): void {
+    const { envelopes } = this.tables;
+    for (const [tag, kind] of plainFields) {
+      if (this.tagCount[tag] !== 0) this.addField(kind, this.firstValue(tag));
+    }
+    if (this.tagCount[tags.pointer] !== 0) {
+      envelopes.pointer[row] = pointerValue(this.firstValue(tags.pointer));
+    }
+    if (this.tagCount[tags.delegate] !== 0) {
+      const delegate = this.firstValue(tags.delegate);
+      if (isInscriptionId(delegate)) this.addField(fieldKinds.delegate, inscriptionIdBytes(delegate));
+    }
+    if (this.tagCount[tags.parent] !== 0) this.addParents(first, end);
+    if (this.tagCount[tags.metadata] !== 0) this.addMetadata(row, first, end);
+    if (this.tagCount[tags.properties] !== 0) this.addProperties(first, end);
+    this.addUnknownFields(first, end);
+  }
+
+  private addParents(first: number, end: number): void {
+    const ids: Uint8Array[] = [];
+    for (let item = first; item + 1 < end; item += 2) {
+      if (this.tag(item) !== tags.parent) continue;
+      const value = this.bytes(item + 1);
+      if (isInscriptionId(value)) ids.push(inscriptionIdBytes(value));
+    }
+    if (ids.length > 0) this.addField(fieldKinds.claimedParents, Buffer.concat(ids));
+  }
+
+  private addMetadata(row: number, first: number, end: number): void {
+    const cbor = this.wholeValue(tags.metadata, first, end);
+    this.addField(fieldKinds.metadata, cbor);
+    this.tables.envelopes.metadata[row] = this.metadata.indexOf(cbor, cborToJson);
+  }
+
+  private addProperties(first: number, end: number): void {
+    const raw = this.wholeValue(tags.properties, first, end);
+    this.addField(fieldKinds.properties, raw);
+    const encoding =
+      this.tagCount[tags.propertyEncoding] === 0 ? null : this.firstValue(tags.propertyEncoding);
+    const json = propertiesJson(raw, encoding);
+    if (json === null) return;
+    const bytes = Buffer.from(json);
+    if (this.budget.take(bytes.length)) this.addField(fieldKinds.propertiesJson, bytes);
+  }
+
+  /** Every pair that no field above holds, values of known tags that are not valid or come again among them. */
+  private addUnknownFields(first: number, end: number): void {
+    const { arena } = this.tables;
+    const start = arena.length;
+    for (let item = first; item + 1 < end; item += 2) {
+      if (this.isKept(item)) continue;
+      for (const part of [this.bytes(item), this.bytes(item + 1)]) {
+        arena.pushCompactSize(part.length);
+        arena.append(part);
+      }
+    }
+    if (arena.length > start) this.addFieldRange(fieldKinds.unknownFields, start);
+  }
+
+  private isKept(item: number): boolean {
+    const tag = this.tag(item);
+    if (tag === tags.parent || tag === tags.delegate) {
+      const isFirst = tag === tags.parent || this.tagFirst[tag] === item;
+      return isFirst && isInscriptionId(this.bytes(item + 1));
+    }
+    if (wholeTags.has(tag)) return true;
+    return plainTags.has(tag) && this.tagFirst[tag] === item;
+  }
+
+  private addField(kind: FieldKind, value: Uint8Array): void {
+    const { arena } = this.tables;
+    const start = arena.length;
+    arena.append(value);
+    this.addFieldRange(kind, start);
+  }
+
+  private addFieldRange(kind: FieldKind, start: number): void {
+    const { fields, arena } = this.tables;
+    const row = fields.length;
+    fields.reserve(row + 1);
+    fields.kind[row] = kind;
+    fields.range[row * 2] = start;
+    fields.range[row * 2 + 1] = arena.length - start;
+    fields.length = row + 1;
+  }
+
+  private firstValue(tag: number): Buffer {
+    return this.bytes((this.tagFirst[tag] as number) + 1);
+  }
+
+  private wholeValue(tag: number, first: number, end: number): Buffer {
+    const chunks: Buffer[] = [];
+    for (let item = first; item + 1 < end; item += 2) {
+      if (this.tag(item) === tag) chunks.push(this.bytes(item + 1));
+    }
+    const [only] = chunks;
+    return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
+  }
+
+  /** The one-byte tag of a pair, -1 for a longer key. */
+  private tag(item: number): number {
+    const length = this.length(item);
+    if (length > 1) return -1;
+    const byte = this.block[(this.scan as ScriptScan).itemStart[item] as number] as number;
+    return length === 1 ? byte : pushedNumber(byte);
+  }
+
+  private length(item: number): number {
+    return (this.scan as ScriptScan).itemLength[item] as number;
+  }
+
+  /** A view of an item's bytes, in the block where they stand there. */
+  private bytes(item: number): Buffer {
+    const start = (this.scan as ScriptScan).itemStart[item] as number;
+    const length = this.length(item);
+    if (length < 0) return Buffer.from([pushedNumber(this.block[start] as number)]);
+    return Buffer.from(this.block.buffer as ArrayBuffer, this.block.byteOffset + start, length);
+  }
+
+  private copyItem(arena: Arena, item: number): void {
+    const { itemStart, itemLength } = this.scan as ScriptScan;
+    const start = itemStart[item] as number;
+    const length = itemLength[item] as number;
+    if (length < 0) arena.push(pushedNumber(this.block[start] as number));
+    else arena.copy(this.block, start, length);
+  }
+}
+
+/** What the occurrence of a one-byte tag says that came `before` times already. */
+function tagFlags(tag: number, before: number): number {
+  let flags = before > 0 ? envelopeFlags.duplicateField : 0;
+  // of the tags that are taken the pointer alone is even, and only its first value is taken
+  if (tag === tags.pointer) flags |= envelopeFlags.pointer;
+  if ((tag & 1) === 0 && (tag !== tags.pointer || before > 0)) flags |= envelopeFlags.unrecognizedEvenField;
+  return flags;
+}
+
+/** ord inscription.rs, `pointer`: little endian, bytes past the eighth zero; NaN for none and for 2^53 and above. */
+function pointerValue(value: Uint8Array): number {
+  let pointer = 0;
+  for (let index = value.length - 1; index >= 8; index--) if (value[index] !== 0) return Number.NaN;
+  for (let index = Math.min(value.length, 8) - 1; index >= 0; index--) {
+    pointer = pointer * 256 + (value[index] as number);
+  }
+  return Number.isSafeInteger(pointer) ? pointer : Number.NaN;
+}

@@ -1,0 +1,163 @@
+import { type BlockColumns, blockFlags, encodeBlockColumns } from './block-columns.ts';
+import { BlockTables } from './block-tables.ts';
+import { ContentCollector } from './content-collector.ts';
+import { DerivedBudget } from './derived-budget.ts';
+import { doubleSha256 } from './double-sha256.ts';
+import { EnvelopeReader } from './envelope.ts';
+import { expandFingerprintKey, type FingerprintKey } from './outpoint-fingerprint.ts';
+import { readSpentOutputs } from './spent-outputs.ts';
+import { headerLength, walkBlock } from './walk-block.ts';
+import { ScriptScan } from './witness-script.ts';
+
+export interface ParseOptions {
+  /** Outputs that the block spends, in the encoding of `SourceBlock.spentOutputs`; null: not known. */
+  readonly spent: Uint8Array | null;
+  /** 32 secret bytes (`chain.state.fingerprint_key`). */
+  readonly fingerprintKey: Uint8Array;
+  /** Longest text, decoded, that is made searchable; `searchableBytesMaxDefault` where absent. */
+  readonly textMaxBytes?: number;
+}
+
+/** As long as the longest body can be: nothing is left out unless somebody sets less. */
+export const searchableBytesMaxDefault = 4_000_000;
+
+export type ParseResult =
+  | { readonly kind: 'parsed'; readonly columns: ArrayBuffer }
+  | {
+      readonly kind: 'broken';
+      readonly code: 'block_truncated' | 'block_oversized' | 'block_corrupt' | 'spent_outputs_mismatch';
+      /** Byte offset, in the block or in its spent outputs, at which it showed. */
+      readonly at: number;
+      readonly message: string;
+    };
+
+/** All that a parse needs and that is worth keeping for the next: about 2 MB a thread. */
+class BlockParser {
+  private readonly tables = new BlockTables();
+  private readonly scan = new ScriptScan();
+  private readonly budget = new DerivedBudget();
+  private readonly contents: ContentCollector;
+  private readonly reader: EnvelopeReader;
+  private keyBytes: Buffer | null = null;
+  private key: FingerprintKey = { words: new Int32Array(0) };
+  private scratch = new Uint8Array(1 << 12);
+
+  constructor() {
+    this.contents = new ContentCollector(this.tables.contents, this.tables.arena, this.budget);
+    this.reader = new EnvelopeReader(this.tables, this.contents, this.budget);
+  }
+
+  parse(block: Uint8Array, options: ParseOptions): ParseResult {
+    this.reset(options);
+    const { tables } = this;
+    const broken = walkBlock(block, tables, this.scan, this.reader, this.key);
+    if (broken !== null) return { kind: 'broken', ...broken };
+    const mismatch = this.fillValues(options.spent);
+    if (mismatch !== null) return { kind: 'broken', ...mismatch };
+    this.hashReveals(block);
+    const header = block.slice(0, headerLength);
+    return { kind: 'parsed', columns: encodeBlockColumns(columnsOf(tables, header)) };
+  }
+
+  private reset(options: ParseOptions): void {
+    if (this.keyBytes?.equals(options.fingerprintKey) !== true) {
+      this.key = expandFingerprintKey(options.fingerprintKey);
+      this.keyBytes = Buffer.from(options.fingerprintKey);
+    }
+    this.tables.reset();
+    this.budget.reset();
+    this.reader.reset();
+    this.contents.reset(this.key.words[0] as number, options.textMaxBytes ?? searchableBytesMaxDefault);
+  }
+
+  private fillValues(spent: Uint8Array | null): ReturnType<typeof readSpentOutputs> {
+    const { transactions, inputs } = this.tables;
+    const unknown = spent === null ? Number.NaN : 0;
+    transactions.inputValue.fill(unknown, 0, transactions.length);
+    inputs.value.fill(unknown, 0, inputs.length);
+    // a coinbase spends nothing, whatever is known of the others
+    if (transactions.length > 0) {
+      transactions.inputValue[0] = 0;
+      inputs.value.fill(0, 0, transactions.firstInput[1]);
+    }
+    if (spent === null) return null;
+    this.tables.flags |= blockFlags.hasSpent;
+    return readSpentOutputs(spent, this.tables);
+  }
+
+  /** A txid is the hash of a transaction without its witness: the pieces around it are put together. */
+  private hashReveals(block: Uint8Array): void {
+    const { reveals, transactions } = this.tables;
+    for (let row = 0; row < reveals.length; row++) {
+      const tx = reveals.tx[row] as number;
+      const start = transactions.start[tx] as number;
+      const from = reveals.inputsStart[row] as number;
+      const to = reveals.outputsEnd[row] as number;
+      const end = transactions.start[tx + 1] as number;
+      const size = 4 + (to - from) + 4;
+      if (size > this.scratch.length) this.scratch = new Uint8Array(size * 2);
+      const { scratch } = this;
+      for (let index = 0; index < 4; index++) {
+        scratch[index] = block[start + index] as number;
+        scratch[size - 4 + index] = block[end - 4 + index] as number;
+      }
+      scratch.set(block.subarray(from, to), 4);
+      reveals.txid.set(doubleSha256(scratch.subarray(0, size)), row * 32);
+    }
+  }
+}
+
+function columnsOf(tables: BlockTables, header: Uint8Array<ArrayBuffer>): BlockColumns {
+  const { transactions, inputs, reveals, envelopes, contents, metadata, fields, types, arena } = tables;
+  reveals.firstEnvelope[reveals.length] = envelopes.length;
+  envelopes.firstField[envelopes.length] = fields.length;
+  return {
+    blockFlags: Uint32Array.of(tables.flags),
+    blockHash: Uint8Array.from(doubleSha256(header)),
+    header,
+    txStart: transactions.start.subarray(0, transactions.length + 1),
+    txOutputs: transactions.outputs.subarray(0, transactions.length),
+    txFirstInput: transactions.firstInput.subarray(0, transactions.length + 1),
+    txOutputValue: transactions.outputValue.subarray(0, transactions.length),
+    txInputValue: transactions.inputValue.subarray(0, transactions.length),
+    inputFingerprintLow: inputs.fingerprintLow.subarray(0, inputs.length),
+    inputFingerprintHigh: inputs.fingerprintHigh.subarray(0, inputs.length),
+    inputValue: inputs.value.subarray(0, inputs.length),
+    revealTx: reveals.tx.subarray(0, reveals.length),
+    revealTxid: reveals.txid.subarray(0, reveals.length * 32),
+    revealFirstEnvelope: reveals.firstEnvelope.subarray(0, reveals.length + 1),
+    envelopeInput: envelopes.input.subarray(0, envelopes.length),
+    envelopeFlags: envelopes.flags.subarray(0, envelopes.length),
+    envelopePointer: envelopes.pointer.subarray(0, envelopes.length),
+    envelopeContent: envelopes.content.subarray(0, envelopes.length),
+    envelopeType: envelopes.type.subarray(0, envelopes.length),
+    envelopeMetadata: envelopes.metadata.subarray(0, envelopes.length),
+    envelopeFirstField: envelopes.firstField.subarray(0, envelopes.length + 1),
+    typeRange: types.range.subarray(0, types.length * 2),
+    contentHash: contents.hash.subarray(0, contents.length * 32),
+    contentVariant: contents.variant.subarray(0, contents.length),
+    contentText: contents.text.subarray(0, contents.length),
+    contentRange: contents.range.subarray(0, contents.length * 2),
+    contentFolded: contents.folded.subarray(0, contents.length * 2),
+    contentDecodedHash: contents.decodedHash.subarray(0, contents.length * 32),
+    contentDecodedLength: contents.decodedLength.subarray(0, contents.length),
+    metadataHash: metadata.hash.subarray(0, metadata.length * 32),
+    metadataRange: metadata.range.subarray(0, metadata.length * 2),
+    metadataFolded: metadata.folded.subarray(0, metadata.length * 2),
+    fieldKind: fields.kind.subarray(0, fields.length),
+    fieldRange: fields.range.subarray(0, fields.length * 2),
+    arena: arena.bytes.subarray(0, arena.length),
+  };
+}
+
+let parser: BlockParser | null = null;
+
+/**
+ * Parses a block: bytes in, encoded columns out (decodeBlockColumns reads them). Pure and total: the same input gives
+ * the same columns, any bytes give a value, in time and memory linear in the block (what is decoded from it is bounded
+ * by ./derived-budget.ts). Works in buffers of this thread that are kept from block to block.
+ */
+export function parseBlock(block: Uint8Array, options: ParseOptions): ParseResult {
+  parser ??= new BlockParser();
+  return parser.parse(block, options);
+}

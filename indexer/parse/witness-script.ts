@@ -1,0 +1,158 @@
+/**
+ * Envelopes of one script: where their items are. Nothing is copied; the arrays live on between scripts.
+ *
+ * `itemLength` is -1 for an item pushed by number: `itemStart` is then the place of the opcode.
+ */
+export class ScriptScan {
+  itemStart = new Int32Array(1 << 12);
+  itemLength = new Int32Array(1 << 12);
+  items = 0;
+  /** Index of the first item of each envelope; one element more. */
+  envelopeFirstItem = new Int32Array(1 << 8);
+  /** `pushnum` and `stutter` bits of each envelope. */
+  envelopeBits = new Uint8Array(1 << 8);
+  envelopes = 0;
+}
+
+export const scanBits = { pushnum: 1, stutter: 2 } as const;
+
+const opIf = 0x63;
+const opEndIf = 0x68;
+const opNegative1 = 0x4f;
+const op1 = 0x51;
+const op16 = 0x60;
+const opPushData1 = 0x4c;
+const opPushData4 = 0x4e;
+
+/** The byte that an opcode which pushes a number pushes. */
+export function pushedNumber(opcode: number): number {
+  return opcode === opNegative1 ? 0x81 : opcode - op1 + 1;
+}
+
+/**
+ * Finds the envelopes of a script by the rules of ord's `envelope.rs`: an empty push, OP_IF, a push of "ord", items,
+ * OP_ENDIF. Pushes count however they are encoded. A push that runs past the end, wherever it is, makes the whole
+ * script none (zero envelopes); an opcode that is no push ends an envelope without one, and the search goes on behind
+ * it. Time is linear in the script.
+ */
+// oxlint-disable-next-line complexity, max-lines-per-function -- one pass over the bytes of every witness: calls cost
+export function scanScript(scan: ScriptScan, script: Uint8Array, start: number, end: number): number {
+  scan.items = 0;
+  scan.envelopes = 0;
+  let at = start;
+  // -1 outside of an envelope, else the index of its first item
+  let firstItem = -1;
+  let pushnum = 0;
+  let stutter = 0;
+  while (at < end) {
+    const opcode = script[at++] as number;
+    if (opcode > opPushData4) {
+      if (firstItem < 0) continue;
+      if (opcode === opEndIf) {
+        addEnvelope(scan, firstItem, pushnum | stutter);
+        firstItem = -1;
+      } else if (opcode === opNegative1 || (opcode >= op1 && opcode <= op16)) {
+        pushnum = scanBits.pushnum;
+        addItem(scan, at - 1, -1);
+      } else {
+        scan.items = firstItem;
+        firstItem = -1;
+        stutter = 0;
+      }
+      continue;
+    }
+    let length = opcode;
+    if (opcode >= opPushData1) {
+      const width = 1 << (opcode - opPushData1);
+      if (at + width > end) return none(scan);
+      length = readLength(script, at, width);
+      at += width;
+    }
+    if (at + length > end) return none(scan);
+    if (firstItem >= 0) {
+      addItem(scan, at, length);
+      at += length;
+      continue;
+    }
+    at += length;
+    if (length > 0) continue;
+    // An empty push may open an envelope.
+    if (at < end && script[at] === opIf) {
+      at++;
+      const inside = behindProtocolId(script, at, end);
+      if (inside > 0) {
+        at = inside;
+        firstItem = scan.items;
+        pushnum = 0;
+        continue;
+      }
+    }
+    stutter = isEmptyPush(script, at, end) ? scanBits.stutter : 0;
+  }
+  // what was not closed is none
+  if (firstItem >= 0) scan.items = firstItem;
+  return scan.envelopes;
+}
+
+function none(scan: ScriptScan): number {
+  scan.items = 0;
+  scan.envelopes = 0;
+  return 0;
+}
+
+function readLength(script: Uint8Array, at: number, width: number): number {
+  let length = 0;
+  for (let index = width - 1; index >= 0; index--) length = length * 256 + (script[at + index] as number);
+  return length;
+}
+
+/** Where the push of "ord" at `at` ends; 0 where there is none. */
+function behindProtocolId(script: Uint8Array, at: number, end: number): number {
+  const opcode = at < end ? (script[at] as number) : 0;
+  let from = at + 1;
+  if (opcode >= opPushData1 && opcode <= opPushData4) {
+    const width = 1 << (opcode - opPushData1);
+    if (at + 1 + width > end || readLength(script, at + 1, width) !== 3) return 0;
+    from += width;
+  } else if (opcode !== 3) {
+    return 0;
+  }
+  if (from + 3 > end) return 0;
+  return script[from] === 0x6f && script[from + 1] === 0x72 && script[from + 2] === 0x64 ? from + 3 : 0;
+}
+
+function isEmptyPush(script: Uint8Array, at: number, end: number): boolean {
+  if (at >= end) return false;
+  const opcode = script[at] as number;
+  if (opcode === 0) return true;
+  if (opcode < opPushData1 || opcode > opPushData4) return false;
+  const width = 1 << (opcode - opPushData1);
+  return at + 1 + width <= end && readLength(script, at + 1, width) === 0;
+}
+
+function addItem(scan: ScriptScan, start: number, length: number): void {
+  if (scan.items === scan.itemStart.length) {
+    scan.itemStart = doubled(scan.itemStart);
+    scan.itemLength = doubled(scan.itemLength);
+  }
+  scan.itemStart[scan.items] = start;
+  scan.itemLength[scan.items++] = length;
+}
+
+function addEnvelope(scan: ScriptScan, firstItem: number, bits: number): void {
+  if (scan.envelopes + 1 === scan.envelopeFirstItem.length) {
+    scan.envelopeFirstItem = doubled(scan.envelopeFirstItem);
+    const grown = new Uint8Array(scan.envelopeFirstItem.length);
+    grown.set(scan.envelopeBits);
+    scan.envelopeBits = grown;
+  }
+  scan.envelopeFirstItem[scan.envelopes] = firstItem;
+  scan.envelopeBits[scan.envelopes++] = bits;
+  scan.envelopeFirstItem[scan.envelopes] = scan.items;
+}
+
+function doubled(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const grown = new Int32Array(array.length * 2);
+  grown.set(array);
+  return grown;
+}
