@@ -69,7 +69,8 @@ const table = {
     retryable: false,
   },
   postgres_version: {
-    meaning: 'The data of the embedded Postgres, or the server, is of a version that this program cannot use.',
+    meaning:
+      'The data of the embedded Postgres, or the server, is of a version that this program cannot use.',
     action:
       'Take the version of this program that made the data, or another data folder; a server of your own must be PostgreSQL 15 or newer.',
     retryable: false,
@@ -81,7 +82,8 @@ const table = {
   },
   postgres_start_failed: {
     meaning: 'The embedded Postgres did not start.',
-    action: 'Read the lines of its log that the message shows; DATABASE_URL takes a server of your own instead.',
+    action:
+      'Read the lines of its log that the message shows; DATABASE_URL takes a server of your own instead.',
     retryable: true,
   },
   postgres_not_running: {
@@ -114,9 +116,26 @@ const table = {
     action: 'End the other process first; commands that only read may run beside it.',
     retryable: true,
   },
+  no_blocks: {
+    meaning: 'There is nothing to serve.',
+    action: 'Name a folder of blocks with --blocks DIR or BLOCKS_DIR, or start `npm run demo`.',
+    retryable: false,
+  },
+  port_in_use: {
+    meaning: 'Another program listens on the port.',
+    action: 'End it, or take another port with --port N or PORT.',
+    retryable: true,
+  },
+  address_unusable: {
+    meaning: 'The address or port cannot be listened on.',
+    action:
+      'Correct --host and --port: the address must be one of this machine, and ports below 1024 may need rights.',
+    retryable: false,
+  },
   migration_failed: {
     meaning: 'A migration failed and was rolled back.',
-    action: 'Read the reason in the message; the account must own the database or be allowed to create schemas in it.',
+    action:
+      'Read the reason in the message; the account must own the database or be allowed to create schemas in it.',
     retryable: false,
   },
   request_invalid: {
