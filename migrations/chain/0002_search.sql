@@ -8,6 +8,8 @@ CREATE TABLE chain.search_segments (
   kind smallint NOT NULL CHECK (kind BETWEEN 0 AND 2),
   first_id integer NOT NULL,
   next_id integer NOT NULL CHECK (next_id > first_id),
+  -- bytes of the folded texts that were read for it; what is sealed again together is bounded by them
+  text_bytes integer NOT NULL,
   UNIQUE (kind, first_id)
 );
 

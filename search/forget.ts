@@ -1,0 +1,23 @@
+import type pg from 'pg';
+import { deleteSegments, lockSegments } from './segments.ts';
+
+/**
+ * Takes back what was sealed of blocks that are taken back, in their transaction (READ COMMITTED): every segment that
+ * reaches above what is left goes whole; what of it is left is searched by a scan until it is sealed again.
+ * The lock is held until the end of the transaction, so that a sealer which read before it finds another undo_epoch.
+ */
+export async function forgetAbove(
+  client: pg.ClientBase,
+  left: { readonly nextKey: number; readonly nextContentId: number; readonly nextMetadataId: number },
+): Promise<void> {
+  await lockSegments(client);
+  const { rows } = await client.query<{ segment_id: number }>(
+    `SELECT segment_id FROM chain.search_segments
+      WHERE next_id > CASE kind WHEN 0 THEN $1::integer WHEN 1 THEN $2::integer ELSE $3::integer END`,
+    [left.nextContentId, left.nextMetadataId, left.nextKey],
+  );
+  await deleteSegments(
+    client,
+    rows.map((row) => row.segment_id),
+  );
+}

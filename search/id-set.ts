@@ -1,0 +1,72 @@
+const bitsOf = Uint8Array.from({ length: 256 }, (_, byte) => {
+  let bits = 0;
+  for (let rest = byte; rest !== 0; rest &= rest - 1) bits++;
+  return bits;
+});
+
+/** Ones in a bitmap. */
+export function countBits(bits: Uint8Array): number {
+  let count = 0;
+  for (const byte of bits) count += bitsOf[byte] as number;
+  return count;
+}
+
+/** Calls `each` with the indices of the ones of a bitmap, lowest bit of a byte first, ascending. */
+export function eachBit(bits: Uint8Array, each: (index: number) => void): void {
+  for (let at = 0; at < bits.length; at++) {
+    for (let rest = bits[at] as number; rest !== 0; rest &= rest - 1) {
+      each((at << 3) + 31 - Math.clz32(rest & -rest));
+    }
+  }
+}
+
+/** Keeps those bits that `other` has too. */
+export function intersect(bits: Uint8Array, other: Uint8Array): void {
+  for (let at = 0; at < bits.length; at++) bits[at] = (bits[at] as number) & (other[at] as number);
+}
+
+/** A set of ids below a bound as a bitmap that grows. */
+export class IdSet {
+  #bits = new Uint8Array(1024);
+
+  /** Adds one id. */
+  add(id: number): void {
+    this.#reserve((id >>> 3) + 1);
+    this.#bits[id >>> 3] = (this.#bits[id >>> 3] as number) | (1 << (id & 7));
+  }
+
+  /** Adds the ids whose bits are set in a bitmap that counts from `baseId` (a multiple of 8). */
+  addBits(baseId: number, bits: Uint8Array): void {
+    this.#reserve((baseId >>> 3) + bits.length);
+    const start = baseId >>> 3;
+    for (let at = 0; at < bits.length; at++) {
+      this.#bits[start + at] = (this.#bits[start + at] as number) | (bits[at] as number);
+    }
+  }
+
+  /** Ids in it. */
+  count(): number {
+    return countBits(this.#bits);
+  }
+
+  /** The ids, ascending. */
+  ids(): number[] {
+    const ids: number[] = [];
+    eachBit(this.#bits, (id) => {
+      ids.push(id);
+    });
+    return ids;
+  }
+
+  /** The bitmap as it is now; ids from `bits.length * 8` on are not in the set. */
+  get bits(): Uint8Array {
+    return this.#bits;
+  }
+
+  #reserve(bytes: number): void {
+    if (bytes <= this.#bits.length) return;
+    const larger = new Uint8Array(Math.max(bytes, this.#bits.length * 2));
+    larger.set(this.#bits);
+    this.#bits = larger;
+  }
+}

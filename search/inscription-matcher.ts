@@ -1,0 +1,197 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Corpus } from '#kernel/contracts/search-engine.ts';
+import type { ByteCache } from './byte-cache.ts';
+import type { IdSet } from './id-set.ts';
+import type { SealedPart } from './postings-reader.ts';
+import { type Segment, sealedEnd } from './seal-plan.ts';
+
+/** A slice of the matching inscriptions, in the order of their keys. */
+export interface Slice {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface MatchingKeys {
+  readonly keys: readonly number[];
+  readonly totalItems: number;
+}
+
+/** Texts up to which the index on inscriptions is tried before a scan of the columns. */
+const indexedTextsMax = 1000;
+/** Inscriptions of them up to which it answers: some 2 ms. */
+const indexedKeysMax = 4000;
+/** Keys that are scanned in one turn of the event loop: some 3 ms. */
+const keysATurn = 1 << 20;
+
+const idColumns: Readonly<Record<Corpus, string>> = { content: 'content_id', metadata: 'metadata_id' };
+
+/**
+ * The inscriptions of matching texts: how many there are, and a slice of them. Few are found by the index on inscriptions;
+ * where they are many, the columns of all inscriptions are scanned against the bitmap of the texts, which takes the same
+ * time for the first page and the last one.
+ */
+export async function matchInscriptions(
+  client: pg.ClientBase,
+  cache: ByteCache<SealedPart>,
+  corpus: Corpus,
+  segments: readonly Segment[],
+  texts: IdSet,
+  slice: Slice,
+): Promise<MatchingKeys> {
+  const count = texts.count();
+  if (count === 0) return { keys: [], totalItems: 0 };
+  if (count <= indexedTextsMax) {
+    const keys = await readByIndex(client, corpus, texts.ids());
+    if (keys !== null) {
+      keys.sort();
+      return {
+        keys: [...keys.subarray(slice.offset, slice.offset + slice.limit)],
+        totalItems: keys.length,
+      };
+    }
+  }
+  return scanColumns(client, cache, corpus, segments, texts, slice);
+}
+
+/** The keys of inscriptions of some texts, in no order; null where they are more than an index should be asked for. */
+async function readByIndex(
+  client: pg.ClientBase,
+  corpus: Corpus,
+  ids: readonly number[],
+): Promise<Int32Array | null> {
+  const { rows } = await client.query<{ keys: Buffer | null }>(
+    `SELECT string_agg(int4send(key), '') AS keys
+       FROM (SELECT key FROM chain.inscriptions WHERE ${idColumns[corpus]} = ANY($1) LIMIT $2) AS found`,
+    [ids, indexedKeysMax + 1],
+  );
+  const keys = int32s(rows[0]?.keys ?? null);
+  return keys.length > indexedKeysMax ? null : keys;
+}
+
+/** Numbers of four bytes, big endian, as Postgres sends them. */
+function int32s(bytes: Buffer | null): Int32Array {
+  if (bytes === null) return new Int32Array(0);
+  const numbers = new Int32Array(bytes.length / 4);
+  for (let index = 0; index < numbers.length; index++) numbers[index] = bytes.readInt32BE(index * 4);
+  return numbers;
+}
+
+/** Counts what matches and keeps the keys of a slice. */
+class SliceCollector {
+  readonly keys: number[] = [];
+  total = 0;
+  readonly #bits: Uint8Array;
+  readonly #bound: number;
+  readonly #slice: Slice;
+
+  constructor(texts: IdSet, slice: Slice) {
+    this.#bits = texts.bits;
+    this.#bound = this.#bits.length * 8;
+    this.#slice = slice;
+  }
+
+  /** Goes through inscriptions in the order of their keys: `keyAt(i)` has the text `ids[i]` (-1 none). */
+  scan(ids: Int32Array, keyAt: (index: number) => number): void {
+    const before = this.total;
+    this.total += this.#count(ids);
+    const { offset, limit } = this.#slice;
+    if (this.total <= offset || before >= offset + limit) return;
+    let place = before;
+    for (let index = 0; index < ids.length && place < offset + limit; index++) {
+      if (!this.#has(ids[index] as number)) continue;
+      if (place >= offset) this.keys.push(keyAt(index));
+      place++;
+    }
+  }
+
+  #has(id: number): boolean {
+    return id >= 0 && id < this.#bound && ((this.#bits[id >>> 3] as number) & (1 << (id & 7))) !== 0;
+  }
+
+  // one operation an inscription: everything here is in local variables on purpose
+  #count(ids: Int32Array): number {
+    const bits = this.#bits;
+    const bound = this.#bound;
+    let count = 0;
+    for (let index = 0; index < ids.length; index++) {
+      const id = ids[index] as number;
+      // -1 is above every bound
+      if (id >>> 0 < bound) count += ((bits[id >>> 3] as number) >>> (id & 7)) & 1;
+    }
+    return count;
+  }
+}
+
+async function scanColumns(
+  client: pg.ClientBase,
+  cache: ByteCache<SealedPart>,
+  corpus: Corpus,
+  segments: readonly Segment[],
+  texts: IdSet,
+  slice: Slice,
+): Promise<MatchingKeys> {
+  const collector = new SliceCollector(texts, slice);
+  let turn = 0;
+  for (const segment of segments) {
+    const { ids, offsets } = await readColumn(client, cache, corpus, segment);
+    const { firstId } = segment;
+    collector.scan(ids, (index) => firstId + (offsets === null ? index : (offsets[index] as number)));
+    turn += ids.length;
+    if (turn < keysATurn) continue;
+    turn = 0;
+    await nextTurn();
+  }
+  const { ids, keys } = await readTail(client, corpus, sealedEnd(segments));
+  collector.scan(ids, (index) => keys[index] as number);
+  return { keys: collector.keys, totalItems: collector.total };
+}
+
+/** Of a segment of inscriptions: ids of their texts, and the offsets of their keys where not every key has one. */
+export interface Column {
+  readonly ids: Int32Array;
+  readonly offsets: Uint16Array | null;
+}
+
+async function readColumn(
+  client: pg.ClientBase,
+  cache: ByteCache<SealedPart>,
+  corpus: Corpus,
+  { segmentId }: Segment,
+): Promise<Column> {
+  const key = `c${segmentId}:${corpus}`;
+  const known = cache.get(key) as Column | undefined;
+  if (known !== undefined) return known;
+  const columns = corpus === 'content' ? 'content_ids AS ids' : 'metadata_ids AS ids, metadata_keys AS keys';
+  const { rows } = await client.query<{ ids: Buffer; keys?: Buffer }>(
+    `SELECT ${columns} FROM chain.search_columns WHERE segment_id = $1`,
+    [segmentId],
+  );
+  const row = rows[0];
+  if (row === undefined) throw new Error(`segment ${segmentId} has no columns`);
+  const column: Column = {
+    ids: int32s(row.ids),
+    offsets: row.keys === undefined ? null : offsetsOf(row.keys),
+  };
+  cache.set(key, column, row.ids.length * 2 + 200);
+  return column;
+}
+
+function offsetsOf(bytes: Buffer): Uint16Array {
+  return Uint16Array.from({ length: bytes.length / 2 }, (_, index) => bytes.readInt16BE(index * 2) + 32_768);
+}
+
+/** The inscriptions that no segment covers yet and that have a text, in the order of their keys. */
+async function readTail(
+  client: pg.ClientBase,
+  corpus: Corpus,
+  firstKey: number,
+): Promise<{ ids: Int32Array; keys: Int32Array }> {
+  const id = idColumns[corpus];
+  const { rows } = await client.query<{ ids: Buffer | null; keys: Buffer | null }>(
+    `SELECT string_agg(int4send(${id}), '' ORDER BY key) AS ids, string_agg(int4send(key), '' ORDER BY key) AS keys
+       FROM chain.inscriptions WHERE key >= $1 AND ${id} IS NOT NULL`,
+    [firstKey],
+  );
+  return { ids: int32s(rows[0]?.ids ?? null), keys: int32s(rows[0]?.keys ?? null) };
+}

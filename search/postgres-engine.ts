@@ -1,0 +1,64 @@
+import type {
+  HashQuery,
+  SearchEngine,
+  SearchHits,
+  Snapshot,
+  TextQuery,
+} from '#kernel/contracts/search-engine.ts';
+import { ByteCache } from './byte-cache.ts';
+import { IdSet } from './id-set.ts';
+import { matchInscriptions, type Slice } from './inscription-matcher.ts';
+import { planNeedles } from './needle-plan.ts';
+import type { SealedPart } from './postings-reader.ts';
+import { readSegments } from './segments.ts';
+import { matchTexts } from './text-matcher.ts';
+
+export interface PostgresEngineOptions {
+  /** Bytes of sealed parts that are kept in memory. Default 64 MB: the columns of 4 million inscriptions and their postings. */
+  readonly cacheBytesMax?: number;
+}
+
+const cacheBytesMaxDefault = 64 * 1024 * 1024;
+
+/** The engine that answers from Postgres alone, in the snapshot that it is given (docs/adr/0002). */
+export function createPostgresEngine(options: PostgresEngineOptions = {}): SearchEngine {
+  const cache = new ByteCache<SealedPart>(options.cacheBytesMax ?? cacheBytesMaxDefault);
+
+  const searchText = async ({ client, tip }: Snapshot, query: TextQuery): Promise<SearchHits> => {
+    const plan = planNeedles(query.needles);
+    if (plan === null) return { keys: [], totalItems: 0, tip };
+    const segments = await readSegments(client);
+    const texts = await matchTexts(client, cache, query.corpus, segments[query.corpus], plan);
+    const found = await matchInscriptions(
+      client,
+      cache,
+      query.corpus,
+      segments.inscriptions,
+      texts,
+      sliceOf(query),
+    );
+    return { ...found, tip };
+  };
+
+  const searchHash = async ({ client, tip }: Snapshot, query: HashQuery): Promise<SearchHits> => {
+    const { rows } = await client.query<{ content_id: number }>({
+      name: 'search-hash',
+      // two index look-ups; an OR of the two would be planned as a scan where one has few rows
+      text: `SELECT content_id FROM chain.contents WHERE sha256 = $1
+              UNION SELECT content_id FROM chain.contents WHERE decoded_sha256 = $1`,
+      values: [Buffer.from(query.hash)],
+    });
+    const contents = new IdSet();
+    for (const row of rows) contents.add(row.content_id);
+    const { inscriptions } = await readSegments(client);
+    const found = await matchInscriptions(client, cache, 'content', inscriptions, contents, sliceOf(query));
+    return { ...found, tip };
+  };
+
+  return { name: 'postgres', searchText, searchHash, close: () => Promise.resolve() };
+}
+
+const sliceOf = ({ page, itemsPerPage }: { page: number; itemsPerPage: number }): Slice => ({
+  offset: (page - 1) * itemsPerPage,
+  limit: itemsPerPage,
+});

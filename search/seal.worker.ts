@@ -1,0 +1,21 @@
+import { move } from 'piscina';
+import { postingsRows, readTextRows } from './postings/copy-rows.ts';
+import { PostingsBuilder } from './postings/postings-builder.ts';
+
+export interface SealTask {
+  /** A binary COPY of (id, folded text), ids ascending. Transferred. */
+  readonly copy: Uint8Array<ArrayBuffer>;
+  readonly segmentId: number;
+  /** The id that offsets count from: the segment's first id, rounded down to a multiple of 8. */
+  readonly baseId: number;
+}
+
+/** Texts in, the rows of chain.search_postings out (a binary COPY, transferred). */
+export default function seal({ copy, segmentId, baseId }: SealTask): Uint8Array<ArrayBuffer> {
+  const builder = new PostingsBuilder();
+  readTextRows(copy, (id, text) => {
+    builder.add(id - baseId, text);
+  });
+  const rows = postingsRows(builder.finish(), segmentId);
+  return move(rows) as Uint8Array<ArrayBuffer>;
+}

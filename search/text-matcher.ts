@@ -1,0 +1,214 @@
+import type pg from 'pg';
+import type { Corpus } from '#kernel/contracts/search-engine.ts';
+import { ByteCache } from './byte-cache.ts';
+import { countBits, eachBit, IdSet, intersect } from './id-set.ts';
+import type { NeedlePlan } from './needle-plan.ts';
+import type { Gram } from './postings/layout.ts';
+import { addPostings, type Postings } from './postings/postings-block.ts';
+import { readPostings, type SealedPart } from './postings-reader.ts';
+import { type Segment, sealedEnd } from './seal-plan.ts';
+import { textSources } from './segments.ts';
+
+/** A segment in the course of a query: which of its texts can still match. */
+interface Candidates {
+  readonly segment: Segment;
+  /** The id that the bitmap counts from. */
+  readonly baseId: number;
+  readonly bits: Uint8Array;
+  count: number;
+}
+
+/** Grams of long needles that are looked up before anything else. Rare needles are found to match nowhere by then. */
+const firstGrams = 8;
+/** Where a segment has more candidates than this after that, looking up more grams is cheaper than checking them. */
+const enoughCandidates = 64;
+/** A text that is looked up by its id takes as long as about so many of a scan. */
+const scanAdvantage = 8;
+
+/** Which texts have all needles: exact, in the moment that `client` sees. Keeps results of sealed segments in `cache`. */
+export async function matchTexts(
+  client: pg.ClientBase,
+  cache: ByteCache<SealedPart>,
+  corpus: Corpus,
+  segments: readonly Segment[],
+  plan: NeedlePlan,
+): Promise<IdSet> {
+  const found = new IdSet();
+  const open: Candidates[] = [];
+  for (const segment of segments) {
+    const known = cache.get(resultKey(corpus, segment, plan)) as Uint8Array | null | undefined;
+    if (known === undefined) open.push(newCandidates(segment));
+    else if (known !== null) found.addBits(baseIdOf(segment), known);
+  }
+  if (open.length > 0) {
+    await narrow(client, cache, open, plan);
+    const checked = plan.checked.length === 0 ? open : await check(client, corpus, open, plan);
+    for (const { segment, baseId, bits, count } of checked) {
+      const result = count === 0 ? null : bits;
+      if (result !== null) found.addBits(baseId, result);
+      const key = resultKey(corpus, segment, plan);
+      cache.set(key, result, key.length * 2 + (result?.length ?? 0) + 100);
+    }
+  }
+  for (const id of await scanTail(client, corpus, sealedEnd(segments), plan)) found.add(id);
+  return found;
+}
+
+const resultKey = (corpus: Corpus, segment: Segment, plan: NeedlePlan): string =>
+  `r${segment.segmentId}:${corpus}:${plan.key}`;
+
+const baseIdOf = (segment: Segment): number => segment.firstId - (segment.firstId % 8);
+
+function newCandidates(segment: Segment): Candidates {
+  const baseId = baseIdOf(segment);
+  const bits = new Uint8Array(Math.ceil((segment.nextId - baseId) / 8));
+  return { segment, baseId, bits, count: -1 };
+}
+
+/** Leaves those texts that have the grams that were looked up: exact for needles of up to three code points. */
+async function narrow(
+  client: pg.ClientBase,
+  cache: ByteCache<SealedPart>,
+  open: readonly Candidates[],
+  plan: NeedlePlan,
+): Promise<void> {
+  const first = [...plan.required, ...plan.optional.slice(0, firstGrams)];
+  await narrowBy(client, cache, open, first);
+  const rest = plan.optional.slice(firstGrams);
+  const many = open.filter((candidates) => candidates.count > enoughCandidates);
+  if (rest.length > 0 && many.length > 0) await narrowBy(client, cache, many, rest);
+}
+
+async function narrowBy(
+  client: pg.ClientBase,
+  cache: ByteCache<SealedPart>,
+  open: readonly Candidates[],
+  grams: readonly Gram[],
+): Promise<void> {
+  const postings = await readPostings(
+    client,
+    cache,
+    open.map((candidates) => candidates.segment),
+    grams,
+  );
+  for (const [index, candidates] of open.entries()) keepOnly(candidates, postings[index] ?? []);
+}
+
+function keepOnly(candidates: Candidates, postings: readonly (Postings | null)[]): void {
+  const { bits } = candidates;
+  const scratch = new Uint8Array(bits.length);
+  for (const one of postings) {
+    if (one === null) {
+      bits.fill(0);
+      break;
+    }
+    if (candidates.count < 0) {
+      addPostings(one, bits);
+      candidates.count = 0;
+      continue;
+    }
+    scratch.fill(0);
+    addPostings(one, scratch);
+    intersect(bits, scratch);
+  }
+  candidates.count = countBits(bits);
+}
+
+/** Leaves those candidates whose texts do have the needles. */
+async function check(
+  client: pg.ClientBase,
+  corpus: Corpus,
+  open: readonly Candidates[],
+  plan: NeedlePlan,
+): Promise<readonly Candidates[]> {
+  const few: number[] = [];
+  const results: Candidates[] = [];
+  for (const candidates of open) {
+    const { segment, baseId, bits, count } = candidates;
+    const checked = newCandidates(segment);
+    results.push(checked);
+    if (count === 0) checked.count = 0;
+    else if (count * scanAdvantage > segment.nextId - segment.firstId) {
+      setIds(checked, await checkByScan(client, corpus, candidates, plan.checked));
+    } else {
+      eachBit(bits, (index) => {
+        few.push(baseId + index);
+      });
+    }
+  }
+  const ids = few.length === 0 ? [] : await checkById(client, corpus, few, plan.checked);
+  for (const checked of results) if (checked.count < 0) setIds(checked, ids);
+  return results;
+}
+
+/** Takes those of ascending ids that are the segment's. */
+function setIds(candidates: Candidates, ids: Iterable<number>): void {
+  const { segment, baseId, bits } = candidates;
+  let count = 0;
+  for (const id of ids) {
+    if (id < segment.firstId || id >= segment.nextId) continue;
+    const index = id - baseId;
+    bits[index >>> 3] = (bits[index >>> 3] as number) | (1 << (index & 7));
+    count++;
+  }
+  candidates.count = count;
+}
+
+/** SQL: a folded text has all needles, which are the parameters from number `first` on. */
+function hasAll(corpus: Corpus, needles: readonly Buffer[], first: number): string {
+  const { folded } = textSources[corpus];
+  return needles.map((_, index) => `position($${first + index} in ${folded}) > 0`).join(' AND ');
+}
+
+async function checkById(
+  client: pg.ClientBase,
+  corpus: Corpus,
+  ids: readonly number[],
+  needles: readonly Buffer[],
+): Promise<number[]> {
+  const { table, id } = textSources[corpus];
+  return readIds(
+    client,
+    `SELECT string_agg(int4send(${id}), '') AS ids
+       FROM unnest($1::integer[]) AS wanted JOIN ${table} ON ${id} = wanted WHERE ${hasAll(corpus, needles, 2)}`,
+    [ids, ...needles],
+  );
+}
+
+async function checkByScan(
+  client: pg.ClientBase,
+  corpus: Corpus,
+  { segment, baseId, bits }: Candidates,
+  needles: readonly Buffer[],
+): Promise<number[]> {
+  const { table, id } = textSources[corpus];
+  return readIds(
+    client,
+    `SELECT string_agg(int4send(${id}), '') AS ids
+       FROM ${table} WHERE ${id} >= $1 AND ${id} < $2 AND get_bit($3, ${id} - $4) = 1
+        AND ${hasAll(corpus, needles, 5)}`,
+    [segment.firstId, segment.nextId, Buffer.from(bits.buffer), baseId, ...needles],
+  );
+}
+
+async function scanTail(
+  client: pg.ClientBase,
+  corpus: Corpus,
+  firstId: number,
+  plan: NeedlePlan,
+): Promise<number[]> {
+  const { table, id, searchable } = textSources[corpus];
+  return readIds(
+    client,
+    `SELECT string_agg(int4send(${id}), '') AS ids
+       FROM ${table} WHERE ${id} >= $1 AND ${searchable} AND ${hasAll(corpus, plan.all, 2)}`,
+    [firstId, ...plan.all],
+  );
+}
+
+/** Runs a statement that gives ids as one bytea of four bytes each: a row an id costs ten times as much. */
+async function readIds(client: pg.ClientBase, text: string, values: readonly unknown[]): Promise<number[]> {
+  const { rows } = await client.query<{ ids: Buffer | null }>(text, [...values]);
+  const bytes = rows[0]?.ids ?? Buffer.alloc(0);
+  return Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readInt32BE(index * 4));
+}
