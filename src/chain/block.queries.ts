@@ -18,8 +18,8 @@ export interface BlockFacts {
   readonly anchored: boolean;
   /** The outputs that it spends are known. */
   readonly hasSpent: boolean;
-  /** Inscriptions of this block have numbers: the totals before it are known. */
-  readonly numbered: boolean;
+  /** Its sequence numbers are known: it is anchored, or the totals before its island are proven. */
+  readonly sequenced: boolean;
 }
 
 /** A row of a list of inscriptions: what a card shows. */
@@ -46,12 +46,12 @@ interface BlockRow {
   island_height: number;
   anchored: boolean;
   has_spent: boolean;
-  numbered: boolean;
+  sequenced: boolean;
   first_key: number;
 }
 
 const blockColumns = `height, hash, time, size_bytes, tx_count, next_key - first_key AS inscriptions,
-  island_height, anchored, has_spent, blessed IS NOT NULL AND cursed IS NOT NULL AS numbered, first_key`;
+  island_height, anchored, has_spent, sequence IS NOT NULL AS sequenced, first_key`;
 
 function blockFacts(row: BlockRow): BlockFacts {
   return {
@@ -64,7 +64,7 @@ function blockFacts(row: BlockRow): BlockFacts {
     islandHeight: row.island_height,
     anchored: row.anchored,
     hasSpent: row.has_spent,
-    numbered: row.numbered,
+    sequenced: row.sequenced,
   };
 }
 

@@ -70,14 +70,6 @@ function storedContent(row: ContentRow): StoredContent {
   };
 }
 
-/** Binary results, as the server has them: the text form would cost twice the size and a parse. */
-function bytesQuery(text: string, values: readonly unknown[]): pg.QueryConfig {
-  const config = { text, values: [...values], binary: true, types: { getTypeParser: () => asIs } };
-  // `binary` is an option of pg that its types leave out
-  return config as pg.QueryConfig;
-}
-const asIs = (value: unknown): unknown => value;
-
 /**
  * A stored body, or its first `maxBytes`: bodies are stored uncompressed and out of line, so that a prefix is
  * read without the rest. Null where a reorganisation took it away since it was looked up.
@@ -87,13 +79,12 @@ export async function readBody(
   contentId: number,
   maxBytes?: number,
 ): Promise<Buffer | null> {
-  const query =
+  const { rows } =
     maxBytes === undefined
-      ? bytesQuery('SELECT body FROM chain.contents WHERE content_id = $1', [contentId])
-      : bytesQuery('SELECT substring(body FROM 1 FOR $2) AS body FROM chain.contents WHERE content_id = $1', [
-          contentId,
-          maxBytes,
-        ]);
-  const { rows } = await db.query<{ body: Buffer }>(query);
+      ? await db.query<{ body: Buffer }>('SELECT body FROM chain.contents WHERE content_id = $1', [contentId])
+      : await db.query<{ body: Buffer }>(
+          'SELECT substring(body FROM 1 FOR $2) AS body FROM chain.contents WHERE content_id = $1',
+          [contentId, maxBytes],
+        );
   return rows[0]?.body ?? null;
 }

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { ClientBase } from 'pg';
 import { charms } from '#kernel/primitives/charm.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -243,7 +244,7 @@ async function relativesOf(client: ClientBase, key: number): Promise<Relatives> 
 }
 
 /** Whether a transaction revealed an inscription that is indexed (its first one is `…i0`). */
-export async function isReveal(client: ClientBase, txid: Uint8Array): Promise<boolean> {
-  const { rows } = await client.query('SELECT FROM chain.inscriptions WHERE txid = $1 AND index = 0', [txid]);
+export async function isReveal(db: pg.Pool | ClientBase, txid: Uint8Array): Promise<boolean> {
+  const { rows } = await db.query('SELECT FROM chain.inscriptions WHERE txid = $1 AND index = 0', [txid]);
   return rows.length > 0;
 }

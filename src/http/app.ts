@@ -1,0 +1,96 @@
+import cors from '@fastify/cors';
+import files from '@fastify/static';
+import fastify, { type FastifySchemaValidationError, LogController } from 'fastify';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { assetsFolder } from '#web/assets.ts';
+import type { App, AppDependencies } from './app-dependencies.ts';
+import { contentRoutes } from './content.routes.ts';
+import { handleClientError, handleError, handleNotFound } from './errors.ts';
+import { limits } from './limits.ts';
+import { pageRoutes } from './page.routes.ts';
+import { previewRoutes } from './preview.routes.ts';
+import { searchRoutes } from './search.routes.ts';
+import { statusRoutes } from './status.routes.ts';
+
+/**
+ * The HTTP side of Satscribe: routes, limits and the forms of errors (docs/http.md). It listens to nothing and reads
+ * no environment; what it needs comes as dependencies. `await app.ready()` before `inject`, or `app.listen(…)`.
+ */
+export function buildApp(deps: AppDependencies): App {
+  const app: App = fastify({
+    loggerInstance: deps.logger,
+    // errors are logged where they are answered; a line a request would be most of the log
+    logController: new LogController({ disableRequestLogging: true }),
+    http: { maxHeaderSize: limits.headerBytes, headersTimeout: limits.headersTimeoutMs },
+    bodyLimit: limits.bodyBytes,
+    connectionTimeout: limits.idleTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: limits.pathParameterChars, ignoreTrailingSlash: true },
+    rewriteUrl: (request) => originForm(request.url ?? '/'),
+    clientErrorHandler: (error, socket) => {
+      handleClientError(error, socket);
+    },
+    frameworkErrors: (error, request, reply) => {
+      // no hooks run before these, the CORS header would be missing
+      handleError(error, request, reply.header('access-control-allow-origin', '*'));
+    },
+    // refused where a schema says so, ignored elsewhere; by default Fastify would cut it off without a word
+    ajv: { customOptions: { removeAdditional: false } },
+    schemaErrorFormatter: (errors) => new Error(validationMessage(errors)),
+  });
+  // schemas say what routes answer, and tsc checks that they do; nothing is left to strip or convert
+  app.setSerializerCompiler(() => (value) => JSON.stringify(value));
+  app.setErrorHandler(handleError);
+  app.setNotFoundHandler(handleNotFound);
+  app.register(cors, {
+    origin: '*',
+    methods: ['GET', 'HEAD', 'POST'],
+    allowedHeaders: ['Accept', 'Content-Type', 'If-None-Match', 'x-api-key'],
+    exposedHeaders: ['ETag', 'X-Indexed-Height', 'X-Search-Needles'],
+    maxAge: 86_400,
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
+    if (Buffer.byteLength(request.url) > limits.urlBytes) {
+      throw new AppError('url_too_long', `the URL is longer than ${limits.urlBytes} bytes`);
+    }
+  });
+  // pages name them with a hash of their bytes
+  app.register(files, {
+    root: assetsFolder,
+    prefix: '/assets/',
+    maxAge: '365d',
+    immutable: true,
+    decorateReply: false,
+  });
+  // in a plugin, so that the CORS hook is there before the routes are
+  app.register(async (routes) => {
+    const scope = routes as App;
+    searchRoutes(scope, deps);
+    contentRoutes(scope, deps);
+    previewRoutes(scope, deps);
+    pageRoutes(scope, deps);
+    statusRoutes(scope, deps);
+  });
+  return app;
+}
+
+/** A request through a forward proxy names its target in full (RFC 9112, 3.2.2); routes know the path alone. */
+function originForm(url: string): string {
+  if (url.startsWith('/')) return url;
+  const path = /^https?:\/\/[^/?#]*(.*)$/iu.exec(url)?.[1];
+  if (path === undefined) return url;
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
+/** The first thing that is wrong with parameters, without the words of the validator. */
+function validationMessage(errors: readonly FastifySchemaValidationError[]): string {
+  const [error] = errors;
+  const name = error?.instancePath.slice(1).replaceAll('/', '.') ?? '';
+  const field = name === '' ? 'the request' : name;
+  // all parameters of strings are strings in a URL: one that is not was given more than once
+  if (error?.keyword === 'type' && error.params['type'] === 'string') return `${field} is not one string`;
+  return `${field} ${error?.message ?? 'is not valid'}`;
+}

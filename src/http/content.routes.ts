@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type pg from 'pg';
+import { Type } from 'typebox';
+import { findContent, readBody, type StoredContent } from '#chain/content.queries.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { App, AppDependencies } from './app-dependencies.ts';
+import { matchesTag } from './conditional.ts';
+import { chooseEncoding, contentTypeHeader, immutable, inscribedPolicies } from './content-headers.ts';
+
+export const inscriptionPath = Type.Object({ id: Type.String() });
+
+/** `/content/<id>`: the stored body of an inscription, or of its delegate, as ord serves it. */
+export function contentRoutes(app: App, { pool }: AppDependencies): void {
+  app.route({
+    method: 'GET',
+    url: '/content/:id',
+    schema: {
+      operationId: 'content',
+      summary: 'The content of an inscription',
+      tags: ['content'],
+      params: inscriptionPath,
+    },
+    handler: async (request, reply) =>
+      sendContent(pool, await contentOf(pool, request.params.id), request, reply),
+  });
+}
+
+/** What an inscription shows. Throws `request_invalid` and `not_found`. */
+export async function contentOf(pool: pg.Pool, text: string): Promise<StoredContent> {
+  const id = parseInscriptionId(text);
+  if (id === null) throw new AppError('request_invalid', 'this is not an inscription id');
+  const lookup = await findContent(pool, id);
+  switch (lookup.kind) {
+    case 'found':
+      return lookup.content;
+    case 'unknown':
+      throw new AppError('not_found', `inscription ${formatInscriptionId(id.txid, id.index)} not found`);
+    case 'delegate-unknown': {
+      const { txid, index } = lookup.delegate;
+      throw new AppError('not_found', `delegate ${formatInscriptionId(txid, index)} not found`);
+    }
+  }
+}
+
+/** Sends a stored body with ord's headers, an origin of its own, and 406 where its encoding is not accepted. */
+export async function sendContent(
+  pool: pg.Pool,
+  content: StoredContent,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const choice = chooseEncoding(content.contentEncoding, request.headers['accept-encoding']);
+  if (content.contentEncoding !== null) reply.header('vary', 'Accept-Encoding');
+  if (choice.kind === 'refuse') {
+    const accepted = request.headers['accept-encoding'];
+    const given = accepted === undefined ? 'no Accept-Encoding header' : `Accept-Encoding: ${accepted}`;
+    throw new AppError(
+      'not_acceptable',
+      `the content is encoded as \`${choice.encoding}\`, which is not accepted (${given})`,
+    );
+  }
+  if (content.body === null) throw new AppError('not_found', 'this inscription has no content');
+  const { contentId, sizeBytes, sha256 } = content.body;
+  const tag = `"${Buffer.from(sha256).toString('hex')}"`;
+  reply
+    .header('content-security-policy', inscribedPolicies)
+    .header('cache-control', immutable)
+    .header('etag', tag);
+  if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
+  const body = request.method === 'HEAD' ? Buffer.alloc(0) : await readBody(pool, contentId);
+  if (body === null) throw new AppError('not_found', 'this inscription has no content any more');
+  if (choice.encoding !== null) reply.header('content-encoding', choice.encoding);
+  return (
+    reply
+      .header('content-type', contentTypeHeader(content.contentType))
+      .header('content-length', sizeBytes)
+      // as a stream: of a buffer Fastify would replace content types that it cannot read
+      .send(Readable.from([body]))
+  );
+}

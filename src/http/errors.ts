@@ -1,0 +1,126 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import { errorPage } from '#web/error.page.ts';
+import { prefersHtml } from './accept.ts';
+import { sendPage } from './send-page.ts';
+
+/** HTTP status of the failures that a client can cause; every other code is a 500 and says nothing to the client. */
+const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
+  request_invalid: 400,
+  search_text_invalid: 400,
+  not_found: 404,
+  not_acceptable: 406,
+  url_too_long: 414,
+};
+
+interface Failure {
+  readonly status: number;
+  /** What the client is told. */
+  readonly message: string;
+}
+
+/** How a path answers errors (docs/http.md, "Errors"). */
+type ErrorForm = 'search' | 'json' | 'text' | 'page';
+
+function errorForm(request: FastifyRequest): ErrorForm {
+  const path = request.url.split('?', 1)[0] ?? '';
+  if (/^\/(?:search|indexer)(?:\/|$)/u.test(path)) return 'search';
+  if (/^\/(?:content|preview)(?:\/|$)/u.test(path)) return 'text';
+  return prefersHtml(request.headers.accept) ? 'page' : 'json';
+}
+
+const internal: Failure = { status: 500, message: 'internal error' };
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof AppError) {
+    const status = statusByCode[error.code];
+    return status === undefined ? internal : { status, message: error.message };
+  }
+  if (!(error instanceof Error)) return internal;
+  const { validation, statusCode, code } = error as FastifyError;
+  if (validation !== undefined) return { status: 400, message: error.message };
+  if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return internal;
+  if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || code === 'FST_ERR_CTP_EMPTY_JSON_BODY') {
+    return { status: 400, message: 'the body is not JSON' };
+  }
+  return { status: statusCode, message: error.message };
+}
+
+/** Answers any error in the form of its path. What nobody expected is logged in full and answered without a word. */
+export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = failureOf(error);
+  if (failure.status >= 500) {
+    request.log.error({ err: error, method: request.method, url: request.url }, 'request failed');
+  }
+  return sendFailure(failure, request, reply);
+}
+
+function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, message } = failure;
+  reply.header('cache-control', 'no-store').removeHeader('etag');
+  const body = status < 500 ? { status: 'error', error: message } : { status: 'error', reason: message };
+  switch (errorForm(request)) {
+    case 'search':
+      // what the client did wrong is a normal answer on the paths of searches (interface, section 7)
+      return reply.code(status < 500 ? 200 : 500).send(body);
+    case 'json':
+      return reply.code(status).header('vary', 'Accept').send(body);
+    case 'text':
+      return reply.code(status).type('text/plain; charset=utf-8').send(`${message}\n`);
+    case 'page': {
+      const title = STATUS_CODES[status] ?? 'Error';
+      return sendPage(reply.code(status), errorPage({ status, title, message }));
+    }
+  }
+}
+
+/** Answers paths that lead nowhere. */
+export function handleNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const method = request.method === 'GET' || request.method === 'HEAD' ? '' : `${request.method} `;
+  return sendFailure({ status: 404, message: `there is no ${method}${pathOf(request)}` }, request, reply);
+}
+
+/** A path short enough to be shown. */
+function pathOf(request: FastifyRequest): string {
+  const path = request.url.split('?', 1)[0] ?? '';
+  return path.length <= 100 ? path : `${path.slice(0, 100)}…`;
+}
+
+// What Node's parser refuses before there is a request, with the words for it.
+const clientErrors: Readonly<Record<string, { status: number; message: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, message: 'the URL and headers are too large' },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'the chunk extensions are too large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'the request took too long' },
+};
+
+/**
+ * Answers what Node's HTTP parser refuses (431, 413, 408, 400), in the form of our other errors; by default it
+ * would close the connection with an empty answer.
+ */
+export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, message } = clientErrors[error.code ?? ''] ?? {
+    status: 400,
+    message: 'this is not an HTTP request',
+  };
+  const body = JSON.stringify({ status: 'error', error: message });
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Access-Control-Allow-Origin: *',
+      'Cache-Control: no-store',
+      'X-Content-Type-Options: nosniff',
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

@@ -1,0 +1,169 @@
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import {
+  blockAt,
+  blocksBelow,
+  chainCounts,
+  inscriptionSummaries,
+  newestInscriptions,
+} from '#chain/block.queries.ts';
+import { inscriptionDetail } from '#chain/inscription.queries.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { blockPage, blocksPage } from '#web/block.page.ts';
+import { homePage } from '#web/home.page.ts';
+import { inscriptionPage } from '#web/inscription.page.ts';
+import { prefersJson } from './accept.ts';
+import type { App, AppDependencies } from './app-dependencies.ts';
+import { chooseShowcase } from './choose-showcase.ts';
+import { inscriptionJson, inscriptionView } from './inscription-views.ts';
+import { type ResultsQuery, resultsQuery, resultsRoute } from './results-route.ts';
+import { sendPage } from './send-page.ts';
+import { blockLine, cardOf, siteOf } from './site.ts';
+
+/** Blocks on the first page, and in the list of blocks. */
+const latestBlocks = 25;
+const blocksPerPage = 100;
+/** As many cards as a block page shows at once. */
+const cardsPerPage = 60;
+/** The newest inscriptions that the first page chooses from: one read of 2,000 narrow rows. */
+const newestConsidered = 2_000;
+
+/** The pages that people see. */
+export function pageRoutes(app: App, deps: AppDependencies): void {
+  const tags = ['pages'];
+
+  app.route({
+    method: 'GET',
+    url: '/',
+    schema: { operationId: 'home', summary: 'The search page', tags, querystring: resultsQuery },
+    handler: async (request, reply) =>
+      isSearch(request.query) ? resultsRoute(deps, request.query, reply) : home(deps, reply),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/blocks',
+    schema: {
+      operationId: 'blocks',
+      summary: 'Blocks that are indexed, with what is known of each',
+      tags,
+      querystring: Type.Object({ from: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })) }),
+    },
+    handler: async (request, reply) =>
+      withSnapshot(deps.pool, async ({ client, tip }) => {
+        const found = await blocksBelow(client, request.query.from ?? null, blocksPerPage + 1);
+        const blocks = found.slice(0, blocksPerPage).map(blockLine);
+        const below = found[blocksPerPage]?.height ?? null;
+        return sendPage(reply, blocksPage({ site: siteOf(deps.network, tip), blocks, below }));
+      }),
+  });
+
+  blockRoute(app, deps);
+  inscriptionRoute(app, deps);
+}
+
+function isSearch(query: ResultsQuery): boolean {
+  return query.q !== undefined || query.text !== undefined || query.hash !== undefined;
+}
+
+async function home({ pool, network }: AppDependencies, reply: FastifyReply): Promise<FastifyReply> {
+  return withSnapshot(pool, async ({ client, tip }) => {
+    const counts = await chainCounts(client);
+    const latest = await blocksBelow(client, null, latestBlocks);
+    const chosen = chooseShowcase(await newestInscriptions(client, newestConsidered));
+    const summaries = await inscriptionSummaries(client, chosen);
+    const view = {
+      site: siteOf(network, tip),
+      ...counts,
+      cards: summaries.map(cardOf),
+      latest: latest.map(blockLine),
+    };
+    return sendPage(reply, homePage(view));
+  });
+}
+
+function blockRoute(app: App, { pool, network }: AppDependencies): void {
+  app.route({
+    method: 'GET',
+    url: '/block/:query',
+    schema: {
+      operationId: 'block',
+      summary: 'A block by height or hash, and its inscriptions',
+      tags: ['pages'],
+      params: Type.Object({ query: Type.String() }),
+      querystring: Type.Object({ page: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: 1 }) }),
+    },
+    handler: async (request, reply) => {
+      const { query } = request.params;
+      const { page } = request.query;
+      return withSnapshot(pool, async ({ client, tip }) => {
+        const question = blockQuestion(query);
+        const block = await blockAt(client, question);
+        if (block === null) throw new AppError('not_found', `block ${query.slice(0, 64)} not found`);
+        const from = block.firstKey + (page - 1) * cardsPerPage;
+        const to = Math.min(from + cardsPerPage, block.firstKey + block.inscriptionCount);
+        const keys = from < to ? Array.from({ length: to - from }, (_, index) => from + index) : [];
+        const summaries = await inscriptionSummaries(client, keys);
+        const totalPages = Math.ceil(block.inscriptionCount / cardsPerPage);
+        const line = blockLine(block);
+        const view = {
+          site: siteOf(network, tip),
+          block: line,
+          cards: summaries.map(cardOf),
+          page,
+          totalPages,
+        };
+        return sendPage(reply, blockPage(view));
+      });
+    },
+  });
+}
+
+function blockQuestion(query: string): Parameters<typeof blockAt>[1] {
+  const hash = hashFromDisplay(query);
+  if (hash !== null) return { kind: 'hash', hash };
+  const height = /^\d{1,10}$/u.test(query) ? Number(query) : Number.NaN;
+  if (height < 2 ** 31) return { kind: 'height', height };
+  throw new AppError('request_invalid', 'a block is named by its height or its hash');
+}
+
+function inscriptionRoute(app: App, { pool, network }: AppDependencies): void {
+  app.route({
+    method: 'GET',
+    url: '/inscription/:query',
+    schema: {
+      operationId: 'inscription',
+      summary: 'An inscription by id or number: a page, or ord’s JSON',
+      tags: ['pages'],
+      params: Type.Object({ query: Type.String() }),
+    },
+    handler: async (request, reply) => {
+      const { query } = request.params;
+      const question = inscriptionQuestion(query);
+      return withSnapshot(pool, async ({ client, tip }) => {
+        const detail = await inscriptionDetail(client, question);
+        if (detail === null) throw new AppError('not_found', `inscription ${query.slice(0, 80)} not found`);
+        if (!prefersJson(request.headers.accept)) {
+          return sendPage(reply, inscriptionPage(inscriptionView(detail, network, siteOf(network, tip))));
+        }
+        if (tip !== null) reply.header('x-indexed-height', tip.height);
+        return reply
+          .header('vary', 'Accept')
+          .header('cache-control', 'no-cache')
+          .type('application/json; charset=utf-8')
+          .send(inscriptionJson(detail, network));
+      });
+    },
+  });
+}
+
+function inscriptionQuestion(query: string): Parameters<typeof inscriptionDetail>[1] {
+  const id = parseInscriptionId(query);
+  if (id !== null) return { kind: 'id', id };
+  const number = /^-?\d{1,10}$/u.test(query) ? Number(query) : Number.NaN;
+  if (Math.abs(number) < 2 ** 31) return { kind: 'number', number };
+  throw new AppError('request_invalid', 'an inscription is named by its id or its number');
+}

@@ -1,0 +1,60 @@
+import type pg from 'pg';
+import { readBody, type StoredContent } from '#chain/content.queries.ts';
+import { utf8OrNull } from '#chain/utf8.ts';
+import { mediaOf, mediaWords } from '#web/media.ts';
+import { type Preview, previewPage } from '#web/preview.page.ts';
+import type { App, AppDependencies } from './app-dependencies.ts';
+import { contentOf, inscriptionPath, sendContent } from './content.routes.ts';
+import { inscribedPolicies } from './content-headers.ts';
+
+/** As much of a text as anybody reads in a frame; the rest is at `/content`. */
+const previewTextBytes = 64 * 1024;
+
+/** `/preview/<id>`: what a frame shows of an inscription. HTML and SVG are themselves, the rest stands in a page of ours. */
+export function previewRoutes(app: App, { pool }: AppDependencies): void {
+  app.route({
+    method: 'GET',
+    url: '/preview/:id',
+    schema: {
+      operationId: 'preview',
+      summary: 'A page that shows the content of an inscription, for a frame',
+      tags: ['content'],
+      params: inscriptionPath,
+    },
+    handler: async (request, reply) => {
+      const id = request.params.id.toLowerCase();
+      const content = await contentOf(pool, id);
+      const media = mediaOf(utf8OrNull(content.contentType));
+      // only the browser can decode what is encoded
+      const isSentAsItIs = media === 'frame' || (media === 'text' && content.contentEncoding !== null);
+      if (isSentAsItIs && content.body !== null) return sendContent(pool, content, request, reply);
+      return reply
+        .header('content-security-policy', inscribedPolicies)
+        .header('cache-control', 'public, max-age=3600')
+        .type('text/html; charset=utf-8')
+        .send(previewPage(await previewOf(pool, id, content)).text);
+    },
+  });
+}
+
+async function previewOf(pool: pg.Pool, id: string, content: StoredContent): Promise<Preview> {
+  const { body } = content;
+  if (body === null) return { kind: 'none', words: 'no content' };
+  const type = utf8OrNull(content.contentType);
+  const media = mediaOf(type);
+  switch (media) {
+    case 'text': {
+      const head = await readBody(pool, body.contentId, previewTextBytes);
+      const text = new TextDecoder().decode(head ?? undefined);
+      return { kind: 'text', text, isCut: body.sizeBytes > previewTextBytes };
+    }
+    case 'image':
+    case 'audio':
+    case 'video':
+    case 'font':
+      return { kind: media, url: `/content/${id}` };
+    case 'frame':
+    case 'other':
+      return { kind: 'none', words: mediaWords(type) };
+  }
+}

@@ -1,0 +1,47 @@
+import { grouped, sizeWords, timeWords } from './format.ts';
+import { html, type Markup } from './html.ts';
+import { type KnownFacts, knownOf } from './known.ts';
+
+export interface BlockLine extends KnownFacts {
+  readonly height: number;
+  /** Display order, hex. */
+  readonly hash: string;
+  readonly time: number;
+  readonly sizeBytes: number;
+  readonly txCount: number;
+  readonly inscriptionCount: number;
+  /** First height of its run of consecutive blocks. */
+  readonly islandHeight: number;
+}
+
+/** Blocks with what is known of each and why; a gap between two lines is said. */
+export function blocksTable(blocks: readonly BlockLine[]): Markup {
+  return html`<div class="scroll"><table class="blocks">
+<thead><tr><th scope="col">Block</th><th scope="col" class="num">Inscriptions</th><th scope="col">What is known of them, and why</th><th scope="col">Time</th><th scope="col" class="num">Size</th></tr></thead>
+<tbody>
+${blocks.map((block, index) => blockRow(block, blocks[index + 1]))}
+</tbody>
+</table></div>`;
+}
+
+function blockRow(block: BlockLine, below: BlockLine | undefined): Markup {
+  const isGapBelow = below !== undefined && below.islandHeight !== block.islandHeight;
+  return html`<tr>
+  <th scope="row"><a href="/block/${block.height}">${grouped(block.height)}</a></th>
+  <td class="num">${grouped(block.inscriptionCount)}</td>
+  <td>${knownWords(block)}</td>
+  <td class="faint nowrap">${timeWords(block.time)}</td>
+  <td class="num faint nowrap">${sizeWords(block.sizeBytes)}</td>
+</tr>
+${isGapBelow && html`<tr class="gap"><td colspan="5">${gapWords(block.height - below.height - 1)}</td></tr>`}`;
+}
+
+function gapWords(missing: number): string {
+  return missing <= 0 ? 'another run of blocks' : `${grouped(missing)} blocks are not here`;
+}
+
+export function knownWords(facts: KnownFacts): Markup {
+  const { known, unknown, why } = knownOf(facts);
+  if (unknown === null) return html`<span class="chip yes">all</span> ${known}`;
+  return html`<span class="chip part">part</span> ${known}. <span class="faint">Not known: ${unknown}, because ${why}.</span>`;
+}

@@ -1,0 +1,32 @@
+/** 1234567 -> 1,234,567 */
+export function grouped(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+const units = ['bytes', 'kB', 'MB'] as const;
+
+/** Bytes in the unit that a person would choose. */
+export function sizeWords(bytes: number): string {
+  if (bytes === 1) return '1 byte';
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit] ?? ''}`;
+}
+
+/** Unix seconds as `2023-02-01 13:37 UTC`. */
+export function timeWords(seconds: number): string {
+  return `${new Date(seconds * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** The beginning and end of a long hash or id. */
+export function shortHash(text: string): string {
+  return text.length <= 20 ? text : `${text.slice(0, 8)}…${text.slice(-8)}`;
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}

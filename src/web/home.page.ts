@@ -1,0 +1,60 @@
+import { type BlockLine, blocksTable } from './blocks-table.ts';
+import { type Card, cardList } from './cards.ts';
+import { grouped, plural } from './format.ts';
+import { html, type Markup } from './html.ts';
+import { layout, type Site, searchForm } from './layout.ts';
+
+export interface HomeView {
+  readonly site: Site;
+  readonly inscriptions: number;
+  readonly blocks: number;
+  readonly islands: number;
+  readonly blessed: number | null;
+  readonly cursed: number | null;
+  /** A choice of what was inscribed lately. */
+  readonly cards: readonly Card[];
+  readonly latest: readonly BlockLine[];
+}
+
+const examples: readonly { readonly words: string; readonly href: string }[] = [
+  { words: 'brc-20', href: '/?text=brc-20' },
+  { words: '"op":"deploy"', href: `/?text=${encodeURIComponent('"op":"deploy"')}` },
+  { words: 'bitcoin', href: '/?text=bitcoin' },
+  { words: '<svg', href: `/?text=${encodeURIComponent('<svg')}` },
+  { words: '/content/', href: `/?text=${encodeURIComponent('/content/')}` },
+];
+
+export function homePage(view: HomeView): Markup {
+  return layout({
+    title: 'Satscribe: search everything inscribed on Bitcoin',
+    site: view.site,
+    isHome: true,
+    main: html`<section class="hero">
+  <h1>Everything inscribed, word for word.</h1>
+  ${searchForm('', 'large')}
+  <p class="examples">Try ${examples.map(({ words, href }) => html`<a href="${href}">${words}</a> `)}</p>
+</section>
+${facts(view)}
+${
+  view.cards.length > 0 &&
+  html`<section><h2>Lately inscribed <span class="faint">one of a kind each</span></h2>${cardList(view.cards)}</section>`
+}
+${
+  view.latest.length > 0 &&
+  html`<section id="blocks"><h2>Blocks</h2>
+${blocksTable(view.latest)}
+${view.blocks > view.latest.length && html`<p class="more"><a href="/blocks">All ${grouped(view.blocks)} blocks</a></p>`}
+</section>`
+}`,
+  });
+}
+
+function facts({ inscriptions, blocks, islands, blessed, cursed }: HomeView): Markup {
+  const fact = (words: string, value: string): Markup => html`<div><dt>${words}</dt><dd>${value}</dd></div>`;
+  return html`<dl class="facts">
+${fact('inscriptions', grouped(inscriptions))}
+${blessed !== null && fact('blessed', grouped(blessed))}
+${cursed !== null && fact('cursed', grouped(cursed))}
+${fact(islands > 1 ? `blocks in ${plural(islands, 'run')}` : 'blocks', grouped(blocks))}
+</dl>`;
+}

@@ -1,0 +1,172 @@
+import { previewFrame } from './cards.ts';
+import { grouped, plural, shortHash, sizeWords, timeWords } from './format.ts';
+import { type HtmlValue, html, type Markup } from './html.ts';
+import { type KnownFacts, knownOf } from './known.ts';
+import { layout, type Site } from './layout.ts';
+
+export interface InscriptionView {
+  readonly site: Site;
+  readonly id: string;
+  readonly txid: string;
+  readonly number: number | null;
+  readonly height: number;
+  readonly timestamp: number;
+  readonly facts: KnownFacts;
+  readonly txIndex: number;
+  readonly input: number;
+  readonly contentType: string | null;
+  readonly effectiveContentType: string | null;
+  readonly contentEncoding: string | null;
+  readonly contentLength: number | null;
+  readonly contentHash: string | null;
+  readonly delegate: string | null;
+  readonly metaprotocol: string | null;
+  readonly metadataJson: string | null;
+  readonly propertiesJson: string | null;
+  readonly charms: readonly string[] | null;
+  readonly curse: string | null;
+  readonly fee: number | null;
+  readonly satpoint: string | null;
+  readonly place: 'output' | 'lost' | 'unbound' | null;
+  readonly address: string | null;
+  readonly value: number | null;
+  readonly parents: readonly string[] | null;
+  readonly children: readonly string[];
+  readonly childCount: number;
+  readonly previous: string | null;
+  readonly next: string | null;
+}
+
+export function inscriptionPage(view: InscriptionView): Markup {
+  const name = view.number === null ? shortHash(view.id) : `#${grouped(view.number)}`;
+  return layout({
+    title: `Inscription ${name} · Satscribe`,
+    site: view.site,
+    main: html`<article class="inscription">
+<div class="stage">
+  ${previewFrame(view.id, 'full')}
+  <p class="tools">
+    <a href="/content/${view.id}">Content alone</a>
+    <a href="/indexer/inscription?id=${view.id}">Record</a>
+    ${view.contentHash !== null && html`<a href="/?hash=${view.contentHash}">Same content</a>`}
+  </p>
+</div>
+<div class="about">
+  <p class="steps">${step(view.previous, '‹ Previous', 'prev')} ${step(view.next, 'Next ›', 'next')}</p>
+  <h1>Inscription ${name}</h1>
+  <p class="mono wrap faint">${view.id}</p>
+  <dl class="table">${rows(view)}</dl>
+  ${jsonSection('Metadata', view.metadataJson)}
+  ${jsonSection('Properties', view.propertiesJson)}
+</div>
+</article>`,
+  });
+}
+
+function step(id: string | null, words: string, rel: string): HtmlValue {
+  return id !== null && html`<a href="/inscription/${id}" rel="${rel}">${words}</a>`;
+}
+
+function rows(view: InscriptionView): HtmlValue {
+  const { why } = knownOf(view.facts);
+  // what a fact is missing for is not known; the same words on every row
+  const unknown = html`<span class="faint">not known${why !== null && html`: ${why}`}</span>`;
+  const row = (name: string, value: HtmlValue): Markup =>
+    html`<div><dt>${name}</dt><dd>${value ?? unknown}</dd></div>\n`;
+  const optional = (name: string, value: HtmlValue): HtmlValue => value !== null && row(name, value);
+  return [
+    row('Number', groupedOrNull(view.number)),
+    row('Content type', view.contentType ?? none('none')),
+    optional('Shown as', view.delegate === null ? null : (view.effectiveContentType ?? 'no type')),
+    row('Content', view.contentLength === null ? none('no body') : sizeWords(view.contentLength)),
+    optional('Encoding', view.contentEncoding),
+    optional('sha256', monoOrNull(view.contentHash)),
+    optional('Delegate', view.delegate === null ? null : idLink(view.delegate)),
+    row(
+      'Block',
+      html`<a href="/block/${view.height}">${grouped(view.height)}</a>, ${timeWords(view.timestamp)}`,
+    ),
+    row(
+      'Transaction',
+      html`${mono(view.txid)} <span class="faint">no. ${view.txIndex}, input ${view.input}</span>`,
+    ),
+    row('Fee', satsOrNull(view.fee)),
+    row('Place', placeWords(view)),
+    optional('Address', monoOrNull(view.address)),
+    optional('Value of the output', satsOrNull(view.value)),
+    row('Charms', charmWords(view.charms)),
+    optional('Curse', view.curse),
+    optional('Metaprotocol', view.metaprotocol),
+    row('Parents', view.parents === null ? null : idList(view.parents, view.parents.length)),
+    view.childCount > 0 && row('Children', idList(view.children, view.childCount)),
+  ];
+}
+
+const none = (words: string): Markup => html`<span class="faint">${words}</span>`;
+const groupedOrNull = (value: number | null): HtmlValue => (value === null ? null : grouped(value));
+const satsOrNull = (value: number | null): HtmlValue => (value === null ? null : plural(value, 'sat'));
+const monoOrNull = (text: string | null): HtmlValue => (text === null ? null : mono(text));
+
+function placeWords({ place, satpoint }: InscriptionView): HtmlValue {
+  if (place === null || satpoint === null) return null;
+  if (place === 'unbound') return 'unbound: on no sat';
+  return html`${place === 'lost' && 'lost to fees, '}${mono(satpoint)}`;
+}
+
+function charmWords(charms: readonly string[] | null): HtmlValue {
+  if (charms === null) return null;
+  if (charms.length === 0) return html`<span class="faint">none</span>`;
+  return charms.map((charm) => html`<span class="chip">${charm}</span> `);
+}
+
+function idList(ids: readonly string[], total: number): HtmlValue {
+  if (ids.length === 0) return html`<span class="faint">none</span>`;
+  const more = total - ids.length;
+  return html`${ids.map((id) => html`${idLink(id)}<br>`)}${more > 0 && html`<span class="faint">and ${grouped(more)} more</span>`}`;
+}
+
+function idLink(id: string): Markup {
+  return html`<a class="mono" href="/inscription/${id}" title="${id}">${shortHash(id)}</a>`;
+}
+
+function mono(text: string): Markup {
+  return html`<span class="mono wrap">${text}</span>`;
+}
+
+/** Longer ones are no reading matter; `/indexer/inscription` has all of it. */
+const jsonShownChars = 20_000;
+
+function jsonSection(title: string, json: string | null): HtmlValue {
+  if (json === null) return null;
+  const shown = json.length <= jsonShownChars ? json : `${json.slice(0, jsonShownChars)}…`;
+  return html`<section><h2>${title}</h2><pre class="json">${indented(shown)}</pre></section>`;
+}
+
+/** JSON text with line breaks, its numbers and strings untouched (parsing would round large integers). */
+function indented(json: string): string {
+  let depth = 0;
+  return json.replace(/"(?:[^"\\]|\\.)*"|[{}[\],:]/gu, (token, at: number) => {
+    const line = (): string => `\n${'  '.repeat(depth)}`;
+    switch (token) {
+      case '{':
+      case '[': {
+        // an empty one stays on its line
+        if (json[at + 1] === '}' || json[at + 1] === ']') return token;
+        depth += 1;
+        return `${token}${line()}`;
+      }
+      case '}':
+      case ']': {
+        if (json[at - 1] === '{' || json[at - 1] === '[') return token;
+        depth = Math.max(0, depth - 1);
+        return `${line()}${token}`;
+      }
+      case ',':
+        return `,${line()}`;
+      case ':':
+        return ': ';
+      default:
+        return token;
+    }
+  });
+}

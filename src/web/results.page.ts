@@ -1,0 +1,78 @@
+import { type Card, cardList } from './cards.ts';
+import { plural } from './format.ts';
+import { type HtmlValue, html, type Markup } from './html.ts';
+import { layout, type Site } from './layout.ts';
+import { pagesNav } from './pages-nav.ts';
+
+export type ResultsQuestion =
+  | { readonly kind: 'text'; readonly where: 'content' | 'metadata'; readonly needles: readonly string[] }
+  | { readonly kind: 'hash'; readonly hash: string };
+
+export interface ResultsView {
+  readonly site: Site;
+  /** What the search box shows. */
+  readonly query: string;
+  readonly question: ResultsQuestion;
+  readonly cards: readonly Card[];
+  readonly page: number;
+  readonly totalItems: number;
+  readonly totalPages: number;
+  /** Parameters that lead to this search, without the page. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** An inscription that has the query as its number. */
+  readonly numbered: { readonly id: string; readonly number: number } | null;
+}
+
+export function resultsPage(view: ResultsView): Markup {
+  const { site, query, question, cards, page, totalItems, totalPages, parameters, numbered } = view;
+  const needles = question.kind === 'text' && question.where === 'content' ? question.needles : [];
+  const nav = pagesNav({ path: '/', parameters, page, totalPages });
+  return layout({
+    title: `${query} · Satscribe`,
+    site,
+    query,
+    main: html`<section class="results">
+<h1 class="count">${heading(question, totalItems)}</h1>
+${numbered !== null && html`<p class="hint">Inscription <a href="/inscription/${numbered.id}">#${numbered.number}</a> has this number.</p>`}
+${otherReading(question, parameters)}
+${cards.length > 0 ? cardList(cards, needles) : nothing(question, page, totalItems)}
+${nav}
+</section>`,
+  });
+}
+
+function heading(question: ResultsQuestion, totalItems: number): HtmlValue {
+  if (question.kind === 'hash') {
+    if (totalItems === 0) return html`New: nobody inscribed this file before`;
+    return html`Inscribed ${totalItems === 1 ? 'once' : `${plural(totalItems, 'time')}`} already, first by`;
+  }
+  const quoted = question.needles.map((needle) => html`<q>${needle}</q>`);
+  const joined = quoted.flatMap((needle, index) => (index === 0 ? [needle] : [' and ', needle]));
+  const where = question.where === 'metadata' ? 'metadata contain' : 'content contains';
+  return html`${plural(totalItems, 'inscription')} whose ${where} ${joined}`;
+}
+
+/** A text with commas can be meant in two ways. */
+function otherReading(
+  question: ResultsQuestion,
+  parameters: Readonly<Record<string, string>>,
+): Markup | null {
+  if (question.kind !== 'text') return null;
+  const { all, ...rest } = parameters;
+  if (all !== undefined) {
+    return question.needles.length > 1
+      ? html`<p class="hint">All of these texts, in any order. <a href="/?${new URLSearchParams(rest).toString()}">Search it as one text</a></p>`
+      : null;
+  }
+  if (parameters['text']?.includes(',') !== true) return null;
+  const split = new URLSearchParams({ ...rest, all: '1' }).toString();
+  return html`<p class="hint">Searched as one text. <a href="/?${split}">Let commas separate</a></p>`;
+}
+
+function nothing(question: ResultsQuestion, page: number, totalItems: number): Markup {
+  if (totalItems > 0) return html`<p class="empty">Page ${page} is past the end.</p>`;
+  if (question.kind === 'hash') {
+    return html`<p class="empty"><span class="mono">${question.hash}</span> is the hash of no content that is indexed here.</p>`;
+  }
+  return html`<p class="empty">Nothing that is indexed here says so. Case does not matter; every other character does.</p>`;
+}
