@@ -23,9 +23,19 @@ export interface Island {
   readonly start: StartCounters;
 }
 
+/** Buffers that go round between a source and the workers (indexer/source/buffer-pool.ts). */
+export interface BufferPool {
+  /** A buffer of at least so many bytes; what it holds is left over from an earlier use. */
+  take(sizeBytes: number): ArrayBuffer;
+  give(buffer: ArrayBuffer): void;
+}
+
 export interface SourceBlock {
   readonly ref: BlockRef;
-  /** The raw block as the network serialises it. The buffer is the caller's to transfer to a worker. */
+  /**
+   * The raw block as the network serialises it. The buffer is the caller's to transfer to a worker; it may be
+   * longer than the block.
+   */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /**
    * The outputs that the block spends, in the encoding of Bitcoin Core's `/rest/spenttxouts/<hash>.bin`:
@@ -52,7 +62,10 @@ export interface BlockSource {
   islands(): Promise<readonly Island[]>;
   /** The refs of all blocks of the chain from `from` on, ascending by height. */
   refs(from?: number): Promise<readonly BlockRef[]>;
-  /** Reads one block. Throws `block_unavailable`, `block_truncated` or `block_oversized`. */
-  read(ref: BlockRef, signal?: AbortSignal): Promise<SourceBlock>;
+  /**
+   * Reads one block, into buffers of the pool where one is given. Throws `block_unavailable`, `block_truncated` or
+   * `block_oversized`.
+   */
+  read(ref: BlockRef, signal?: AbortSignal, buffers?: BufferPool): Promise<SourceBlock>;
   close(): Promise<void>;
 }

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { networkNames } from '#kernel/primitives/network.ts';
+
+/** File names hold heights of up to seven digits; nobody alive will see more. */
+const heightMax = 9_999_999;
+
+const height = Type.Integer({ minimum: 0, maximum: heightMax });
+const hash = Type.String({ pattern: '^[0-9a-fA-F]{64}$' });
+const counter = Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }));
+
+const headers = Type.Array(Type.Object({ height, hash }));
+
+/** `chain.json` of a block folder (docs/architecture.md, "Block folders"). Keys that are not here are ignored. */
+const chainFile = Type.Object({
+  network: Type.Enum([...networkNames]),
+  /** The best chain, ascending; needed where two files share a height. */
+  headers: Type.Optional(headers),
+  /** Blocks are left out: each run of consecutive blocks is an island. */
+  gaps: Type.Optional(Type.Boolean()),
+  /** Other branches whose blocks lie among the files, for those who read the folder: `--tip` finds them by itself. */
+  staleBranches: Type.Optional(
+    Type.Array(Type.Object({ tip: Type.Optional(hash), headers: Type.Optional(headers) })),
+  ),
+  /** Running totals just before the island that begins at `height`, as far as they are proven. */
+  islands: Type.Optional(
+    Type.Array(
+      Type.Object({
+        height,
+        start: Type.Optional(
+          Type.Object({
+            sequence: counter,
+            blessed: counter,
+            cursed: counter,
+            unbound: counter,
+            lostSats: counter,
+          }),
+        ),
+      }),
+    ),
+  ),
+});
+export type ChainFile = Static<typeof chainFile>;
+const validator = Compile(chainFile);
+
+/** Reads `chain.json`. Throws `folder_invalid` where it is missing, no JSON, or does not say what it must. */
+export async function readChainFile(dir: string): Promise<ChainFile> {
+  const path = join(dir, 'chain.json');
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new AppError('folder_invalid', `${path} cannot be read: ${reason(error)}`, { dir }, error);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new AppError('folder_invalid', `${path} is not JSON: ${reason(error)}`, { dir }, error);
+  }
+  if (!validator.Check(value)) throw invalid(path, dir, value);
+  return value;
+}
+
+function invalid(path: string, dir: string, value: unknown): AppError {
+  const first = validator.Errors(value)[0];
+  const at = first?.instancePath ?? '';
+  const what =
+    at === '/network'
+      ? `must be one of ${networkNames.join(', ')}`
+      : (first?.message ?? 'does not have the shape of one');
+  return new AppError(
+    'folder_invalid',
+    `${path}: ${at === '' ? 'it' : at.slice(1).replaceAll('/', '.')} ${what}`,
+    {
+      dir,
+      path: at,
+    },
+  );
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

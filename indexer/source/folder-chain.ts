@@ -1,0 +1,119 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { ChainFile } from './chain-file.ts';
+import type { FolderListing, ListedBlock } from './folder-listing.ts';
+
+const headerLength = 80;
+const parentAt = 4;
+
+/** The best chain of a folder: `headers` where they are there, else the files, if no two share a height. */
+export function bestChain(dir: string, file: ChainFile, listing: FolderListing): ListedBlock[] {
+  const chain =
+    file.headers === undefined
+      ? chainOfFiles(dir, listing)
+      : file.headers.map(({ height, hash }) => ({ height, hash: hash.toLowerCase() }));
+  checkOrder(dir, chain, file.gaps === true);
+  return chain;
+}
+
+/**
+ * The chain that ends in the block `tip`: from its file down by the parents that the headers name, to where it joins
+ * the best chain, or to the lowest block that is there. With gaps, what the best chain has below an island stays.
+ */
+export async function chainTo(
+  dir: string,
+  file: ChainFile,
+  listing: FolderListing,
+  tip: string,
+): Promise<ListedBlock[]> {
+  let best: ListedBlock[] | null = null;
+  if (file.headers !== undefined || !ambiguous(listing)) best = bestChain(dir, file, listing);
+  const onBest = new Map(best?.map((block, index) => [block.hash, index]));
+  const above: ListedBlock[] = [];
+  let at: ListedBlock | null = findBlock(listing, tip);
+  if (at === null && !onBest.has(tip)) {
+    throw new AppError('folder_invalid', `No block ${tip} is in ${dir}.`, { dir, hash: tip });
+  }
+  let joined = onBest.get(tip);
+  while (joined === undefined && at !== null) {
+    above.push(at);
+    const parent = await parentOf(dir, listing, at);
+    joined = onBest.get(parent);
+    at =
+      listing.byHeight.get(at.height - 1)?.includes(parent) === true
+        ? { height: at.height - 1, hash: parent }
+        : null;
+  }
+  above.reverse();
+  const lowest = above[0]?.height ?? 0;
+  const below =
+    joined === undefined
+      ? (best ?? []).filter(({ height }) => file.gaps === true && height < lowest - 1)
+      : (best ?? []).slice(0, joined + 1);
+  const chain = [...below, ...above];
+  checkOrder(dir, chain, file.gaps === true);
+  return chain;
+}
+
+function ambiguous(listing: FolderListing): boolean {
+  for (const hashes of listing.byHeight.values()) if (hashes.length > 1) return true;
+  return false;
+}
+
+function chainOfFiles(dir: string, listing: FolderListing): ListedBlock[] {
+  const heights = [...listing.byHeight.keys()].sort((a, b) => a - b);
+  return heights.map((height) => {
+    const [hash, other] = listing.byHeight.get(height) as [string, string?];
+    if (other !== undefined) {
+      throw new AppError(
+        'folder_invalid',
+        `${dir} has two blocks of height ${height}, and chain.json has no headers that say which one counts.`,
+        { dir, height, hashes: [hash, other] },
+      );
+    }
+    return { height, hash };
+  });
+}
+
+function checkOrder(dir: string, chain: readonly ListedBlock[], gaps: boolean): void {
+  let expected = 0;
+  for (const { height } of chain) {
+    if (gaps ? height < expected : height !== expected) {
+      const what = gaps ? `height ${height} comes after ${expected - 1}` : `height ${expected} is missing`;
+      const hint = gaps ? 'headers ascend' : 'a folder that leaves blocks out says "gaps": true';
+      throw new AppError('folder_invalid', `The chain of ${dir} is not in order: ${what}; ${hint}.`, {
+        dir,
+        height,
+      });
+    }
+    expected = height + 1;
+  }
+}
+
+function findBlock(listing: FolderListing, hash: string): ListedBlock | null {
+  for (const [height, hashes] of listing.byHeight) if (hashes.includes(hash)) return { height, hash };
+  return null;
+}
+
+/** The parent that a block's header names, in display order. */
+async function parentOf(dir: string, listing: FolderListing, block: ListedBlock): Promise<string> {
+  const path = join(dir, 'blocks', listing.fileName(block.height, block.hash));
+  const header = new Uint8Array(headerLength);
+  try {
+    const file = await open(path);
+    try {
+      const { bytesRead } = await file.read(header, 0, headerLength, 0);
+      if (bytesRead < headerLength) {
+        throw new AppError('block_truncated', `${path} is shorter than a header.`, { ...block });
+      }
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError('block_unavailable', `${path} cannot be read.`, { ...block }, error);
+  }
+  return displayHash(header.subarray(parentAt, parentAt + 32));
+}

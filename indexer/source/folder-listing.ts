@@ -1,0 +1,55 @@
+import { opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/** A block file: its height and the hash of its name in lower case, as people write it. */
+export interface ListedBlock {
+  readonly height: number;
+  readonly hash: string;
+}
+
+/** Whatever lies in `blocks/`, by name alone. */
+export interface FolderListing {
+  /** Block files by height; null where the listing was not asked to keep them. */
+  readonly byHeight: ReadonlyMap<number, readonly string[]>;
+  /** The file name of a block, in `blocks/` and in `spent/` alike. */
+  fileName(height: number, hash: string): string;
+}
+
+const blockName = /^(\d{1,7})-([0-9a-f]{64})\.bin$/iu;
+const heightDigits = 7;
+
+/** The name that a block file has: height in seven digits, hash as people write it. */
+export function blockFileName(height: number, hash: string): string {
+  return `${String(height).padStart(heightDigits, '0')}-${hash}.bin`;
+}
+
+/** Lists `blocks/`. Names that are not those of a block are passed over. Throws `folder_invalid` without the folder. */
+export async function listFolder(dir: string): Promise<FolderListing> {
+  const byHeight = new Map<number, string[]>();
+  // only those that are not written the usual way: heights without leading zeros, hashes in upper case
+  const unusual = new Map<string, string>();
+  try {
+    for await (const entry of await opendir(join(dir, 'blocks'))) {
+      const match = blockName.exec(entry.name);
+      if (match === null) continue;
+      const height = Number(match[1]);
+      const hash = (match[2] as string).toLowerCase();
+      const usual = blockFileName(height, hash);
+      if (entry.name !== usual) unusual.set(usual, entry.name);
+      const same = byHeight.get(height);
+      if (same === undefined) byHeight.set(height, [hash]);
+      else if (!same.includes(hash)) same.push(hash);
+    }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new AppError('folder_invalid', `${join(dir, 'blocks')} cannot be listed: ${why}`, { dir }, error);
+  }
+  return {
+    byHeight,
+    fileName: (height, hash) => {
+      const usual = blockFileName(height, hash);
+      return unusual.get(usual) ?? usual;
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type {
+  BlockRef,
+  BlockSource,
+  BufferPool,
+  Island,
+  SourceBlock,
+} from '#kernel/contracts/block-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { type ChainFile, readChainFile } from './chain-file.ts';
+import { bestChain, chainTo } from './folder-chain.ts';
+import { type FolderListing, listFolder } from './folder-listing.ts';
+
+/** Bitcoin Core's MAX_BLOCK_SERIALIZED_SIZE (consensus.h): no valid block is longer. */
+const blockLengthMax = 4_000_000;
+/**
+ * A block has at most 24,390 inputs (41 bytes each, of a million without witnesses), and no output with a script of
+ * more than 10,000 bytes can be spent: that many of the longest, with their values and counts.
+ */
+const spentLengthMax = 24_390 * (8 + 3 + 10_000) + 1_000_000;
+
+export interface FolderSourceOptions {
+  /** Hash of the tip of the chain to take, as people write it; absent: the best chain that chain.json names. */
+  readonly tip?: string;
+}
+
+/**
+ * A chain at rest: a folder with `chain.json`, `blocks/` and, where the outputs that blocks spend are known, `spent/`
+ * (docs/architecture.md, "Block folders"). The folder is listed once, here; files are read when they are asked for.
+ * Nothing in it is trusted: blocks are checked before they are applied. Throws `folder_invalid`, and with a tip
+ * `block_truncated` or `block_unavailable` for a header on the way down.
+ */
+export async function openFolderSource(dir: string, options: FolderSourceOptions = {}): Promise<BlockSource> {
+  const file = await readChainFile(dir);
+  const listing = await listFolder(dir);
+  const chain =
+    options.tip === undefined
+      ? bestChain(dir, file, listing)
+      : await chainTo(dir, file, listing, checkedTip(options.tip));
+  const refs = chain.map(({ height, hash }): BlockRef => ({ height, hash: bytesOfHash(hash) }));
+  const islands = islandsOf(dir, file, refs);
+  return {
+    name: `folder ${dir}`,
+    network: file.network,
+    trusted: false,
+    islands: () => Promise.resolve(islands),
+    refs: (from = 0) => Promise.resolve(refs.filter(({ height }) => height >= from)),
+    read: (ref, signal, buffers) => readBlock(dir, listing, ref, signal, buffers),
+    close: () => Promise.resolve(),
+  };
+}
+
+function checkedTip(tip: string): string {
+  if (hashFromDisplay(tip) !== null) return tip.toLowerCase();
+  throw new AppError('config_invalid', `A tip is the hash of a block, 64 hex digits, not ${tip}.`, { tip });
+}
+
+function bytesOfHash(hash: string): Uint8Array {
+  const bytes = hashFromDisplay(hash);
+  if (bytes === null) throw new RangeError(`${hash} is no hash`);
+  return bytes;
+}
+
+/** Runs of consecutive heights, with the totals that chain.json proves for them. */
+function islandsOf(dir: string, file: ChainFile, refs: readonly BlockRef[]): Island[] {
+  const starts = new Map((file.islands ?? []).map((island) => [island.height, island.start ?? {}]));
+  const islands: Island[] = [];
+  for (const { height } of refs) {
+    const last = islands.at(-1);
+    if (last?.lastHeight === height - 1) {
+      islands[islands.length - 1] = { ...last, lastHeight: height };
+    } else {
+      islands.push({ firstHeight: height, lastHeight: height, start: starts.get(height) ?? {} });
+      starts.delete(height);
+    }
+  }
+  const stray = [...starts.keys()].find((height) => refs.some((ref) => ref.height === height));
+  if (stray !== undefined) {
+    throw new AppError(
+      'folder_invalid',
+      `chain.json of ${dir} has start counters for height ${stray}, which follows another block.`,
+      { dir, height: stray },
+    );
+  }
+  return islands;
+}
+
+async function readBlock(
+  dir: string,
+  listing: FolderListing,
+  ref: BlockRef,
+  signal: AbortSignal | undefined,
+  buffers: BufferPool | undefined,
+): Promise<SourceBlock> {
+  signal?.throwIfAborted();
+  const hash = displayHash(ref.hash);
+  const name = listing.fileName(ref.height, hash);
+  const what = { height: ref.height, hash };
+  const bytes = await readWhole(join(dir, 'blocks', name), blockLengthMax, what, buffers);
+  if (bytes === null) {
+    throw new AppError('block_unavailable', `Block ${ref.height} ${hash} is not in ${dir}.`, what);
+  }
+  signal?.throwIfAborted();
+  const spentOutputs = await readWhole(join(dir, 'spent', name), spentLengthMax, what, buffers);
+  return { ref, bytes, spentOutputs, spentHeights: null };
+}
+
+/** Reads a file into one buffer; null where there is none. */
+async function readWhole(
+  path: string,
+  lengthMax: number,
+  what: Record<string, unknown>,
+  buffers: BufferPool | undefined,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  try {
+    const file = await open(path);
+    try {
+      const { size } = await file.stat();
+      if (size > lengthMax) {
+        throw failure('block_oversized', `has ${size} bytes, more than any valid one (${lengthMax})`);
+      }
+      const bytes = new Uint8Array(buffers?.take(size) ?? new ArrayBuffer(size), 0, size);
+      let at = 0;
+      while (at < size) {
+        const { bytesRead } = await file.read(bytes, at, size - at, at);
+        if (bytesRead === 0) throw failure('block_truncated', `ends after ${at} of ${size} bytes`);
+        at += bytesRead;
+      }
+      return bytes;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw failure('block_unavailable', 'cannot be read', error);
+  }
+
+  function failure(code: ErrorCode, message: string, cause?: unknown): AppError {
+    return new AppError(code, `${path} ${message}.`, { ...what, path }, cause);
+  }
+}
