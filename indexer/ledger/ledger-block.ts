@@ -1,4 +1,5 @@
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
+import type { FingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
 /** Running totals before or after a block; null where they are not known (docs/adr/0004-null-never-a-guess.md). */
@@ -42,8 +43,8 @@ export interface LedgerInput {
   readonly columns: BlockColumns;
   /** The block that the columns were parsed from. */
   readonly block: Uint8Array;
-  /** Keys the fingerprints of outpoints (indexer/parse/outpoint-fingerprint.ts); 32 bytes. */
-  readonly fingerprintKey: Uint8Array;
+  /** The key of the fingerprints in the columns, expanded. */
+  readonly fingerprintKey: FingerprintKey;
   /** The columns have the values of spent outputs. */
   readonly hasSpent: boolean;
   /** Every inscription before the block is known, and where it is. */

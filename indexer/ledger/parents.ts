@@ -1,0 +1,68 @@
+import { fieldKinds } from '#indexer/parse/block-columns.ts';
+import { withRoom } from '#indexer/parse/growable.ts';
+import type { BlockPass } from './block-pass.ts';
+
+const idLength = 36;
+
+/** Row of the field with an envelope's claimed parents, -1 where it claims none. */
+export function claimedParents(columns: BlockPass['columns'], envelope: number): number {
+  const end = columns.envelopeFirstField[envelope + 1] as number;
+  for (let field = columns.envelopeFirstField[envelope] as number; field < end; field++) {
+    if (columns.fieldKind[field] === fieldKinds.claimedParents) return field;
+  }
+  return -1;
+}
+
+/**
+ * Keeps, for the envelopes [first, end) of the transaction whose inscriptions float, which of the parents they
+ * claim are in it: held by an input, or new. Order kept, repeats dropped (ord inscription_updater.rs).
+ */
+export function findCandidates(pass: BlockPass, first: number, end: number): void {
+  let present: Map<string, number> | null = null;
+  for (let envelope = first; envelope < end; envelope++) {
+    const field = claimedParents(pass.columns, envelope);
+    if (field < 0) continue;
+    present ??= presentInscriptions(pass);
+    keepPresent(pass, envelope, field, present);
+  }
+}
+
+/** The inscriptions that float, by id. */
+function presentInscriptions(pass: BlockPass): Map<string, number> {
+  const { floating } = pass;
+  const present = new Map<string, number>();
+  for (let at = 0; at < floating.count; at++) {
+    const source = floating.source[at] as number;
+    present.set(pass.idText(source), source);
+  }
+  return present;
+}
+
+function keepPresent(pass: BlockPass, envelope: number, field: number, present: Map<string, number>): void {
+  const { arena, fieldRange } = pass.columns;
+  const start = fieldRange[field * 2] as number;
+  const end = start + (fieldRange[field * 2 + 1] as number);
+  const bytes = Buffer.from(arena.buffer, arena.byteOffset, arena.byteLength);
+  const kept = new Set<number>();
+  for (let at = start; at < end; at += idLength) {
+    const source = present.get(bytes.toString('latin1', at, at + idLength));
+    if (source !== undefined) kept.add(source);
+  }
+  pass.firstCandidate[envelope] = pass.candidates;
+  pass.candidateCount[envelope] = kept.size;
+  pass.candidate = withRoom(pass.candidate, pass.candidates + kept.size);
+  for (const source of kept) pass.candidate[pass.candidates++] = source;
+}
+
+/**
+ * Gives the inscription that is being written its parents: of those that were in its transaction the ones that
+ * are written already. A parent that gets its number later does not hold, and nobody is their own parent.
+ */
+export function writeParents(pass: BlockPass, envelope: number): void {
+  const first = pass.firstCandidate[envelope] as number;
+  const end = first + (pass.candidateCount[envelope] as number);
+  for (let at = first; at < end; at++) {
+    const key = pass.keyOf(pass.candidate[at] as number);
+    if (key >= 0) pass.inscriptions.addParent(key);
+  }
+}
