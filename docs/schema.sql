@@ -135,6 +135,7 @@ CREATE TABLE chain.search_segments (
   kind smallint NOT NULL,
   first_id integer NOT NULL,
   next_id integer NOT NULL,
+  text_bytes integer NOT NULL,
   CONSTRAINT search_segments_pkey PRIMARY KEY (segment_id),
   CONSTRAINT search_segments_check CHECK ((next_id > first_id)),
   CONSTRAINT search_segments_kind_check CHECK (((kind >= 0) AND (kind <= 2))),

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, open, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { constrainedMemory } from 'node:process';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { connectClient } from '../pool.ts';
 import {
@@ -14,10 +12,11 @@ import {
   writeConnectionFile,
 } from './connection-file.ts';
 import { type DataDirLock, takeDataDirLock } from './data-dir-lock.ts';
+import { memoryBytes, sharedMemoryBytes } from './machine.ts';
 import { type Postmaster, runningPostmaster } from './postmaster.ts';
 import { type RunResult, runAs } from './server-account.ts';
 import { findServerPlace, type ServerPlace } from './server-place.ts';
-import { renderSettings, serverSettings } from './server-settings.ts';
+import { renderSettings, serverSettings, sharedMemoryType } from './server-settings.ts';
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
@@ -146,6 +145,8 @@ async function ensureCluster(place: ServerPlace): Promise<void> {
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--locale=C',
+      // initdb takes what a probe of one byte finds, and may fail with it
+      `--set=dynamic_shared_memory_type=${sharedMemoryType(await sharedMemoryBytes())}`,
       '--no-instructions',
     ],
     { cwd: place.home },
@@ -209,13 +210,10 @@ async function startServer(place: ServerPlace, dataDir: string, durable: boolean
 }
 
 async function writeSettings(place: ServerPlace, port: number, durable: boolean): Promise<void> {
-  const constrained = constrainedMemory();
-  const memoryBytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  const shm = await statfs('/dev/shm').catch(() => null);
   const settings = serverSettings({
     port,
-    memoryBytes,
-    sharedMemoryBytes: shm === null ? 0 : shm.bavail * shm.bsize,
+    memoryBytes: memoryBytes(),
+    sharedMemoryBytes: await sharedMemoryBytes(),
     durable,
   });
   const path = join(place.clusterDir, 'postgresql.conf');

@@ -3,7 +3,7 @@ export interface ServerSettingsInput {
   readonly port: number;
   /** Memory that this machine or container has. */
   readonly memoryBytes: number;
-  /** Free bytes of /dev/shm; 0 where there is none. */
+  /** Free bytes of /dev/shm; 0 where it cannot be used. */
   readonly sharedMemoryBytes: number;
   /** False only for databases that are thrown away: tests, and the schema dump. */
   readonly durable: boolean;
@@ -13,6 +13,11 @@ const megabyte = 1024 * 1024;
 
 /** Parallel index builds put their sort states there; Docker's default of 64 MB is too little. */
 const sharedMemoryNeededBytes = 512 * megabyte;
+
+/** Shared memory in files of the data folder works everywhere; /dev/shm is quicker where it is large enough. */
+export function sharedMemoryType(sharedMemoryBytes: number): 'posix' | 'mmap' {
+  return sharedMemoryBytes >= sharedMemoryNeededBytes ? 'posix' : 'mmap';
+}
 
 function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, Math.floor(value)));
@@ -38,7 +43,7 @@ export function serverSettings(input: ServerSettingsInput): Readonly<Record<stri
     maintenance_work_mem: `${clamp(memoryMb / 32, 64, 512)}MB`,
     autovacuum_work_mem: '64MB',
     max_parallel_maintenance_workers: '2',
-    dynamic_shared_memory_type: input.sharedMemoryBytes >= sharedMemoryNeededBytes ? 'posix' : 'mmap',
+    dynamic_shared_memory_type: sharedMemoryType(input.sharedMemoryBytes),
     wal_level: 'minimal',
     max_wal_senders: '0',
     max_wal_size: '4GB',
