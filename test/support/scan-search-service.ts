@@ -62,7 +62,7 @@ export function createScanSearchService(pool: pg.Pool): SearchService {
 function splitNeedles(text: string, phrase: boolean): string[] {
   const needles = phrase ? [text] : text.split(',').map((part) => part.trim());
   const kept = needles.filter((needle) => needle !== '');
-  if (kept.length === 0 || kept.length > 32 || kept.some((needle) => [...needle].length > 1_000)) {
+  if (kept.length === 0 || kept.length > 32 || kept.some((needle) => Array.from(needle).length > 1_000)) {
     throw new AppError('search_text_invalid', 'text needs 1 to 32 parts of 1 to 1,000 characters');
   }
   return kept;

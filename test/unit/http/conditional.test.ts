@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { answerTag, matchesTag } from '#http/conditional.ts';
+import { needlesHeader } from '#http/needles-header.ts';
+
+const tip = { height: 5, hash: Buffer.alloc(32, 1) };
+
+describe('answerTag', () => {
+  test('depends on height, hash and URL, and on nothing else', () => {
+    const tags = [
+      answerTag(tip, '/search?text=a'),
+      answerTag(tip, '/search?text=b'),
+      answerTag({ ...tip, height: 6 }, '/search?text=a'),
+      answerTag({ ...tip, hash: Buffer.alloc(32, 2) }, '/search?text=a'),
+      answerTag(null, '/search?text=a'),
+    ];
+    expect(new Set(tags).size).toBe(tags.length);
+    expect(answerTag({ height: 5, hash: Buffer.alloc(32, 1) }, '/search?text=a')).toBe(tags[0]);
+    expect(tags[0]).toMatch(/^W\/"[\w-]{27}"$/u);
+  });
+});
+
+describe('matchesTag', () => {
+  test.each(['W/"x"', '"x"', '"a", W/"x"', '*', ' "x" '])('of %j', (header) => {
+    expect(matchesTag(header, 'W/"x"')).toBe(true);
+  });
+
+  test.each([undefined, '', '"y"', 'x', 'W/"X"'])('not of %j', (header) => {
+    expect(matchesTag(header, 'W/"x"')).toBe(false);
+  });
+});
+
+describe('needlesHeader', () => {
+  test('gives needles back, whatever is in them', () => {
+    const needles = ['a b', '"p":"brc-20"', 'ä,é', '\r\nx: y', '\u0000', '%', '🟠'];
+    const value = needlesHeader(needles);
+    expect(value).toMatch(/^[\x21-\x7e]+$/u);
+    expect(value.split(',').map(decodeURIComponent)).toEqual(needles);
+  });
+
+  test('does not throw on half a character', () => {
+    expect(needlesHeader(['\ud800'])).toBe('%EF%BF%BD');
+  });
+
+  test('is a number where it would be too long', () => {
+    expect(needlesHeader(['é'.repeat(1_000), 'b'])).toBe('count=2');
+  });
+});
