@@ -127,6 +127,10 @@ async function runnableBinaries(
     if (account === null) throw unavailable(direct.output);
   }
   const place = account === null ? home : await reachableRoot(account);
+  if (!isShellSafe(place)) {
+    const message = `The programs of Postgres cannot run below ${place}: a path with one of " $ \` \\ is more than they can handle.`;
+    throw new AppError('postgres_start_failed', message, { place });
+  }
   const copy = await copyBinaries(installed, place);
   if (copy.isNew) log(`the programs of Postgres are copied to ${copy.root}, where its account can run them`);
   const copied = await majorVersion(copy, account);

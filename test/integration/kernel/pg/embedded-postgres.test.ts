@@ -129,6 +129,11 @@ describe('owner and guests of a data folder', () => {
     expect(await ask(second.url, 'SELECT answer FROM kept')).toBe(42);
   });
 
+  it('may have blanks, quotes and other letters in its name', async () => {
+    const server = await start(join(dataDir, `my "data" 'é' $HOME`));
+    expect(await ask(server.url, 'SELECT 1')).toBe(1);
+  });
+
   it('stops once, however often it is told to', async () => {
     const { stop } = await start();
     await Promise.all([stop(), stop()]);
