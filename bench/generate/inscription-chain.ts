@@ -158,15 +158,19 @@ function compressibility(texts: readonly Text[]): number {
   return deflateRawSync(bytes).length / bytes.length;
 }
 
+/** The texts of a chain, from its first on: drawn apart from all else, so that they can be drawn again without it. */
+export function chainTexts(options: Pick<ChainOptions, 'seed' | 'shareOfCopies'>): TextSource {
+  return new TextSource(seededRandom(`texts ${options.seed}`), options.shareOfCopies);
+}
+
 /**
  * A whole regtest chain of small text inscriptions with all outputs that it spends: the network's genesis block,
  * blocks that only pay coinbases until they mature, blocks of reveals, and the blocks for the tip's bench.
  * Everything is valid but the signatures, which are random bytes.
  */
 export function generateInscriptionChain(folder: BlockFolder, options: ChainOptions): void {
-  const random = seededRandom(`inscriptions ${options.seed}`);
-  const texts = new TextSource(random, options.shareOfCopies);
-  const chain = new ChainWriter(folder, random);
+  const texts = chainTexts(options);
+  const chain = new ChainWriter(folder, seededRandom(`chain ${options.seed}`));
   const plan = [{ reveals: 0, fresh: false }];
   for (let left = options.inscriptions; left > 0; left -= options.revealsPerBlock) {
     plan.push({ reveals: Math.min(left, options.revealsPerBlock), fresh: false });
