@@ -185,7 +185,7 @@ async function checkByScan(
   return readIds(
     client,
     `SELECT string_agg(int4send(${id}), '') AS ids
-       FROM ${table} WHERE ${id} >= $1 AND ${id} < $2 AND get_bit($3, ${id} - $4) = 1
+       FROM ${table} WHERE ${id} >= $1 AND ${id} < $2 AND get_bit($3::bytea, ${id} - $4) = 1
         AND ${hasAll(corpus, needles, 5)}`,
     [segment.firstId, segment.nextId, Buffer.from(bits.buffer), baseId, ...needles],
   );

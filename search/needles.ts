@@ -1,0 +1,44 @@
+/** Bounds of a query; docs/search.md, "Needles". */
+export const needleBounds = {
+  /** Each costs a few look-ups in the postings and, for texts that may match, a comparison. */
+  needlesMax: 32,
+  /** Code points a needle. 32 of them in a URL are far above what HTTP lets through; this keeps one comparison small. */
+  codePointsMax: 1000,
+} as const;
+
+export type SplitNeedles =
+  | { readonly kind: 'needles'; readonly needles: readonly string[] }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** Blanks that are cut from both ends of a part: ASCII's (tab, line feed, vertical tab, form feed, return, space). */
+const outerBlanks = /^[\t-\r ]+|[\t-\r ]+$/gu;
+
+/**
+ * The needles of a search for `text`: its parts between commas without the blanks around them, empty parts left
+ * out; or, as a phrase, the whole text as it is. Not folded; repeated needles stay.
+ */
+export function splitNeedles(text: string, phrase: boolean): SplitNeedles {
+  const parts = phrase ? [text] : text.split(',').map((part) => part.replace(outerBlanks, ''));
+  const needles = parts.filter((part) => part !== '');
+  if (needles.length === 0) return refused('text has nothing to search for');
+  if (needles.length > needleBounds.needlesMax) {
+    return refused(
+      `text has ${needles.length} needles; at most ${needleBounds.needlesMax} can be searched at once`,
+    );
+  }
+  if (needles.some(isTooLong)) {
+    return refused(`a needle is longer than ${needleBounds.codePointsMax} characters`);
+  }
+  return { kind: 'needles', needles };
+}
+
+function refused(reason: string): SplitNeedles {
+  return { kind: 'refused', reason };
+}
+
+/** Counts code points, not UTF-16 units, and only where the number of units leaves a doubt. */
+function isTooLong(needle: string): boolean {
+  const { codePointsMax } = needleBounds;
+  if (needle.length <= codePointsMax) return false;
+  return needle.length > 2 * codePointsMax || Array.from(needle).length > codePointsMax;
+}

@@ -1,0 +1,65 @@
+import type pg from 'pg';
+import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
+import type { FirstOfHash, SearchService } from '#kernel/contracts/search-service.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import { foldText } from '#kernel/text/fold.ts';
+import { splitNeedles } from './needles.ts';
+import { lookUpRecord, recordsOfKeys } from './records.ts';
+
+export interface SearchServiceOptions {
+  readonly pool: pg.Pool;
+  readonly engine: SearchEngine;
+}
+
+/** Searches as the routes ask them: the engine finds inscriptions, their records are read in the same snapshot. */
+export function createSearchService({ pool, engine }: SearchServiceOptions): SearchService {
+  return {
+    textSearch: async ({ corpus, text, phrase, page, itemsPerPage }) => {
+      const split = splitNeedles(text, phrase);
+      if (split.kind === 'refused') throw new AppError('search_text_invalid', split.reason);
+      const { needles } = split;
+      const query = { corpus, needles: needles.map(foldText), page, itemsPerPage };
+      return withSnapshot(pool, async (snapshot) => {
+        const { keys, totalItems, tip } = await engine.searchText(snapshot, query);
+        const records = await recordsOfKeys(snapshot.client, keys);
+        return { tip, value: { records, totalItems, needles } };
+      });
+    },
+
+    hashSearch: (query) =>
+      withSnapshot(pool, async (snapshot) => {
+        const { keys, totalItems, tip } = await engine.searchHash(snapshot, query);
+        const records = await recordsOfKeys(snapshot.client, keys);
+        return { tip, value: { records, totalItems } };
+      }),
+
+    hashes: (hashes) =>
+      withSnapshot(pool, async ({ client, tip }) => ({ tip, value: await firstOfHashes(client, hashes) })),
+
+    inscription: (id) =>
+      withSnapshot(pool, async ({ client, tip }) => ({ tip, value: await lookUpRecord(client, id) })),
+  };
+}
+
+/**
+ * The first inscription of each content, by the sha256 of its stored or of its decoded bytes; its record without
+ * texts (`contentstr` and `metadatastr` are null). One statement for all, and one for the records.
+ */
+async function firstOfHashes(client: pg.ClientBase, hashes: readonly Uint8Array[]): Promise<FirstOfHash[]> {
+  const distinct = new Map(hashes.map((hash) => [Buffer.from(hash).toString('hex'), Buffer.from(hash)]));
+  const { rows } = await client.query<{ hash: Buffer; key: number | null }>(
+    `SELECT found.hash, min(first.key) AS key
+       FROM (SELECT sha256 AS hash, content_id FROM chain.contents WHERE sha256 = ANY($1)
+              UNION SELECT decoded_sha256, content_id FROM chain.contents WHERE decoded_sha256 = ANY($1)) AS found
+      CROSS JOIN LATERAL (SELECT min(key) AS key FROM chain.inscriptions
+                           WHERE inscriptions.content_id = found.content_id) AS first
+      GROUP BY found.hash`,
+    [[...distinct.values()]],
+  );
+  const keys = rows.flatMap((row) => (row.key === null ? [] : [row.key]));
+  const records = await recordsOfKeys(client, [...new Set(keys)], { content: 0, metadata: 0 });
+  const recordOfKey = new Map([...new Set(keys)].map((key, index) => [key, records[index]]));
+  const firstOf = new Map(rows.map((row) => [row.hash.toString('hex'), recordOfKey.get(row.key ?? -1)]));
+  return hashes.map((hash) => ({ hash, first: firstOf.get(Buffer.from(hash).toString('hex')) ?? null }));
+}
