@@ -4,6 +4,21 @@ const firstCapacity = 1 << 20;
 /** A block leaves at most about this much behind; what an odd block needed beyond it is given back. */
 const keptCapacityMax = 8 << 20;
 
+/** Copies `length` bytes of `source` from `start` on to `to` of `target`. */
+export function copyBytes(
+  source: Uint8Array,
+  start: number,
+  length: number,
+  target: Uint8Array,
+  to: number,
+): void {
+  if (length <= byteLoopMax) {
+    for (let index = 0; index < length; index++) target[to + index] = source[start + index] as number;
+  } else {
+    target.set(source.subarray(start, start + length), to);
+  }
+}
+
 /** Bytes that only grow until they are reset, in one buffer that lives on between blocks. */
 export class Arena {
   bytes: Buffer<ArrayBuffer> = Buffer.from(new ArrayBuffer(firstCapacity));
@@ -26,14 +41,8 @@ export class Arena {
   /** Appends `length` bytes of `source` from `start` on. */
   copy(source: Uint8Array, start: number, length: number): void {
     this.reserve(length);
-    const { bytes } = this;
-    const to = this.length;
-    if (length <= byteLoopMax) {
-      for (let index = 0; index < length; index++) bytes[to + index] = source[start + index] as number;
-    } else {
-      bytes.set(source.subarray(start, start + length), to);
-    }
-    this.length = to + length;
+    copyBytes(source, start, length, this.bytes, this.length);
+    this.length += length;
   }
 
   append(source: Uint8Array): void {

@@ -46,14 +46,15 @@ export class RevealTable {
   /** Where the inputs' count begins and the outputs end: with version and lock time, what is hashed. */
   inputsStart = new Uint32Array(1 << 10);
   outputsEnd = new Uint32Array(1 << 10);
-  txid: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 10);
+  /** The txids. */
+  hash: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 10);
 
   reserve(rows: number): void {
     this.tx = withRoom(this.tx, rows);
     this.firstEnvelope = withRoom(this.firstEnvelope, rows + 1);
     this.inputsStart = withRoom(this.inputsStart, rows);
     this.outputsEnd = withRoom(this.outputsEnd, rows);
-    this.txid = withRoom(this.txid, rows * 32);
+    this.hash = withRoom(this.hash, rows * 32);
   }
 }
 

@@ -2,9 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { foldUtf8 } from '#kernel/text/fold.ts';
 import type { Arena } from './arena.ts';
+import { asciiNeed, asciiNeeds, foldAscii } from './ascii-text.ts';
 import type { ContentTable } from './block-tables.ts';
 import { bodyLimits, decodeBytes, type EncodingName, encodingOf, encodings } from './content-decoding.ts';
 import type { DerivedBudget } from './derived-budget.ts';
+import { Sha256Lanes } from './sha256-lanes.ts';
 
 /** Bit of `chain.contents.variant` for content types whose texts are searched. */
 export const searchableVariant = 8;
@@ -31,6 +33,7 @@ export class ContentCollector {
   private slots = new Int32Array(slotsKept);
   private slotsTaken = 0;
   private quickHashes = new Int32Array(1 << 10);
+  private readonly lanes: Sha256Lanes;
   private readonly indexBySha = new Map<string, number>();
   /** Secret and odd: nobody can aim at slots. */
   private multiplier = 1;
@@ -40,6 +43,7 @@ export class ContentCollector {
     this.table = table;
     this.arena = arena;
     this.budget = budget;
+    this.lanes = new Sha256Lanes(table, false);
   }
 
   reset(multiplier: number, textMaxBytes: number): void {
@@ -47,6 +51,7 @@ export class ContentCollector {
     else this.slots.fill(0);
     this.slotsTaken = 0;
     this.indexBySha.clear();
+    this.lanes.reset();
     this.multiplier = multiplier | 1;
     this.textMaxBytes = textMaxBytes;
   }
@@ -73,6 +78,11 @@ export class ContentCollector {
     }
   }
 
+  /** Completes the hashes of the contents that were added. */
+  finish(): void {
+    this.lanes.flush();
+  }
+
   private slotOf(quick: number): number {
     return (Math.imul(quick, this.multiplier) >>> 8) & (this.slots.length - 1);
   }
@@ -90,7 +100,8 @@ export class ContentCollector {
 
   private insert(start: number, length: number, variant: number, quick: number, slot: number): number {
     const body = this.arena.bytes.subarray(start, start + length);
-    const index = this.append(start, body, variant, hash('sha256', body, 'buffer'));
+    const index = this.append(start, body, variant);
+    this.hashBody(index, start, body);
     if (index >= this.quickHashes.length) {
       const grown = new Int32Array(this.quickHashes.length * 2);
       grown.set(this.quickHashes);
@@ -123,16 +134,21 @@ export class ContentCollector {
       this.arena.length = start;
       return known;
     }
-    const index = this.append(start, body, variant, sha);
+    const index = this.append(start, body, variant);
+    this.table.hash.set(sha, index * 32);
     this.indexBySha.set(name, index);
     return index;
   }
 
-  private append(start: number, body: Buffer, variant: number, sha: Uint8Array): number {
+  private hashBody(index: number, start: number, body: Buffer): void {
+    if (Sha256Lanes.takes(body.length)) this.lanes.add(this.arena.bytes, start, body.length, index);
+    else this.table.hash.set(hash('sha256', body, 'buffer'), index * 32);
+  }
+
+  private append(start: number, body: Buffer, variant: number): number {
     const { table } = this;
     const index = table.length;
     table.reserve(index + 1);
-    table.hash.set(sha, index * 32);
     table.variant[index] = variant;
     table.range[index * 2] = start;
     table.range[index * 2 + 1] = body.length;
@@ -162,16 +178,25 @@ export class ContentCollector {
   /** Notes the text of a content; `text` is the body itself, or what it decodes to. */
   private addText(index: number, text: Buffer, isDecoded: boolean): void {
     const { table, arena } = this;
-    if (text.length > this.textMaxBytes || !isUtf8(text)) return;
-    const folded = foldUtf8(text) ?? (isDecoded ? text : null);
-    if (folded === null) {
-      table.text[index] = contentText.body;
-      return;
+    if (text.length > this.textMaxBytes) return;
+    const need = asciiNeed(text, 0, text.length);
+    const start = arena.length;
+    if (need === asciiNeeds.folding) {
+      arena.reserve(text.length);
+      foldAscii(text, 0, text.length, arena.bytes, start);
+      arena.length = start + text.length;
+    } else {
+      if (need === asciiNeeds.unicode && !isUtf8(text)) return;
+      const folded = need === asciiNeeds.unicode ? foldUtf8(text) : null;
+      if (folded === null && !isDecoded) {
+        table.text[index] = contentText.body;
+        return;
+      }
+      arena.append(folded ?? text);
     }
     table.text[index] = contentText.folded;
-    table.folded[index * 2] = arena.length;
-    table.folded[index * 2 + 1] = folded.length;
-    arena.append(folded);
+    table.folded[index * 2] = start;
+    table.folded[index * 2 + 1] = arena.length - start;
   }
 }
 

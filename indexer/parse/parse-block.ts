@@ -1,3 +1,4 @@
+import { copyBytes } from './arena.ts';
 import { type BlockColumns, blockFlags, encodeBlockColumns } from './block-columns.ts';
 import { BlockTables } from './block-tables.ts';
 import { ContentCollector } from './content-collector.ts';
@@ -5,6 +6,7 @@ import { DerivedBudget } from './derived-budget.ts';
 import { doubleSha256 } from './double-sha256.ts';
 import { EnvelopeReader } from './envelope.ts';
 import { expandFingerprintKey, type FingerprintKey } from './outpoint-fingerprint.ts';
+import { Sha256Lanes } from './sha256-lanes.ts';
 import { readSpentOutputs } from './spent-outputs.ts';
 import { headerLength, walkBlock } from './walk-block.ts';
 import { ScriptScan } from './witness-script.ts';
@@ -38,6 +40,7 @@ class BlockParser {
   private readonly budget = new DerivedBudget();
   private readonly contents: ContentCollector;
   private readonly reader: EnvelopeReader;
+  private readonly lanes = new Sha256Lanes(this.tables.reveals, true);
   private keyBytes: Buffer | null = null;
   private key: FingerprintKey = { words: new Int32Array(0) };
   private scratch = new Uint8Array(1 << 12);
@@ -54,6 +57,7 @@ class BlockParser {
     if (broken !== null) return { kind: 'broken', ...broken };
     const mismatch = this.fillValues(options.spent);
     if (mismatch !== null) return { kind: 'broken', ...mismatch };
+    this.contents.finish();
     this.hashReveals(block);
     const header = block.slice(0, headerLength);
     return { kind: 'parsed', columns: encodeBlockColumns(columnsOf(tables, header)) };
@@ -65,6 +69,7 @@ class BlockParser {
       this.keyBytes = Buffer.from(options.fingerprintKey);
     }
     this.tables.reset();
+    this.lanes.reset();
     this.budget.reset();
     this.reader.reset();
     this.contents.reset(this.key.words[0] as number, options.textMaxBytes ?? searchableBytesMaxDefault);
@@ -88,22 +93,29 @@ class BlockParser {
   /** A txid is the hash of a transaction without its witness: the pieces around it are put together. */
   private hashReveals(block: Uint8Array): void {
     const { reveals, transactions } = this.tables;
+    const { lanes } = this;
     for (let row = 0; row < reveals.length; row++) {
       const tx = reveals.tx[row] as number;
       const start = transactions.start[tx] as number;
       const from = reveals.inputsStart[row] as number;
-      const to = reveals.outputsEnd[row] as number;
+      const middle = (reveals.outputsEnd[row] as number) - from;
       const end = transactions.start[tx + 1] as number;
-      const size = 4 + (to - from) + 4;
-      if (size > this.scratch.length) this.scratch = new Uint8Array(size * 2);
-      const { scratch } = this;
-      for (let index = 0; index < 4; index++) {
-        scratch[index] = block[start + index] as number;
-        scratch[size - 4 + index] = block[end - 4 + index] as number;
-      }
-      scratch.set(block.subarray(from, to), 4);
-      reveals.txid.set(doubleSha256(scratch.subarray(0, size)), row * 32);
+      const size = 4 + middle + 4;
+      const isShort = Sha256Lanes.takes(size);
+      const target = isShort ? lanes.bytes : this.room(size);
+      const at = isShort ? lanes.begin(size, row) : 0;
+      copyBytes(block, start, 4, target, at);
+      copyBytes(block, from, middle, target, at + 4);
+      copyBytes(block, end - 4, 4, target, at + 4 + middle);
+      if (isShort) lanes.commit();
+      else reveals.hash.set(doubleSha256(target.subarray(0, size)), row * 32);
     }
+    lanes.flush();
+  }
+
+  private room(size: number): Uint8Array {
+    if (size > this.scratch.length) this.scratch = new Uint8Array(size * 2);
+    return this.scratch;
   }
 }
 
@@ -124,7 +136,7 @@ function columnsOf(tables: BlockTables, header: Uint8Array<ArrayBuffer>): BlockC
     inputFingerprintHigh: inputs.fingerprintHigh.subarray(0, inputs.length),
     inputValue: inputs.value.subarray(0, inputs.length),
     revealTx: reveals.tx.subarray(0, reveals.length),
-    revealTxid: reveals.txid.subarray(0, reveals.length * 32),
+    revealTxid: reveals.hash.subarray(0, reveals.length * 32),
     revealFirstEnvelope: reveals.firstEnvelope.subarray(0, reveals.length + 1),
     envelopeInput: envelopes.input.subarray(0, envelopes.length),
     envelopeFlags: envelopes.flags.subarray(0, envelopes.length),
