@@ -1,0 +1,40 @@
+import { jsonLine, machine, type Report, reportLines } from './report.ts';
+
+const usage = `npm run bench -- BENCH [options] [--json]
+
+  parse   megabytes of blocks a second, from bytes to encoded columns, beside four references
+            --blocks DIR     block folder, or any folder of HEIGHT-HASH.bin files (default samples/mainnet)
+            --rounds N       measurements of each variant, taken in turns (default 9)
+  index   from bytes on disk to searchable rows: real blocks and a generated chain, each in a process of its own
+            --blocks DIR     real blocks that are repeated (default samples/mainnet)
+            --megabytes N    least size of the repeated blocks (default 1000)
+            --docs N         inscriptions of the generated chain (default 1000000)
+            --moves SHARE    transfers beside the reveals of the generated chain (default 0.05)
+            --rounds N       runs of the real blocks (default 5) and of the generated chain (default 5)
+            --only real|generated
+  search  latencies of searches, on the chain of the index bench (indexed first where it is not there)
+            --docs N         inscriptions of the generated chain (default 1000000)
+
+  --json    the last line is one JSON object {"bench", "machine", "results": {name: number}}
+  --seed S  of all generators (default 1)
+Generated chains and databases are kept under bench/data.`;
+
+const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
+  parse: async (args) => (await import('./parse/parse-bench.ts')).parseBench(args),
+};
+
+const args = process.argv.slice(2);
+const bench = args.find((arg) => !arg.startsWith('-'));
+const json = args.includes('--json');
+const options = args.filter((arg) => arg !== bench && arg !== '--json');
+const start = bench === undefined ? undefined : benches[bench];
+const asked = args.includes('--help') || args.includes('-h');
+if (asked || start === undefined) {
+  console.log(usage);
+  process.exitCode = asked ? 0 : 2;
+} else {
+  const report = await start(options);
+  const on = machine();
+  console.log(reportLines(report, on).join('\n'));
+  if (json) console.log(jsonLine(report, on));
+}

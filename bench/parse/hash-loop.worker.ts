@@ -1,0 +1,12 @@
+import { hash } from 'node:crypto';
+
+/** Hashes a small buffer again and again: how much more two threads do than one, when they share nothing. */
+export default function hashLoop(count: number): number {
+  const bytes = Buffer.alloc(1000);
+  let sum = 0;
+  for (let i = 0; i < count; i++) {
+    bytes.writeUInt32LE(i, 0);
+    sum ^= hash('sha256', bytes, 'buffer')[0] as number;
+  }
+  return sum;
+}

@@ -1,0 +1,192 @@
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Piscina } from 'piscina';
+import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
+import { parseBlock } from '#indexer/parse/parse-block.ts';
+import { createBufferPool } from '#indexer/source/buffer-pool.ts';
+import { createParsePool } from '#indexer/workers/parse-pool.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import { readBlockFiles } from '../block-files.ts';
+import type { SourceFile } from '../generate/repeated-blocks.ts';
+import { takeTurns, type Variant } from '../measure.ts';
+import type { Figure, Report } from '../report.ts';
+import { median } from '../statistics.ts';
+import { bitcoinjsScan, hashedByte, walk } from './references.ts';
+
+const fingerprintKey = Buffer.alloc(32, 7);
+const hashLoopCount = 200_000;
+const leastBlocksOfARun = 60; // so that the end of a run, when one thread has nothing left, does not count
+
+interface ThreadsVariant extends Variant {
+  close(): Promise<void>;
+}
+
+function parse(file: SourceFile): ArrayBuffer {
+  const result = parseBlock(file.bytes, { spent: file.spent, fingerprintKey });
+  if (result.kind === 'broken') throw new Error(`block ${file.height}: ${result.message}`);
+  return result.columns;
+}
+
+/** Shares a fixed number of hashes among threads. */
+function hashVariant(threads: number): ThreadsVariant {
+  const pool = new Piscina<number, number>({
+    filename: new URL('./hash-loop.worker.ts', import.meta.url).href,
+    minThreads: threads,
+    maxThreads: threads,
+  });
+  return {
+    name: `hash ${threads}`,
+    run: () => Promise.all(Array.from({ length: threads }, () => pool.run(hashLoopCount / threads))),
+    close: () => pool.destroy(),
+  };
+}
+
+/** Blocks in memory; trusted, so that workers only parse. The copy stands for the read of a file that is cached. */
+function memorySource(files: readonly SourceFile[]): BlockSource {
+  const islands = async (): Promise<[]> => [];
+  return {
+    name: 'memory',
+    network: 'mainnet',
+    trusted: true,
+    islands,
+    refs: islands,
+    async read(ref, _signal, buffers) {
+      const file = files[ref.height % files.length] as SourceFile;
+      const copy = (from: Uint8Array): Uint8Array<ArrayBuffer> => {
+        const buffer = buffers?.take(from.length) ?? new ArrayBuffer(from.length);
+        const bytes = new Uint8Array(buffer, 0, from.length);
+        bytes.set(from);
+        return bytes;
+      };
+      return {
+        ref,
+        bytes: copy(file.bytes),
+        spentOutputs: file.spent && copy(file.spent),
+        spentHeights: null,
+      };
+    },
+    close: async () => undefined,
+  };
+}
+
+/** The blocks through worker threads as the indexer does it: buffers travel there and back and are used again. */
+function poolVariant(threads: number, files: readonly SourceFile[], repeats: number): ThreadsVariant {
+  const pool = createParsePool(createBufferPool(), { threads });
+  const refs = Array.from({ length: files.length * repeats }, (_, height) => ({
+    height,
+    hash: fingerprintKey,
+  }));
+  return {
+    name: `parse ${threads}`,
+    async run() {
+      for await (const block of pool.blocks(
+        memorySource(files),
+        refs,
+        fingerprintKey,
+        new AbortController().signal,
+      )) {
+        block.release();
+      }
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** What is in the blocks, so that nobody takes a folder of empty ones for fast parsing. */
+function describe(files: readonly SourceFile[]): {
+  transactions: number;
+  envelopes: number;
+  columnsBytes: number;
+  contents: number;
+} {
+  const sum = { transactions: 0, envelopes: 0, columnsBytes: 0, contents: 0 };
+  for (const file of files) {
+    const encoded = parse(file);
+    const columns = decodeBlockColumns(encoded);
+    sum.transactions += columns.txOutputs.length;
+    sum.envelopes += columns.envelopeFlags.length;
+    sum.contents += columns.contentVariant.length;
+    sum.columnsBytes += encoded.byteLength;
+  }
+  return sum;
+}
+
+/** `npm run bench -- parse`: megabytes of blocks a second from bytes to encoded columns. */
+export async function parseBench(args: string[]): Promise<Report> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      blocks: { type: 'string', default: 'samples/mainnet' },
+      rounds: { type: 'string', default: '9' },
+      seed: { type: 'string' },
+    },
+  });
+  const rounds = Number(values.rounds);
+  const files = readBlockFiles(values.blocks);
+  const megabytes = files.reduce((sum, file) => sum + file.bytes.length, 0) / 1e6;
+  const content = describe(files);
+  const cores = availableParallelism();
+  const repeats = Math.ceil(leastBlocksOfARun / files.length);
+  const pools = [...new Set([2, cores])].map((count) => poolVariant(count, files, repeats));
+  const threads = [hashVariant(1), hashVariant(2), ...pools];
+  let envelopesSeen = 0;
+  const variants: Variant[] = [
+    { name: 'parse', run: () => files.forEach(parse) },
+    { name: 'walk', run: () => files.forEach((file) => walk(file.bytes, false)) },
+    { name: 'walkAndHash', run: () => files.forEach((file) => walk(file.bytes, true)) },
+    {
+      name: 'bitcoinjs',
+      run() {
+        envelopesSeen = files.reduce((sum, file) => sum + bitcoinjsScan(file.bytes), 0);
+      },
+    },
+    ...threads,
+  ];
+  const times = await takeTurns(variants, rounds);
+  await Promise.all(threads.map((variant) => variant.close()));
+  const ms = (name: string): number => median(times.get(name) ?? []);
+  const rate = (name: string): number => (megabytes / ms(name)) * 1000;
+  // of each round apart: what disturbs a round disturbs both
+  const ratio = (slow: string, fast: string): number => {
+    const fastMs = times.get(fast) ?? [];
+    return median((times.get(slow) ?? []).map((slowMs, round) => slowMs / (fastMs[round] as number)));
+  };
+  const hashScaling = ratio('hash 1', 'hash 2');
+  const figures: Figure[] = [
+    { name: 'oneThreadMBps', value: rate('parse'), unit: 'MB/s' },
+    { name: 'allThreadsMBps', value: rate(`parse ${cores}`) * repeats, unit: 'MB/s' },
+    { name: 'transactionsPerSecond', value: (content.transactions / ms('parse')) * 1000, unit: '1/s' },
+    { name: 'envelopesPerSecond', value: (content.envelopes / ms('parse')) * 1000, unit: '1/s' },
+    { name: 'bitcoinjsMBps', value: rate('bitcoinjs'), unit: 'MB/s' },
+    { name: 'walkMBps', value: rate('walk'), unit: 'MB/s' },
+    { name: 'walkAndHashMBps', value: rate('walkAndHash'), unit: 'MB/s' },
+    { name: 'hashScaling', value: hashScaling, unit: 'x' },
+  ];
+  const details: Figure[] = [
+    {
+      name: 'parse / walkAndHash',
+      value: ms('walkAndHash') / ms('parse'),
+      unit: 'x',
+      target: { least: 0.7 },
+    },
+    { name: 'parse / bitcoinjs', value: ratio('bitcoinjs', 'parse'), unit: 'x', target: { least: 7 } },
+    {
+      name: 'parse, 2 threads / 1',
+      value: ratio('parse', 'parse 2') * repeats,
+      unit: 'x',
+      target: { least: 0.9 * hashScaling },
+    },
+  ];
+  return {
+    bench: 'parse',
+    notes: [
+      `${files.length} blocks of ${values.blocks}, ${megabytes.toFixed(1)} MB: ${content.transactions} transactions, ` +
+        `${content.envelopes} envelopes (bitcoinjs-lib's scan: ${envelopesSeen} witness items), ${content.contents} distinct contents`,
+      `parsed: everything from a block's bytes to its encoded columns (${(content.columnsBytes / 1e6).toFixed(1)} MB), ` +
+        `with spent outputs for ${files.filter((file) => file.spent !== null).length} blocks; ${cores} cores`,
+      `medians of ${rounds} rounds in which all variants take turns; blocks are in memory, code is warm (hashed ${hashedByte()})`,
+    ],
+    figures,
+    details,
+  };
+}

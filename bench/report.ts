@@ -1,0 +1,86 @@
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
+
+/** What a figure must reach: at least, or at most. */
+export type Target = { readonly least: number } | { readonly most: number };
+
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly target?: Target;
+}
+
+export interface Report {
+  readonly bench: 'parse' | 'index' | 'search';
+  /** What was measured, on what, how often, what was warm. */
+  readonly notes: readonly string[];
+  /** The figures of the JSON line, under their documented names. */
+  readonly figures: readonly Figure[];
+  /** Ratios and parts, shown in the table only. */
+  readonly details: readonly Figure[];
+}
+
+export interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGB: number;
+  readonly node: string;
+  readonly date: string;
+}
+
+export function machine(): Machine {
+  return {
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: availableParallelism(),
+    memoryGB: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    date: new Date().toISOString(),
+  };
+}
+
+export function isReached(figure: Figure): boolean {
+  if (figure.target === undefined) return true;
+  return 'least' in figure.target ? figure.value >= figure.target.least : figure.value <= figure.target.most;
+}
+
+/** Three significant digits, and all digits of what is larger. */
+function shown(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  if (value >= 100) return Math.round(value).toLocaleString('en');
+  return value === 0 ? '0' : value.toPrecision(3);
+}
+
+function targetText({ target, ...figure }: Figure): string {
+  if (target === undefined) return '';
+  const bound = 'least' in target ? `≥ ${shown(target.least)}` : `≤ ${shown(target.most)}`;
+  return `${bound}  ${isReached({ ...figure, target }) ? 'reached' : 'MISSED'}`;
+}
+
+/** The report as lines of text: notes, then one aligned line a figure. */
+export function reportLines(report: Report, on: Machine): string[] {
+  const rows = [...report.figures, ...report.details].map((figure) => [
+    figure.name,
+    shown(figure.value),
+    figure.unit,
+    targetText(figure),
+  ]);
+  const width = (column: number): number => Math.max(...rows.map((row) => (row[column] as string).length));
+  const [name, value, unit] = [width(0), width(1), width(2)];
+  const load = loadavg()[0] as number;
+  return [
+    `bench ${report.bench}: ${on.cpu}, ${on.cores} cores, ${on.memoryGB} GB, Node ${on.node}, ${on.date}, load ${load.toFixed(1)}`,
+    ...report.notes.map((note) => `  ${note}`),
+    '',
+    ...rows.map((row) =>
+      `  ${(row[0] as string).padEnd(name)}  ${(row[1] as string).padStart(value)} ${(row[2] as string).padEnd(unit)}  ${row[3]}`.trimEnd(),
+    ),
+  ];
+}
+
+/** The last line of `--json`. */
+export function jsonLine(report: Report, on: Machine): string {
+  const results = Object.fromEntries(
+    report.figures.map(({ name, value }) => [name, Number(value.toPrecision(6))]),
+  );
+  return JSON.stringify({ bench: report.bench, machine: on, results });
+}

@@ -1,0 +1,10 @@
+/** The value below which `share` (0 … 1) of the values lie: the nearest rank, never interpolated. */
+export function percentile(values: readonly number[], share: number): number {
+  if (values.length === 0) return Number.NaN;
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] as number;
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
