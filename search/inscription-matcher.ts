@@ -1,10 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type pg from 'pg';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
-import type { ByteCache } from './byte-cache.ts';
 import type { IdSet } from './id-set.ts';
-import type { SealedPart } from './postings-reader.ts';
 import { type Segment, sealedEnd } from './seal-plan.ts';
+import type { Matching } from './text-matcher.ts';
 
 /** A slice of the matching inscriptions, in the order of their keys. */
 export interface Slice {
@@ -17,10 +15,6 @@ export interface MatchingKeys {
   readonly totalItems: number;
 }
 
-/** Texts up to which the index on inscriptions is tried before a scan of the columns. */
-const indexedTextsMax = 1000;
-/** Inscriptions of them up to which it answers: some 2 ms. */
-const indexedKeysMax = 4000;
 /** Keys that are scanned in one turn of the event loop: some 3 ms. */
 const keysATurn = 1 << 20;
 
@@ -32,17 +26,16 @@ const idColumns: Readonly<Record<Corpus, string>> = { content: 'content_id', met
  * time for the first page and the last one.
  */
 export async function matchInscriptions(
-  client: pg.ClientBase,
-  cache: ByteCache<SealedPart>,
-  corpus: Corpus,
+  matching: Matching,
   segments: readonly Segment[],
   texts: IdSet,
   slice: Slice,
 ): Promise<MatchingKeys> {
+  const { indexedTextsMax } = matching.tuning;
   const count = texts.count();
   if (count === 0) return { keys: [], totalItems: 0 };
   if (count <= indexedTextsMax) {
-    const keys = await readByIndex(client, corpus, texts.ids());
+    const keys = await readByIndex(matching, texts.ids());
     if (keys !== null) {
       keys.sort();
       return {
@@ -51,15 +44,15 @@ export async function matchInscriptions(
       };
     }
   }
-  return scanColumns(client, cache, corpus, segments, texts, slice);
+  return scanColumns(matching, segments, texts, slice);
 }
 
 /** The keys of inscriptions of some texts, in no order; null where they are more than an index should be asked for. */
 async function readByIndex(
-  client: pg.ClientBase,
-  corpus: Corpus,
+  { client, corpus, tuning }: Matching,
   ids: readonly number[],
 ): Promise<Int32Array | null> {
+  const { indexedKeysMax } = tuning;
   const { rows } = await client.query<{ keys: Buffer | null }>(
     `SELECT string_agg(int4send(key), '') AS keys
        FROM (SELECT key FROM chain.inscriptions WHERE ${idColumns[corpus]} = ANY($1) LIMIT $2) AS found`,
@@ -124,9 +117,7 @@ class SliceCollector {
 }
 
 async function scanColumns(
-  client: pg.ClientBase,
-  cache: ByteCache<SealedPart>,
-  corpus: Corpus,
+  matching: Matching,
   segments: readonly Segment[],
   texts: IdSet,
   slice: Slice,
@@ -134,7 +125,7 @@ async function scanColumns(
   const collector = new SliceCollector(texts, slice);
   let turn = 0;
   for (const segment of segments) {
-    const { ids, offsets } = await readColumn(client, cache, corpus, segment);
+    const { ids, offsets } = await readColumn(matching, segment);
     const { firstId } = segment;
     collector.scan(ids, (index) => firstId + (offsets === null ? index : (offsets[index] as number)));
     turn += ids.length;
@@ -142,7 +133,7 @@ async function scanColumns(
     turn = 0;
     await nextTurn();
   }
-  const { ids, keys } = await readTail(client, corpus, sealedEnd(segments));
+  const { ids, keys } = await readTail(matching, sealedEnd(segments));
   collector.scan(ids, (index) => keys[index] as number);
   return { keys: collector.keys, totalItems: collector.total };
 }
@@ -153,12 +144,7 @@ export interface Column {
   readonly offsets: Uint16Array | null;
 }
 
-async function readColumn(
-  client: pg.ClientBase,
-  cache: ByteCache<SealedPart>,
-  corpus: Corpus,
-  { segmentId }: Segment,
-): Promise<Column> {
+async function readColumn({ client, cache, corpus }: Matching, { segmentId }: Segment): Promise<Column> {
   const key = `c${segmentId}:${corpus}`;
   const known = cache.get(key) as Column | undefined;
   if (known !== undefined) return known;
@@ -183,8 +169,7 @@ function offsetsOf(bytes: Buffer): Uint16Array {
 
 /** The inscriptions that no segment covers yet and that have a text, in the order of their keys. */
 async function readTail(
-  client: pg.ClientBase,
-  corpus: Corpus,
+  { client, corpus }: Matching,
   firstKey: number,
 ): Promise<{ ids: Int32Array; keys: Int32Array }> {
   const id = idColumns[corpus];

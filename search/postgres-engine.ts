@@ -6,6 +6,7 @@ import type {
   TextQuery,
 } from '#kernel/contracts/search-engine.ts';
 import { ByteCache } from './byte-cache.ts';
+import { type EngineTuning, usualTuning } from './engine-tuning.ts';
 import { IdSet } from './id-set.ts';
 import { matchInscriptions, type Slice } from './inscription-matcher.ts';
 import { planNeedles } from './needle-plan.ts';
@@ -13,30 +14,18 @@ import type { SealedPart } from './postings-reader.ts';
 import { readSegments } from './segments.ts';
 import { matchTexts } from './text-matcher.ts';
 
-export interface PostgresEngineOptions {
-  /** Bytes of sealed parts that are kept in memory. Default 64 MB: the columns of 4 million inscriptions and their postings. */
-  readonly cacheBytesMax?: number;
-}
-
-const cacheBytesMaxDefault = 64 * 1024 * 1024;
-
 /** The engine that answers from Postgres alone, in the snapshot that it is given (docs/adr/0002). */
-export function createPostgresEngine(options: PostgresEngineOptions = {}): SearchEngine {
-  const cache = new ByteCache<SealedPart>(options.cacheBytesMax ?? cacheBytesMaxDefault);
+export function createPostgresEngine(given: Partial<EngineTuning> = {}): SearchEngine {
+  const tuning = { ...usualTuning, ...given };
+  const cache = new ByteCache<SealedPart>(tuning.cacheBytesMax);
 
   const searchText = async ({ client, tip }: Snapshot, query: TextQuery): Promise<SearchHits> => {
     const plan = planNeedles(query.needles);
     if (plan === null) return { keys: [], totalItems: 0, tip };
     const segments = await readSegments(client);
-    const texts = await matchTexts(client, cache, query.corpus, segments[query.corpus], plan);
-    const found = await matchInscriptions(
-      client,
-      cache,
-      query.corpus,
-      segments.inscriptions,
-      texts,
-      sliceOf(query),
-    );
+    const matching = { client, cache, tuning, corpus: query.corpus };
+    const texts = await matchTexts(matching, segments[query.corpus], plan);
+    const found = await matchInscriptions(matching, segments.inscriptions, texts, sliceOf(query));
     return { ...found, tip };
   };
 
@@ -51,7 +40,8 @@ export function createPostgresEngine(options: PostgresEngineOptions = {}): Searc
     const contents = new IdSet();
     for (const row of rows) contents.add(row.content_id);
     const { inscriptions } = await readSegments(client);
-    const found = await matchInscriptions(client, cache, 'content', inscriptions, contents, sliceOf(query));
+    const matching = { client, cache, tuning, corpus: 'content' as const };
+    const found = await matchInscriptions(matching, inscriptions, contents, sliceOf(query));
     return { ...found, tip };
   };
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
-import { ByteCache } from './byte-cache.ts';
+import type { ByteCache } from './byte-cache.ts';
+import type { EngineTuning } from './engine-tuning.ts';
 import { countBits, eachBit, IdSet, intersect } from './id-set.ts';
 import type { NeedlePlan } from './needle-plan.ts';
 import type { Gram } from './postings/layout.ts';
@@ -18,21 +19,21 @@ interface Candidates {
   count: number;
 }
 
-/** Grams of long needles that are looked up before anything else. Rare needles are found to match nowhere by then. */
-const firstGrams = 8;
-/** Where a segment has more candidates than this after that, looking up more grams is cheaper than checking them. */
-const enoughCandidates = 64;
-/** A text that is looked up by its id takes as long as about so many of a scan. */
-const scanAdvantage = 8;
+/** What a query works with. */
+export interface Matching {
+  readonly client: pg.ClientBase;
+  readonly cache: ByteCache<SealedPart>;
+  readonly tuning: EngineTuning;
+  readonly corpus: Corpus;
+}
 
 /** Which texts have all needles: exact, in the moment that `client` sees. Keeps results of sealed segments in `cache`. */
 export async function matchTexts(
-  client: pg.ClientBase,
-  cache: ByteCache<SealedPart>,
-  corpus: Corpus,
+  matching: Matching,
   segments: readonly Segment[],
   plan: NeedlePlan,
 ): Promise<IdSet> {
+  const { client, cache, corpus } = matching;
   const found = new IdSet();
   const open: Candidates[] = [];
   for (const segment of segments) {
@@ -41,8 +42,8 @@ export async function matchTexts(
     else if (known !== null) found.addBits(baseIdOf(segment), known);
   }
   if (open.length > 0) {
-    await narrow(client, cache, open, plan);
-    const checked = plan.checked.length === 0 ? open : await check(client, corpus, open, plan);
+    await narrow(matching, open, plan);
+    const checked = plan.checked.length === 0 ? open : await check(matching, open, plan);
     for (const { segment, baseId, bits, count } of checked) {
       const result = count === 0 ? null : bits;
       if (result !== null) found.addBits(baseId, result);
@@ -66,22 +67,17 @@ function newCandidates(segment: Segment): Candidates {
 }
 
 /** Leaves those texts that have the grams that were looked up: exact for needles of up to three code points. */
-async function narrow(
-  client: pg.ClientBase,
-  cache: ByteCache<SealedPart>,
-  open: readonly Candidates[],
-  plan: NeedlePlan,
-): Promise<void> {
+async function narrow(matching: Matching, open: readonly Candidates[], plan: NeedlePlan): Promise<void> {
+  const { firstGrams, enoughCandidates } = matching.tuning;
   const first = [...plan.required, ...plan.optional.slice(0, firstGrams)];
-  await narrowBy(client, cache, open, first);
+  await narrowBy(matching, open, first);
   const rest = plan.optional.slice(firstGrams);
   const many = open.filter((candidates) => candidates.count > enoughCandidates);
-  if (rest.length > 0 && many.length > 0) await narrowBy(client, cache, many, rest);
+  if (rest.length > 0 && many.length > 0) await narrowBy(matching, many, rest);
 }
 
 async function narrowBy(
-  client: pg.ClientBase,
-  cache: ByteCache<SealedPart>,
+  { client, cache }: Matching,
   open: readonly Candidates[],
   grams: readonly Gram[],
 ): Promise<void> {
@@ -116,8 +112,7 @@ function keepOnly(candidates: Candidates, postings: readonly (Postings | null)[]
 
 /** Leaves those candidates whose texts do have the needles. */
 async function check(
-  client: pg.ClientBase,
-  corpus: Corpus,
+  { client, corpus, tuning }: Matching,
   open: readonly Candidates[],
   plan: NeedlePlan,
 ): Promise<readonly Candidates[]> {
@@ -128,7 +123,7 @@ async function check(
     const checked = newCandidates(segment);
     results.push(checked);
     if (count === 0) checked.count = 0;
-    else if (count * scanAdvantage > segment.nextId - segment.firstId) {
+    else if (count * tuning.scanAdvantage > segment.nextId - segment.firstId) {
       setIds(checked, await checkByScan(client, corpus, candidates, plan.checked));
     } else {
       eachBit(bits, (index) => {

@@ -1,0 +1,38 @@
+import type { EngineTuning } from '#search/engine-tuning.ts';
+import { forgetAbove } from '#search/forget.ts';
+import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { createSealer, type SealerBounds } from '#search/seal.ts';
+import { describeSearchEngine } from '#test/support/search-engine-conformance.ts';
+
+function describePostgres(name: string, bounds: Partial<SealerBounds>, tuning: Partial<EngineTuning>): void {
+  describeSearchEngine(name, (pool) => {
+    const engine = createPostgresEngine(tuning);
+    const sealer = createSealer({ pool, bounds });
+    return {
+      engine,
+      takeUp: async () => {
+        await sealer.sealPending(new AbortController().signal);
+      },
+      forget: forgetAbove,
+      close: async () => {
+        await sealer.close();
+        await engine.close();
+      },
+    };
+  });
+}
+
+// many windows, and almost every segment made together with others
+describePostgres('the Postgres engine with small windows', { windowIds: 16, windowKeys: 24 }, {});
+// segments cut by their bytes, a cache that keeps next to nothing, and never the index on inscriptions
+describePostgres(
+  'the Postgres engine with small segments, no cache and columns',
+  { windowIds: 64, windowKeys: 64, segmentTextBytesMax: 60 },
+  { cacheBytesMax: 1, indexedTextsMax: 0 },
+);
+// windows as they are, every gram looked up in two steps, and a cache that forgets all the time
+describePostgres(
+  'the Postgres engine with large windows and small steps',
+  {},
+  { cacheBytesMax: 5000, firstGrams: 1, enoughCandidates: 0, scanAdvantage: 1000, indexedKeysMax: 1 },
+);
