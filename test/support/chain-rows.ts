@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { charms as charmBits } from '#kernel/primitives/charm.ts';
-import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { foldUtf8 } from '#kernel/text/fold.ts';
 import { isSearchableType } from '#kernel/text/searchable.ts';
 
@@ -49,10 +49,10 @@ export const idOf = (name: string, index = 0): string => formatInscriptionId(txi
 export const blockHashOf = (height: number): Buffer => sha256(`block ${height}`);
 
 const idBytes = (text: string): Buffer => {
-  const id = parseInscriptionId(text)!;
+  const [txid = '', index] = text.split('i', 2);
   const bytes = Buffer.alloc(36);
-  bytes.set(id.txid);
-  bytes.writeUInt32LE(id.index, 32);
+  bytes.set(Buffer.from(txid, 'hex').reverse());
+  bytes.writeUInt32LE(Number(index), 32);
   return bytes;
 };
 

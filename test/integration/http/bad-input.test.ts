@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SearchService } from '#kernel/contracts/search-service.ts';
+import { idOf } from '#test/support/chain-rows.ts';
+import { createHttpApp, type HttpApp, type SearchBody } from '#test/support/http-app.ts';
+
+const wild = `100%_of \\ 'single' "double" – Ünïcödé 🟠 nul:\0:`;
+
+let http: HttpApp;
+
+beforeAll(async () => {
+  http = await createHttpApp([
+    {
+      height: 0,
+      rows: [
+        { name: 'wild', body: wild },
+        { name: 'plain', body: 'ab' },
+      ],
+    },
+  ]);
+});
+
+afterAll(async () => {
+  await http.close();
+});
+
+const search = async (parameters: Record<string, string> | string, path = '/search') => {
+  const query = typeof parameters === 'string' ? parameters : new URLSearchParams(parameters).toString();
+  const answer = await http.app.inject(`${path}?${query}`);
+  return { status: answer.statusCode, body: answer.json<SearchBody>() };
+};
+
+describe('needles that are legal', () => {
+  test.each([
+    ['one character', 'a', ['plain']],
+    ['one character of the other', '%', ['wild']],
+    ['two characters', 'AB', ['plain']],
+    ['a single quote', "'", ['wild']],
+    ['quotes around', `'single' "double"`, ['wild']],
+    ['a percent sign and an underscore', '%_', ['wild']],
+    ['an underscore that is no wildcard', 'a_b', []],
+    ['a backslash', '\\ ', ['wild']],
+    ['two backslashes', '\\\\', []],
+    ['unicode in another case', 'ÜNÏCÖDÉ', ['wild']],
+    ['beyond the first plane', '🟠', ['wild']],
+    ['half a character', '\ud83d', []],
+    ['NUL', 'nul:\0:', ['wild']],
+    ['NUL alone', '\0', ['wild']],
+    ['the symbol for NUL', 'nul:\u2400:', ['wild']],
+    ['SQL', "'; DROP TABLE chain.blocks; --", []],
+    ['a thousand characters', 'x'.repeat(1_000), []],
+    ['a thousand characters of four bytes', '🟠'.repeat(1_000), []],
+    ['32 needles', Array.from({ length: 32 }, () => 'a').join(','), ['plain']],
+  ])('%s', async (_name, text, expected) => {
+    const { status, body } = await search({ text: text.toWellFormed() });
+    expect(status).toBe(200);
+    expect(body.status).toBe('ok');
+    expect(body.results.map((record) => record['inscriptionid'])).toEqual(expected.map((name) => idOf(name)));
+    expect(body.totalItems).toBe(expected.length);
+  });
+});
+
+describe('what cannot be searched is refused with HTTP 200 and an error', () => {
+  test.each([
+    ['no question', ''],
+    ['an empty text', 'text='],
+    ['blanks', 'text=%20%20'],
+    ['only commas', 'text=,,%20,'],
+    ['1,001 characters', `text=${'x'.repeat(1_001)}`],
+    ['33 needles', `text=${Array.from({ length: 33 }, () => 'a').join(',')}`],
+    ['20 kB of text', `text=${'x'.repeat(20_000)}`],
+    ['text and hash', `text=a&hash=${'0'.repeat(64)}`],
+    ['text and query', 'text=a&query=b'],
+    ['hash and query', `hash=${'0'.repeat(64)}&query=b`],
+    ['all three', `text=a&hash=${'0'.repeat(64)}&query=b`],
+    ['text twice', 'text=a&text=b'],
+    ['hash twice', `hash=${'0'.repeat(64)}&hash=${'0'.repeat(64)}`],
+    ['page twice', 'text=a&page=1&page=2'],
+    ['an empty hash', 'hash='],
+    ['a hash that is not hex', `hash=${'x'.repeat(64)}`],
+    ['a hash that is too short', `hash=${'0'.repeat(63)}`],
+    ['a hash that is too long', `hash=${'0'.repeat(66)}`],
+    ['page 0', 'text=a&page=0'],
+    ['page -1', 'text=a&page=-1'],
+    ['page 10^12', 'text=a&page=1000000000000'],
+    ['page 2^31', 'text=a&page=2147483648'],
+    ['page 1.5', 'text=a&page=1.5'],
+    ['page x', 'text=a&page=x'],
+    ['page NaN', 'text=a&page=NaN'],
+    ['an empty page', 'text=a&page='],
+    ['itemsPerPage 0', 'text=a&itemsPerPage=0'],
+    ['itemsPerPage 1001', 'text=a&itemsPerPage=1001'],
+    ['itemsPerPage -5', 'text=a&itemsPerPage=-5'],
+    ['a phrase that is neither', 'text=a&phrase=maybe'],
+  ])('%s', async (_name, query) => {
+    const { status, body } = await search(query);
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual(['status', 'error']);
+    expect(body.status).toBe('error');
+    expect(body.error).toMatch(/^.{5,200}$/u);
+  });
+
+  test.each([
+    ['/indexer/metadata', ''],
+    ['/indexer/metadata', 'text=,'],
+    ['/indexer/metadata', 'text=a&page=0'],
+    ['/indexer/inscription', ''],
+    ['/indexer/inscription', 'id='],
+    ['/indexer/inscription', 'id=7'],
+    ['/indexer/inscription', `id=${'0'.repeat(64)}`],
+    ['/indexer/inscription', `id=${'0'.repeat(64)}i4294967296`],
+    ['/indexer/inscription', `id=${'0'.repeat(64)}i0&id=${'0'.repeat(64)}i1`],
+    ['/indexer/nothing', ''],
+  ])('%s?%s', async (path, query) => {
+    const { status, body } = await search(query, path);
+    expect(status).toBe(200);
+    expect(body).toEqual({ status: 'error', error: expect.any(String) as string });
+  });
+
+  test('names the parameter in the words of nobody’s validator', async () => {
+    expect((await search('text=a&page=0')).body.error).toBe('page must be >= 1');
+    expect((await search('text=a&text=b')).body.error).toBe('text is given more than once');
+    expect((await search(`text=a&hash=${'0'.repeat(64)}`)).body.error).toBe(
+      'only one of text, hash and query can be searched at once, not text and hash',
+    );
+  });
+
+  test.each([
+    ['no body', undefined, 'application/json'],
+    ['broken JSON', '{"hashes":[', 'application/json'],
+    ['an array', '[]', 'application/json'],
+    ['no hashes', '{}', 'application/json'],
+    ['something else beside', '{"hashes":[],"more":1}', 'application/json'],
+    ['a number', '{"hashes":[1]}', 'application/json'],
+    ['no hex', `{"hashes":["${'g'.repeat(64)}"]}`, 'application/json'],
+    ['a poisoned prototype', '{"hashes":[],"__proto__":{"x":1}}', 'application/json'],
+    ['a form', 'hashes=1', 'application/x-www-form-urlencoded'],
+    ['2 MB', `{"hashes":["${'0'.repeat(2_000_000)}"]}`, 'application/json'],
+  ])('POST /search/hashes with %s', async (_name, payload, contentType) => {
+    const answer = await http.app.inject({
+      method: 'POST',
+      url: '/search/hashes',
+      headers: { 'content-type': contentType },
+      ...(payload === undefined ? {} : { payload }),
+    });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toEqual({ status: 'error', error: expect.any(String) as string });
+  });
+});
+
+describe('URLs that are odd', () => {
+  test.each(['/search?text=%', '/search?text=%zz', '/search?text=%ff%fe', '/search?text=%u0041'])(
+    '%s is answered',
+    async (url) => {
+      const answer = await http.app.inject(url);
+      expect(answer.statusCode).toBe(200);
+      expect(answer.json<SearchBody>().status).toMatch(/^(?:ok|error)$/u);
+    },
+  );
+
+  test('a broken path is refused in the form of its room', async () => {
+    const searched = await http.app.inject('/search/%zz');
+    expect(searched.statusCode).toBe(200);
+    expect(searched.json()).toEqual({ status: 'error', error: expect.any(String) as string });
+    expect(searched.headers['access-control-allow-origin']).toBe('*');
+    const other = await http.app.inject('/block/%zz');
+    expect(other.statusCode).toBe(400);
+    expect(other.json()).toEqual({ status: 'error', error: expect.any(String) as string });
+  });
+
+  test('a URL beyond its limit is refused in the form of its room', async () => {
+    const long = 'x'.repeat(40_000);
+    const searched = await http.app.inject(`/search?text=${long}`);
+    expect(searched.statusCode).toBe(200);
+    expect(searched.json()).toEqual({ status: 'error', error: 'the URL is longer than 32768 bytes' });
+    expect((await http.app.inject(`/status?x=${long}`)).statusCode).toBe(414);
+    const path = await http.app.inject(`/search/${'x'.repeat(5_000)}`);
+    expect(path.statusCode).toBe(200);
+    expect(path.json<SearchBody>().status).toBe('error');
+  });
+
+  test.each([
+    '/nowhere',
+    '/inscription',
+    '/content',
+    '/search/a/b',
+    '/..%2f..%2fetc%2fpasswd',
+    '/assets/../app.ts',
+  ])('%s leads nowhere', async (url) => {
+    const answer = await http.app.inject(url);
+    expect(answer.body).not.toContain('root:');
+    expect([200, 404]).toContain(answer.statusCode);
+    if (answer.statusCode === 200) expect(answer.json<SearchBody>().status).toBe('error');
+  });
+
+  test('other methods are not there', async () => {
+    const answer = await http.app.inject({ method: 'DELETE', url: '/status' });
+    expect(answer.statusCode).toBe(404);
+    expect(answer.json()).toEqual({ status: 'error', error: 'there is no DELETE /status' });
+  });
+});
+
+describe('a failure of ours', () => {
+  const failing: SearchService = {
+    textSearch: () => Promise.reject(new Error('relation "chain.secret" does not exist')),
+    hashSearch: () => Promise.reject(new Error('secret')),
+    hashes: () => Promise.reject(new Error('secret')),
+    inscription: () => Promise.reject(new Error('secret')),
+  };
+
+  test('is HTTP 500 with a reason that says nothing, and is logged in full', async () => {
+    const broken = await createHttpApp([], { search: failing });
+    const answer = await broken.app.inject('/search?text=a');
+    expect(answer.statusCode).toBe(500);
+    expect(answer.json()).toEqual({ status: 'error', reason: 'internal error' });
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+    expect(answer.headers.etag).toBeUndefined();
+    expect(JSON.stringify(broken.logged)).toContain('chain.secret');
+    await broken.close();
+  });
+
+  test('shows a page to people', async () => {
+    const broken = await createHttpApp([], { search: failing });
+    const answer = await broken.app.inject({ url: '/?text=a', headers: { accept: 'text/html' } });
+    expect(answer.statusCode).toBe(500);
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(answer.body).not.toContain('secret');
+    await broken.close();
+  });
+
+  test('of the database makes it not ready', async () => {
+    const broken = await createHttpApp([]);
+    expect((await broken.app.inject('/health/ready')).json()).toEqual({ status: 'ok', height: null });
+    await broken.database.pool.query('ALTER TABLE chain.state RENAME TO gone');
+    const answer = await broken.app.inject('/health/ready');
+    expect(answer.statusCode).toBe(503);
+    expect(answer.json()).toEqual({ status: 'error', reason: 'the database does not answer' });
+    expect((await broken.app.inject('/health/live')).json()).toEqual({ status: 'ok' });
+    await broken.close();
+  });
+});

@@ -1,0 +1,253 @@
+import { createHash } from 'node:crypto';
+import { brotliCompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { idOf } from '#test/support/chain-rows.ts';
+import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+
+const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0x00, 0x80]);
+const packed = brotliCompressSync('<p>packed</p>');
+
+let http: HttpApp;
+
+beforeAll(async () => {
+  http = await createHttpApp([
+    {
+      height: 0,
+      rows: [
+        { name: 'text', body: 'plain' },
+        { name: 'png', type: 'image/png', body: png },
+        { name: 'empty', body: '' },
+        { name: 'no body', body: null },
+        { name: 'no type', type: null, body: 'x' },
+        { name: 'empty type', type: '', body: 'x' },
+        { name: 'odd type', type: 'a/b/c', body: 'x' },
+        { name: 'word', type: 'text', body: 'x' },
+        { name: 'accents', type: 'texte/été', body: 'x' },
+        { name: 'not UTF-8', type: Buffer.from([0x74, 0xff]), body: 'x' },
+        { name: 'splitting', type: 'text/html\r\nset-cookie: a=b', body: 'x' },
+        { name: 'packed', type: 'text/html', body: packed, encoding: 'br' },
+        { name: 'packed text', type: 'text/plain', body: packed, encoding: 'br' },
+        { name: 'packed nothing', body: null, encoding: 'br' },
+        { name: 'odd encoding', body: 'x', encoding: Buffer.from([0xff]) },
+        { name: 'line break', body: 'x', encoding: 'br\r\n' },
+        { name: 'delegating', body: 'own', type: 'text/own', delegate: idOf('png') },
+        { name: 'delegating twice', body: 'own', delegate: idOf('delegating') },
+        { name: 'delegating to nobody', body: 'own', delegate: idOf('nobody') },
+        { name: 'delegating far', body: 'own', delegate: idOf('png', 4_294_967_295) },
+        { name: 'delegating to nothing', body: 'own', delegate: idOf('no body') },
+        { name: 'html', type: 'text/html;charset=utf-8', body: '<p>hi</p>' },
+        { name: 'svg', type: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg"/>' },
+        { name: 'script', type: 'text/plain', body: '<script>alert(1)</script>' },
+        { name: 'long', type: 'text/plain', body: 'é'.repeat(50_000) },
+        { name: 'mp3', type: 'audio/mpeg', body: 'x' },
+        { name: 'mp4', type: 'video/mp4', body: 'x' },
+        { name: 'woff2', type: 'font/woff2', body: 'x' },
+        { name: 'pdf', type: 'application/pdf', body: 'x' },
+      ],
+    },
+  ]);
+});
+
+afterAll(async () => {
+  await http.close();
+});
+
+const content = async (name: string, headers: Record<string, string> = { 'accept-encoding': 'identity' }) =>
+  http.app.inject({ url: `/content/${idOf(name)}`, headers });
+
+describe('GET /content/<id>', () => {
+  test('sends the stored bytes, their type, and nothing that lets them out', async () => {
+    const answer = await content('png');
+    expect(answer.statusCode).toBe(200);
+    expect(answer.rawPayload).toEqual(png);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'image/png',
+      'content-length': '7',
+      'cache-control': 'public, max-age=1209600, immutable',
+      'access-control-allow-origin': '*',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': [
+        "default-src 'self' 'unsafe-eval' 'unsafe-inline' data: blob:",
+        "default-src *:*/content/ *:*/blockheight *:*/blockhash *:*/blockhash/ *:*/blocktime *:*/r/ 'unsafe-eval' 'unsafe-inline' data: blob:",
+        'sandbox allow-scripts',
+      ],
+      etag: `"${createHash('sha256').update(png).digest('hex')}"`,
+    });
+    expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+    expect(answer.headers['set-cookie']).toBeUndefined();
+    expect(answer.headers['content-encoding']).toBeUndefined();
+    expect(answer.headers.vary).toBeUndefined();
+  });
+
+  test.each([
+    ['text', 'text/plain;charset=utf-8'],
+    ['empty', 'text/plain;charset=utf-8'],
+    ['no type', 'application/octet-stream'],
+    ['empty type', ''],
+    ['odd type', 'a/b/c'],
+    ['word', 'text'],
+    ['accents', 'texte/Ã©tÃ©'],
+    ['not UTF-8', 'application/octet-stream'],
+    ['splitting', 'application/octet-stream'],
+  ])('of %j has the type %j', async (name, type) => {
+    const answer = await content(name);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['content-type']).toBe(type);
+    expect(answer.headers['set-cookie']).toBeUndefined();
+    expect(answer.headers['content-length']).toBe(String(answer.rawPayload.length));
+  });
+
+  test('sends an encoded body as it is to those who accept it', async () => {
+    const answer = await content('packed', { 'accept-encoding': 'gzip, br' });
+    expect(answer.rawPayload).toEqual(packed);
+    expect(answer.headers).toMatchObject({ 'content-encoding': 'br', vary: 'Accept-Encoding' });
+  });
+
+  test('is 406 for those who do not', async () => {
+    for (const headers of [{ 'accept-encoding': 'identity' }, { 'accept-encoding': 'gzip' }, {}]) {
+      const answer = await content('packed', headers as Record<string, string>);
+      expect(answer.statusCode).toBe(406);
+      expect(answer.headers).toMatchObject({
+        'content-type': 'text/plain; charset=utf-8',
+        'cache-control': 'no-store',
+        vary: 'Accept-Encoding',
+      });
+      expect(answer.body).toContain('`br`');
+    }
+    // before it is seen that there is no body, as ord does
+    expect((await content('packed nothing')).statusCode).toBe(406);
+    expect((await content('packed nothing', { 'accept-encoding': 'br' })).statusCode).toBe(404);
+  });
+
+  test('is 406 for an encoding that is not UTF-8, and drops one that can be no header', async () => {
+    expect((await content('odd encoding', {})).statusCode).toBe(406);
+    const dropped = await content('line break');
+    expect(dropped.statusCode).toBe(200);
+    expect(dropped.headers['content-encoding']).toBeUndefined();
+    expect(dropped.body).toBe('x');
+  });
+
+  test('follows a delegate one level', async () => {
+    const answer = await content('delegating');
+    expect(answer.rawPayload).toEqual(png);
+    expect(answer.headers['content-type']).toBe('image/png');
+    const second = await content('delegating twice');
+    expect(second.body).toBe('own');
+    expect(second.headers['content-type']).toBe('text/own');
+  });
+
+  test.each([
+    ['no body', 'this inscription has no content\n'],
+    ['delegating to nobody', `delegate ${idOf('nobody')} not found\n`],
+    ['delegating far', `delegate ${idOf('png', 4_294_967_295)} not found\n`],
+    ['delegating to nothing', 'this inscription has no content\n'],
+    ['nobody', `inscription ${idOf('nobody')} not found\n`],
+  ])('is 404 for %j', async (name, words) => {
+    const answer = await content(name);
+    expect(answer.statusCode).toBe(404);
+    expect(answer.body).toBe(words);
+    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'access-control-allow-origin': '*' });
+    expect(answer.headers.etag).toBeUndefined();
+  });
+
+  test.each(['/content/7', '/content/x', `/content/${idOf('text')}x`, '/content/%00'])(
+    '%s names no inscription',
+    async (url) => {
+      const answer = await http.app.inject(url);
+      expect(answer.statusCode).toBe(400);
+      expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
+    },
+  );
+
+  test('takes ids in upper case', async () => {
+    const answer = await http.app.inject(`/content/${idOf('text').toUpperCase().replace('I', 'i')}`);
+    expect(answer.body).toBe('plain');
+  });
+
+  test('answers 304 and HEAD', async () => {
+    const { headers } = await content('png');
+    const again = await content('png', { 'if-none-match': headers.etag as string });
+    expect(again.statusCode).toBe(304);
+    expect(again.body).toBe('');
+    const head = await http.app.inject({ method: 'HEAD', url: `/content/${idOf('png')}` });
+    expect(head.statusCode).toBe(200);
+    expect(head.body).toBe('');
+    expect(head.headers).toMatchObject({ 'content-type': 'image/png', 'content-length': '7' });
+  });
+});
+
+describe('GET /preview/<id>', () => {
+  const preview = async (name: string, headers: Record<string, string> = {}) =>
+    http.app.inject({ url: `/preview/${idOf(name)}`, headers });
+
+  test.each(['text', 'png', 'script', 'html', 'svg', 'mp3', 'mp4', 'woff2', 'pdf', 'no body', 'delegating'])(
+    'of %j has no origin',
+    async (name) => {
+      const answer = await preview(name);
+      expect(answer.statusCode).toBe(200);
+      expect(answer.headers['content-security-policy']).toContain('sandbox allow-scripts');
+      expect(answer.headers['x-content-type-options']).toBe('nosniff');
+    },
+  );
+
+  test('of HTML and SVG is the content itself', async () => {
+    expect((await preview('html')).body).toBe('<p>hi</p>');
+    expect((await preview('svg')).headers['content-type']).toBe('image/svg+xml');
+  });
+
+  test('of a text escapes it', async () => {
+    const { body } = await preview('script');
+    expect(body).toContain('<pre>&lt;script&gt;alert(1)&lt;/script&gt;</pre>');
+    expect(body).not.toContain('<script');
+  });
+
+  test('of a long text is its beginning, in whole characters', async () => {
+    const { body } = await preview('long');
+    expect(body).toMatch(/<pre>é{32768}…<\/pre>/u);
+  });
+
+  test('of an encoded text leaves the decoding to the browser', async () => {
+    const answer = await preview('packed text', { 'accept-encoding': 'br' });
+    expect(answer.headers['content-encoding']).toBe('br');
+    expect(answer.rawPayload).toEqual(packed);
+  });
+
+  test.each([
+    ['png', '<img src="/content/'],
+    ['delegating', '<img src="/content/'],
+    ['mp3', '<audio controls'],
+    ['mp4', '<video controls'],
+    ['woff2', '@font-face'],
+    ['pdf', '<p>application/pdf</p>'],
+    ['no body', '<p>no content</p>'],
+  ])('of %j stands in a page of ours', async (name, part) => {
+    expect((await preview(name)).body).toContain(part);
+  });
+
+  test('is 404 for what is not indexed', async () => {
+    expect((await preview('nobody')).statusCode).toBe(404);
+  });
+});
+
+describe('cross-origin requests', () => {
+  test('are allowed to everybody, without credentials', async () => {
+    const preflight = await http.app.inject({
+      method: 'OPTIONS',
+      url: '/search',
+      headers: {
+        origin: 'https://shop.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'x-api-key, content-type, accept',
+      },
+    });
+    expect(preflight.statusCode).toBe(204);
+    expect(preflight.headers['access-control-allow-origin']).toBe('*');
+    expect(preflight.headers['access-control-allow-headers']).toMatch(/x-api-key/iu);
+    expect(preflight.headers['access-control-allow-credentials']).toBeUndefined();
+    for (const url of ['/', '/status', '/search?text=a', '/nowhere', `/content/${idOf('png')}`]) {
+      const answer = await http.app.inject({ url, headers: { origin: 'null' } });
+      expect(answer.headers['access-control-allow-origin']).toBe('*');
+      expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,99 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+
+let http: HttpApp;
+let port: number;
+
+beforeAll(async () => {
+  http = await createHttpApp([{ height: 0, rows: [{ name: 'a', body: 'hello' }] }]);
+  port = Number(new URL(await http.app.listen({ host: '127.0.0.1', port: 0 })).port);
+});
+
+afterAll(async () => {
+  await http.close();
+});
+
+/** What the server answers to bytes, until it closes the connection. */
+async function exchange(bytes: string | Buffer): Promise<{ status: number; head: string; body: string }> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(bytes);
+  let text = '';
+  for await (const chunk of socket) text += (chunk as Buffer).toString('latin1');
+  const [head = '', body = ''] = text.split('\r\n\r\n', 2);
+  return { status: Number(head.split(' ', 2)[1]), head: head.toLowerCase(), body };
+}
+
+const request = (path: string, more = ''): string =>
+  `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${more}\r\n`;
+
+describe('on the wire', () => {
+  test('20 kB in the URL are answered in the documented form', async () => {
+    const { status, body } = await exchange(request(`/search?text=${'x'.repeat(20_000)}`));
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toEqual({
+      status: 'error',
+      error: expect.stringContaining('longer than 1000 characters') as string,
+    });
+    const found = await exchange(request(`/search?text=hello&ignored=${'x'.repeat(20_000)}`));
+    expect(JSON.parse(found.body)).toMatchObject({ status: 'ok', totalItems: 1 });
+  });
+
+  test('more than the limit in the URL is answered in the documented form', async () => {
+    const { status, body } = await exchange(request(`/search?text=${'x'.repeat(50_000)}`));
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toEqual({ status: 'error', error: 'the URL is longer than 32768 bytes' });
+  });
+
+  test.each([
+    ['a URL', request(`/search?text=${'x'.repeat(100_000)}`)],
+    ['a header', request('/search?text=a', `X-Much: ${'x'.repeat(100_000)}\r\n`)],
+    ['many headers', request('/search?text=a', `X-Much: ${'x'.repeat(1_000)}\r\n`.repeat(100))],
+  ])('%s beyond what is read is 431 with an error and CORS', async (_name, bytes) => {
+    const { status, head, body } = await exchange(bytes);
+    expect(status).toBe(431);
+    expect(head).toContain('access-control-allow-origin: *');
+    expect(head).toContain('content-type: application/json');
+    expect(JSON.parse(body)).toEqual({ status: 'error', error: 'the URL and headers are too large' });
+  });
+
+  test.each([
+    ['nonsense', 'hello there\r\n\r\n'],
+    ['a bad version', 'GET / HTTP/9.9\r\n\r\n'],
+    ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n'],
+    [
+      'two lengths',
+      'POST /search/hashes HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
+    ],
+    [
+      'a length and chunks',
+      'POST /search/hashes HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['a space in the URL', 'GET /search?text=a b HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['TLS', Buffer.from('1603010200010001fc0303', 'hex')],
+  ])('%s is 400 with an error', async (_name, bytes) => {
+    const { status, head, body } = await exchange(bytes);
+    expect(status).toBe(400);
+    expect(head).toContain('connection: close');
+    expect(JSON.parse(body)).toEqual({ status: 'error', error: expect.any(String) as string });
+  });
+
+  test('raw bytes beyond ASCII in the URL are answered', async () => {
+    const { status, body } = await exchange(Buffer.from(request('/search?text=\u00ff\u00fe'), 'latin1'));
+    expect([200, 400]).toContain(status);
+    expect(JSON.parse(body)).toHaveProperty('status');
+  });
+
+  test('timeouts and sizes are set on purpose', () => {
+    const { server } = http.app;
+    expect(server.headersTimeout).toBe(15_000);
+    expect(server.requestTimeout).toBe(30_000);
+    expect(server.timeout).toBe(60_000);
+    expect(server.keepAliveTimeout).toBe(72_000);
+  });
+
+  test('content types go over the wire as they are stored', async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/health/live`);
+    expect(await answer.json()).toEqual({ status: 'ok' });
+  });
+});

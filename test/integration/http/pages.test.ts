@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { charms } from '#kernel/primitives/charm.ts';
+import { curses } from '#kernel/primitives/curse.ts';
+import { blockHashOf, idOf } from '#test/support/chain-rows.ts';
+import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+
+const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+const json = { accept: 'application/json' };
+const nullTxid = '0'.repeat(64);
+
+let http: HttpApp;
+
+beforeAll(async () => {
+  http = await createHttpApp(
+    [
+      {
+        height: 767_430,
+        islandHeight: 767_430,
+        rows: [
+          { name: 'parent', body: 'I am <b>first</b>' },
+          { name: 'child 1', parents: [idOf('parent')] },
+          { name: 'child 2', parents: [idOf('parent')], delegate: idOf('child 1'), body: null, type: null },
+          { name: 'typed', type: 'text/own', delegate: idOf('nobody') },
+          ...Array.from({ length: 4 }, (_, index) => ({
+            name: `sibling ${index}`,
+            parents: [idOf('parent')],
+          })),
+          {
+            name: 'cursed',
+            charms: charms.cursed | charms.reinscription,
+            curse: curses.reinscription,
+            metaprotocol: 'brc-20',
+            metadata: '{"big":12345678901234567890}',
+            properties: '{"gallery":[],"attributes":{"title":"T","traits":{"n":9223372036854775807}}}',
+          },
+          { name: 'lost', location: { place: 1, offset: 77 } },
+          { name: 'unbound', location: { place: 2, offset: 3 }, charms: charms.unbound },
+          { name: 'burned', location: { script: Buffer.from([0x6a, 0x00]), value: 0, vout: 2, offset: 9 } },
+        ],
+      },
+      {
+        height: 800_000,
+        islandHeight: 800_000,
+        anchored: false,
+        hasSpent: false,
+        rows: Array.from({ length: 130 }, (_, index) => ({
+          name: `later ${index}`,
+          number: null,
+          fee: null,
+          parents: index === 0 ? [idOf('nobody')] : [],
+          location: { spentHeight: 800_001 },
+        })),
+      },
+    ],
+    { network: 'mainnet' },
+  );
+});
+
+afterAll(async () => {
+  await http.close();
+});
+
+const get = async (url: string, headers: Record<string, string> = html) => http.app.inject({ url, headers });
+const inscription = async (query: string | number) =>
+  (await get(`/inscription/${query}`, json)).json<Record<string, unknown>>();
+
+describe('GET /inscription/<id> as JSON', () => {
+  test('has ord’s fields', async () => {
+    const answer = await get(`/inscription/${idOf('parent')}`, json);
+    expect(answer.headers).toMatchObject({
+      vary: 'Accept',
+      'content-type': 'application/json; charset=utf-8',
+      'x-indexed-height': '800000',
+    });
+    expect(answer.json()).toEqual({
+      address: 'bc1qqurswpc8qurswpc8qurswpc8qurswpc89fe3yv',
+      charms: [],
+      child_count: 6,
+      children: [idOf('child 1'), idOf('child 2'), idOf('sibling 0'), idOf('sibling 1')],
+      content_length: 17,
+      content_type: 'text/plain;charset=utf-8',
+      effective_content_type: 'text/plain;charset=utf-8',
+      fee: 321,
+      height: 767_430,
+      id: idOf('parent'),
+      metaprotocol: null,
+      next: idOf('child 1'),
+      number: 0,
+      parents: [],
+      previous: null,
+      properties: { gallery: [], attributes: { title: null, traits: {} } },
+      satpoint: `${idOf('parent').slice(0, 64)}:0:0`,
+      timestamp: 1_700_000_000 + 767_430 * 600,
+      value: 546,
+    });
+  });
+
+  test('knows delegates, and their absence', async () => {
+    expect(await inscription(idOf('child 2'))).toMatchObject({
+      content_length: null,
+      content_type: null,
+      effective_content_type: 'text/plain;charset=utf-8',
+      parents: [idOf('parent')],
+    });
+    expect(await inscription(idOf('typed'))).toMatchObject({ effective_content_type: 'text/own' });
+  });
+
+  test('knows charms by reveal and by place', async () => {
+    expect(await inscription(-1)).toMatchObject({
+      id: idOf('cursed'),
+      number: -1,
+      charms: ['reinscription', 'cursed'],
+      metaprotocol: 'brc-20',
+    });
+    expect(await inscription(idOf('lost'))).toMatchObject({
+      charms: ['lost'],
+      satpoint: `${nullTxid}:4294967295:77`,
+      address: null,
+      value: null,
+    });
+    expect(await inscription(idOf('unbound'))).toMatchObject({
+      charms: ['unbound'],
+      satpoint: `${nullTxid}:0:3`,
+      address: null,
+    });
+    expect(await inscription(idOf('burned'))).toMatchObject({
+      charms: ['burned'],
+      satpoint: `${idOf('burned').slice(0, 64)}:2:9`,
+      address: null,
+      value: 0,
+    });
+  });
+
+  test('keeps integers that no JavaScript number holds', async () => {
+    const { body } = await get(`/inscription/${idOf('cursed')}`, json);
+    expect(body).toContain('"traits":{"n":9223372036854775807}');
+  });
+
+  test('is null where a fact is missing', async () => {
+    expect(await inscription(idOf('later 0'))).toMatchObject({
+      address: null,
+      fee: null,
+      next: null,
+      number: null,
+      parents: null,
+      previous: null,
+      satpoint: null,
+      value: null,
+    });
+    // none is claimed, so none holds
+    expect(await inscription(idOf('later 1'))).toMatchObject({ parents: [] });
+  });
+
+  test('is found by number', async () => {
+    expect(await inscription(1)).toMatchObject({ id: idOf('child 1') });
+  });
+
+  test.each([
+    [idOf('nobody'), 404],
+    ['999999', 404],
+    ['2147483648', 400],
+    ['x', 400],
+    ['-', 400],
+    ['1.5', 400],
+  ])('of %s is %i', async (query, status) => {
+    const answer = await get(`/inscription/${query}`, json);
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toEqual({ status: 'error', error: expect.any(String) as string });
+    expect(answer.headers.vary).toBe('Accept');
+  });
+});
+
+describe('pages', () => {
+  const urls = [
+    '/',
+    '/?text=first',
+    '/?text=zzz',
+    '/?text=a,b',
+    '/?text=a,b&all=1',
+    '/?text=12345&in=metadata',
+    `/?hash=${'0'.repeat(64)}`,
+    '/?text=content&page=2',
+    '/?text=content&page=99',
+    '/blocks',
+    '/blocks?from=770000',
+    '/block/767430',
+    '/block/800000?page=3',
+    '/block/800000?page=4',
+    `/inscription/${idOf('cursed')}`,
+    `/inscription/${idOf('later 0')}`,
+    `/inscription/${idOf('unbound')}`,
+    `/inscription/${idOf('lost')}`,
+  ];
+
+  test.each(urls)('%s is HTML under a strict policy', async (url) => {
+    const answer = await get(url);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+    });
+    const policy = String(answer.headers['content-security-policy']);
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self';/u);
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(answer.body).not.toMatch(/<script(?![^>]* src="\/assets\/)/u);
+    expect(answer.body).not.toMatch(/ on\w+=| style=|javascript:/u);
+    expect(answer.body).not.toContain('allow-same-origin');
+    expect(answer.body).not.toMatch(/\bundefined\b|\[object|NaN/u);
+  });
+
+  test('show what was inscribed as text, never as markup', async () => {
+    const { body } = await get('/?text=first');
+    expect(body).toContain('I am &lt;b&gt;<mark>first</mark>&lt;/b&gt;');
+    expect(body).toContain('1 inscription whose content contains <q>first</q>');
+  });
+
+  test('show what was asked as text', async () => {
+    const { body } = await get(`/?text=${encodeURIComponent('"><script>x</script>')}`);
+    expect(body).toContain('<q>&quot;&gt;&lt;script&gt;x&lt;/script&gt;</q>');
+    expect(body).toContain('value="&quot;&gt;&lt;script&gt;x&lt;/script&gt;"');
+  });
+
+  test('say of each block what is known and why', async () => {
+    const { body } = await get('/');
+    expect(body).toContain('everything: its whole history and the outputs that it spends');
+    expect(body).toContain(
+      'because the outputs that it spends are not given, and blocks before it are missing',
+    );
+    expect(body).toContain('32,569 blocks are not here');
+    expect(body).toContain('blocks in 2 runs');
+  });
+
+  test('go as deep as there are results', async () => {
+    const { body } = await get('/?text=content&page=3');
+    expect(body.match(/class="card"/gu)).toHaveLength(140 - 120);
+    expect(body).toContain('rel="prev"');
+    expect(body).not.toContain('rel="next"');
+  });
+
+  test('list the inscriptions of a block, in order and in pages', async () => {
+    const { body } = await get('/block/800000?page=3');
+    expect(body.match(/class="card"/gu)).toHaveLength(10);
+    expect(body.indexOf(idOf('later 120'))).toBeGreaterThan(0);
+    expect(body.indexOf(idOf('later 120'))).toBeLessThan(body.indexOf(idOf('later 121')));
+    expect((await get(`/block/${blockHashOf(800_000).reverse().toString('hex')}`)).statusCode).toBe(200);
+  });
+
+  test('lead from what was typed to where it belongs', async () => {
+    const target = async (typed: string, more = '') =>
+      (await get(`/?q=${encodeURIComponent(typed)}${more}`)).headers.location;
+    expect(await target('  ')).toBe('/');
+    expect(await target('#12')).toBe('/inscription/12');
+    expect(await target(idOf('lost'))).toBe(`/inscription/${idOf('lost')}`);
+    expect(await target('ab'.repeat(32))).toBe(`/?hash=${'ab'.repeat(32)}`);
+    expect(await target('a b&c')).toBe('/?text=a+b%26c');
+    expect(await target('a', '&in=metadata&all=1')).toBe('/?text=a&in=metadata&all=1');
+  });
+
+  test('offer the inscription of a number that was searched as text', async () => {
+    expect((await get('/?text=7')).body).toContain(`<a href="/inscription/${idOf('sibling 3')}">#7</a>`);
+  });
+
+  test('say what is wrong as a page', async () => {
+    for (const [url, status] of [
+      ['/?text=', 400],
+      ['/?text=a&page=0', 400],
+      ['/?hash=x', 400],
+      [`/?text=a&hash=${'0'.repeat(64)}`, 400],
+      ['/block/999999', 404],
+      ['/block/x', 400],
+      [`/inscription/${idOf('nobody')}`, 404],
+      ['/nowhere', 404],
+    ] as const) {
+      const answer = await get(url);
+      expect(answer.statusCode).toBe(status);
+      expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+    }
+  });
+
+  test('load their assets for ever, by the hash of their bytes', async () => {
+    const { body } = await get('/');
+    const assets = [...body.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/gu)].map((match) => match[1]!);
+    expect(new Set(assets).size).toBe(3);
+    for (const asset of assets) {
+      expect(asset).toMatch(/\?v=[0-9a-f]{12}$/u);
+      const answer = await get(asset);
+      expect(answer.statusCode).toBe(200);
+      expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+    }
+  });
+});
+
+describe('GET /status', () => {
+  test('has the tip and the totals, null where they are not known', async () => {
+    const answer = await get('/status', json);
+    expect(answer.json()).toEqual({
+      blessed_inscriptions: null,
+      chain: 'mainnet',
+      cursed_inscriptions: null,
+      height: 800_000,
+      inscriptions: 142,
+      lost_sats: null,
+      satscribe: { tipHash: blockHashOf(800_000).reverse().toString('hex'), blocks: 2, islands: 2 },
+    });
+  });
+});

@@ -1,0 +1,68 @@
+import { pino } from 'pino';
+import { buildApp } from '#http/app.ts';
+import type { App } from '#http/app-dependencies.ts';
+import type { SearchService } from '#kernel/contracts/search-service.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { createSearchService } from '#search/search-service.ts';
+import { type BlockSpec, insertChain } from './chain-rows.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+export interface HttpApp {
+  readonly app: App;
+  readonly database: TestDatabase;
+  /** What was logged, one object a line. */
+  readonly logged: Record<string, unknown>[];
+  close(): Promise<void>;
+}
+
+export interface HttpAppOptions {
+  readonly network?: NetworkName;
+  /** Instead of searches of the database, for faults. */
+  readonly search?: SearchService;
+}
+
+/** The app on a database of its own that holds a chain. */
+export async function createHttpApp(
+  blocks: readonly BlockSpec[],
+  { network = 'regtest', search }: HttpAppOptions = {},
+): Promise<HttpApp> {
+  const database = await createTestDatabase();
+  await insertChain(database.pool, blocks, network);
+  const engine = createPostgresEngine();
+  const logged: Record<string, unknown>[] = [];
+  const logger = pino(
+    { level: 'info' },
+    {
+      write: (line: string) => {
+        logged.push(JSON.parse(line) as Record<string, unknown>);
+      },
+    },
+  );
+  const app = buildApp({
+    pool: database.pool,
+    search: search ?? createSearchService({ pool: database.pool, engine }),
+    network: networks[network],
+    logger,
+  });
+  await app.ready();
+  return {
+    app,
+    database,
+    logged,
+    close: async () => {
+      await app.close();
+      await engine.close();
+      await database.drop();
+    },
+  };
+}
+
+/** The body of a search, as loosely as tests of bad input need it. */
+export interface SearchBody {
+  readonly status: string;
+  readonly error?: string;
+  readonly count: number;
+  readonly totalItems: number;
+  readonly results: readonly Readonly<Record<string, unknown>>[];
+}
