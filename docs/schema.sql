@@ -27,6 +27,7 @@ CREATE TABLE chain.blocks (
   CONSTRAINT blocks_hash_check CHECK ((length(hash) = 32)),
   CONSTRAINT blocks_header_check CHECK ((length(header) = 80))
 );
+CREATE INDEX blocks_hash ON chain.blocks USING btree (hash);
 
 CREATE TABLE chain.contents (
   content_id integer NOT NULL,
@@ -42,6 +43,8 @@ CREATE TABLE chain.contents (
 );
 ALTER TABLE chain.contents ALTER COLUMN body SET STORAGE EXTERNAL;
 ALTER TABLE chain.contents ALTER COLUMN folded SET STORAGE EXTERNAL;
+CREATE INDEX contents_decoded ON chain.contents USING btree (decoded_sha256) WHERE (decoded_sha256 IS NOT NULL);
+CREATE UNIQUE INDEX contents_sha256 ON chain.contents USING btree (sha256, variant);
 
 CREATE TABLE chain.inscription_details (
   key integer NOT NULL,
@@ -78,6 +81,10 @@ CREATE TABLE chain.inscriptions (
   metadata_id integer,
   CONSTRAINT inscriptions_pkey PRIMARY KEY (key)
 );
+CREATE INDEX inscriptions_content ON chain.inscriptions USING btree (content_id);
+CREATE UNIQUE INDEX inscriptions_id ON chain.inscriptions USING btree (txid, index);
+CREATE INDEX inscriptions_metadata ON chain.inscriptions USING btree (metadata_id) WHERE (metadata_id IS NOT NULL);
+CREATE INDEX inscriptions_number ON chain.inscriptions USING btree (number) WHERE (number IS NOT NULL);
 
 CREATE TABLE chain.locations (
   key integer NOT NULL,
@@ -93,6 +100,8 @@ CREATE TABLE chain.locations (
   spent_height integer,
   CONSTRAINT locations_pkey PRIMARY KEY (key, height, step)
 );
+CREATE INDEX locations_outpoint ON chain.locations USING btree (outpoint_fingerprint) WHERE (spent_height IS NULL);
+CREATE INDEX locations_spent ON chain.locations USING btree (spent_height) WHERE (spent_height IS NOT NULL);
 
 CREATE TABLE chain.metadata_texts (
   metadata_id integer NOT NULL,
@@ -101,6 +110,7 @@ CREATE TABLE chain.metadata_texts (
   folded bytea,
   CONSTRAINT metadata_texts_pkey PRIMARY KEY (metadata_id)
 );
+CREATE UNIQUE INDEX metadata_texts_sha256 ON chain.metadata_texts USING btree (sha256);
 
 CREATE TABLE chain.parents (
   child_key integer NOT NULL,
@@ -109,6 +119,7 @@ CREATE TABLE chain.parents (
   height integer NOT NULL,
   CONSTRAINT parents_pkey PRIMARY KEY (child_key, "position")
 );
+CREATE INDEX parents_parent ON chain.parents USING btree (parent_key, child_key);
 
 CREATE TABLE chain.search_columns (
   segment_id integer NOT NULL,

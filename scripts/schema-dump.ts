@@ -6,6 +6,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
 import { migrate, migrationSchemas } from '#kernel/pg/migrate.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
@@ -20,6 +21,7 @@ async function dumpFreshDatabase(): Promise<string> {
     await migrate(server.url);
     const client = await connectClient(server.url);
     try {
+      await ensureSecondaryIndexes(client);
       return await dump(client);
     } finally {
       await client.end();
