@@ -1,0 +1,85 @@
+/**
+ * Envelopes of a script read the slow way: first instructions as objects, then the grammar over them. An oracle for
+ * `scanScript`, which does both in one pass over bytes.
+ */
+
+type Instruction = { readonly push: Buffer } | { readonly opcode: number };
+
+/** Null: a push runs past the end. */
+function instructionsOf(script: Buffer): Instruction[] | null {
+  const instructions: Instruction[] = [];
+  for (let at = 0; at < script.length; ) {
+    const opcode = script[at++]!;
+    if (opcode > 0x4e) {
+      instructions.push({ opcode });
+      continue;
+    }
+    let length = opcode;
+    if (opcode >= 0x4c) {
+      const width = { 0x4c: 1, 0x4d: 2, 0x4e: 4 }[opcode]!;
+      if (at + width > script.length) return null;
+      length = script.readUIntLE(at, width);
+      at += width;
+    }
+    if (at + length > script.length) return null;
+    instructions.push({ push: script.subarray(at, at + length) });
+    at += length;
+  }
+  return instructions;
+}
+
+export interface ReferenceEnvelope {
+  readonly items: readonly string[];
+  readonly pushnum: boolean;
+  readonly stutter: boolean;
+}
+
+const isPush = (instruction: Instruction | undefined, hex: string): boolean =>
+  instruction !== undefined && 'push' in instruction && instruction.push.toString('hex') === hex;
+const isOp = (instruction: Instruction | undefined, opcode: number): boolean =>
+  instruction !== undefined && 'opcode' in instruction && instruction.opcode === opcode;
+
+function numberPushed(opcode: number): string | null {
+  if (opcode === 0x4f) return '81';
+  return opcode >= 0x51 && opcode <= 0x60 ? (opcode - 0x50).toString(16).padStart(2, '0') : null;
+}
+
+export function referenceEnvelopes(script: Buffer): ReferenceEnvelope[] {
+  const instructions = instructionsOf(script);
+  if (instructions === null) return [];
+  const envelopes: ReferenceEnvelope[] = [];
+  let stutter = false;
+  let at = 0;
+  while (at < instructions.length) {
+    if (!isPush(instructions[at++], '')) continue;
+    if (!isOp(instructions[at], 0x63)) {
+      stutter = isPush(instructions[at], '');
+      continue;
+    }
+    at++;
+    if (!isPush(instructions[at], '6f7264')) {
+      stutter = isPush(instructions[at], '');
+      continue;
+    }
+    at++;
+    const items: string[] = [];
+    let pushnum = false;
+    for (;;) {
+      const instruction = instructions[at++];
+      if (isOp(instruction, 0x68)) {
+        envelopes.push({ items, pushnum, stutter });
+        break;
+      }
+      const number =
+        instruction !== undefined && 'opcode' in instruction ? numberPushed(instruction.opcode) : null;
+      if (instruction !== undefined && 'push' in instruction) items.push(instruction.push.toString('hex'));
+      else if (number !== null) items.push(number);
+      else {
+        stutter = false;
+        break;
+      }
+      pushnum ||= number !== null;
+    }
+  }
+  return envelopes;
+}
