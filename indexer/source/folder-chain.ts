@@ -28,33 +28,38 @@ export async function chainTo(
   listing: FolderListing,
   tip: string,
 ): Promise<ListedBlock[]> {
-  let best: ListedBlock[] | null = null;
-  if (file.headers !== undefined || !ambiguous(listing)) best = bestChain(dir, file, listing);
-  const onBest = new Map(best?.map((block, index) => [block.hash, index]));
+  const best = file.headers !== undefined || !ambiguous(listing) ? bestChain(dir, file, listing) : [];
+  const placeOnBest = new Map(best.map((block, index) => [block.hash, index]));
   const above: ListedBlock[] = [];
-  let at: ListedBlock | null = findBlock(listing, tip);
-  if (at === null && !onBest.has(tip)) {
-    throw new AppError('folder_invalid', `No block ${tip} is in ${dir}.`, { dir, hash: tip });
-  }
-  let joined = onBest.get(tip);
+  let joined = placeOnBest.get(tip);
+  let at = joined === undefined ? findBlock(dir, listing, tip) : null;
   while (joined === undefined && at !== null) {
     above.push(at);
     const parent = await parentOf(dir, listing, at);
-    joined = onBest.get(parent);
-    at =
-      listing.byHeight.get(at.height - 1)?.includes(parent) === true
-        ? { height: at.height - 1, hash: parent }
-        : null;
+    joined = placeOnBest.get(parent);
+    at = fileBelow(listing, at, parent);
   }
   above.reverse();
-  const lowest = above[0]?.height ?? 0;
   const below =
-    joined === undefined
-      ? (best ?? []).filter(({ height }) => file.gaps === true && height < lowest - 1)
-      : (best ?? []).slice(0, joined + 1);
+    joined === undefined ? islandsBelow(best, above[0], file.gaps === true) : best.slice(0, joined + 1);
   const chain = [...below, ...above];
   checkOrder(dir, chain, file.gaps === true);
   return chain;
+}
+
+/** With gaps: what the best chain has below the block at which another one begins. */
+function islandsBelow(
+  best: readonly ListedBlock[],
+  lowest: ListedBlock | undefined,
+  gaps: boolean,
+): readonly ListedBlock[] {
+  return gaps && lowest !== undefined ? best.filter(({ height }) => height < lowest.height - 1) : [];
+}
+
+/** The file of a block's parent, if it is there. */
+function fileBelow(listing: FolderListing, { height }: ListedBlock, parent: string): ListedBlock | null {
+  const isThere = listing.byHeight.get(height - 1)?.includes(parent) === true;
+  return isThere ? { height: height - 1, hash: parent } : null;
 }
 
 function ambiguous(listing: FolderListing): boolean {
@@ -92,9 +97,9 @@ function checkOrder(dir: string, chain: readonly ListedBlock[], gaps: boolean): 
   }
 }
 
-function findBlock(listing: FolderListing, hash: string): ListedBlock | null {
+function findBlock(dir: string, listing: FolderListing, hash: string): ListedBlock {
   for (const [height, hashes] of listing.byHeight) if (hashes.includes(hash)) return { height, hash };
-  return null;
+  throw new AppError('folder_invalid', `No block ${hash} is in ${dir}.`, { dir, hash });
 }
 
 /** The parent that a block's header names, in display order. */

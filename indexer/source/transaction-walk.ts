@@ -1,15 +1,14 @@
 import { compactSizeWidth, longCompactSize } from '#indexer/parse/compact-size.ts';
 
 /** A place in the block where what is read cannot be so; `verifyBlock` answers with it. */
-export class WalkError {
+export class WalkError extends Error {
   readonly code: 'block_truncated' | 'block_oversized' | 'block_corrupt';
   readonly at: number;
-  readonly message: string;
 
   constructor(code: WalkError['code'], at: number, message: string) {
+    super(message);
     this.code = code;
     this.at = at;
-    this.message = message;
   }
 }
 

@@ -53,6 +53,17 @@ const table = {
     action: 'Copy the spent file of that block again.',
     retryable: false,
   },
+  tip_changed: {
+    meaning: 'The indexed tip is not the one that this process left: something else wrote to the database.',
+    action: 'Make sure that one process alone indexes into the database, and start it again.',
+    retryable: true,
+  },
+  rules_changed: {
+    meaning: 'The database was made by other rules for texts or CBOR than those of this version.',
+    action:
+      'Index into a new database or data folder; the old one stays readable for the version that made it.',
+    retryable: false,
+  },
   search_text_invalid: {
     meaning: 'The text of a search has no needle, too many, or one that is too long.',
     action: 'Send 1 to 32 needles of 1 to 1,000 characters each; docs/search.md, "Needles".',

@@ -1,0 +1,196 @@
+import type pg from 'pg';
+import { curseUnknown } from '#indexer/ledger/ledger-block.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import { type ContentRegistry, unknownId } from './content-registry.ts';
+import { HashTable } from './hash-table.ts';
+import { HeldOutputs } from './held-outputs.ts';
+import { ensureSecondaryIndexes, type SecondaryIndexName } from './secondary-indexes.ts';
+import type { WriterMemory } from './writer-memory.ts';
+
+const hashLength = 32;
+
+/** What was found out about the blocks of a batch before the first of them is applied. */
+export interface BatchAnswers {
+  /** For each block: id of each distinct content, or `unknownId.absent`. */
+  readonly contents: readonly Int32Array[];
+  readonly metadata: readonly Int32Array[];
+  /** Committed locations in outputs that the blocks may spend. */
+  readonly held: HeldOutputs;
+}
+
+interface Asked {
+  readonly hashes: Buffer[];
+  /** For each block: id or `unknownId` of each of its hashes. */
+  readonly ids: Int32Array[];
+}
+
+/**
+ * Asks the database, in one query a kind, about those contents, metadata texts and spent outputs of a batch that
+ * memory cannot answer for. Everything is probed at once, before the first wait: what is committed meanwhile changes
+ * neither what was found nor what was asked.
+ */
+export class BatchQuestions {
+  private readonly client: pg.ClientBase;
+  private readonly memory: WriterMemory;
+  private readonly indexed = new Set<SecondaryIndexName>();
+
+  constructor(client: pg.ClientBase, memory: WriterMemory) {
+    this.client = client;
+    this.memory = memory;
+  }
+
+  async ask(blocks: readonly ParsedBlock[]): Promise<BatchAnswers> {
+    const { contents, metadata } = this.memory;
+    const askedContents = probe(
+      contents,
+      blocks.map(({ columns }) => [columns.contentHash, columns.contentVariant]),
+    );
+    const askedMetadata = probe(
+      metadata,
+      blocks.map(({ columns }) => [columns.metadataHash, null]),
+    );
+    const fingerprints = this.trackedInputs(blocks);
+    const contentIds = await this.find(
+      askedContents.hashes,
+      'contents_sha256',
+      'SELECT sha256, variant, content_id AS id FROM chain.contents WHERE sha256 = ANY($1)',
+    );
+    const metadataIds = await this.find(
+      askedMetadata.hashes,
+      'metadata_texts_sha256',
+      'SELECT sha256, 0 AS variant, metadata_id AS id FROM chain.metadata_texts WHERE sha256 = ANY($1)',
+    );
+    const held = await this.heldOutputs(fingerprints);
+    blocks.forEach(({ columns }, index) => {
+      settle(contents, contentIds, askedContents.ids[index], columns.contentHash, columns.contentVariant);
+      settle(metadata, metadataIds, askedMetadata.ids[index], columns.metadataHash, null);
+    });
+    return { contents: askedContents.ids, metadata: askedMetadata.ids, held };
+  }
+
+  /** Fingerprints of inputs that may spend an output which holds inscriptions and is committed. */
+  private trackedInputs(blocks: readonly ParsedBlock[]): string[] {
+    const { tracked } = this.memory;
+    const fingerprints: string[] = [];
+    if (tracked.size === 0) return fingerprints;
+    for (const { columns } of blocks) {
+      const { inputFingerprintLow, inputFingerprintHigh } = columns;
+      for (let input = 0; input < inputFingerprintLow.length; input++) {
+        const low = inputFingerprintLow[input] as number;
+        const high = inputFingerprintHigh[input] as number;
+        if (tracked.has(low, high)) fingerprints.push(signed64(low, high));
+      }
+    }
+    return fingerprints;
+  }
+
+  private async find(
+    hashes: readonly Buffer[],
+    index: SecondaryIndexName,
+    query: string,
+  ): Promise<HashTable> {
+    const table = new HashTable();
+    if (hashes.length === 0) return table;
+    await this.ensureIndex(index);
+    const { rows } = await this.client.query<{ sha256: Buffer; variant: number; id: number }>(query, [
+      hashes,
+    ]);
+    for (const { sha256, variant, id } of rows) table.add(sha256, 0, variant, id);
+    return table;
+  }
+
+  private async heldOutputs(fingerprints: readonly string[]): Promise<HeldOutputs> {
+    const held = new HeldOutputs();
+    if (fingerprints.length === 0) return held;
+    await this.ensureIndex('locations_outpoint');
+    const { rows } = await this.client.query<HeldQueryRow>(
+      `SELECT l.outpoint_fingerprint::text AS fingerprint, l.key, l.height, l.step, l.sat_offset, l.vout,
+         coalesce(l.txid, i.txid) AS txid, i.txid AS id_txid, i.index AS id_index, i.curse
+       FROM chain.locations l JOIN chain.inscriptions i ON i.key = l.key
+       WHERE l.outpoint_fingerprint = ANY($1::bigint[]) AND l.spent_height IS NULL`,
+      [fingerprints],
+    );
+    for (const row of rows) {
+      const bits = BigInt.asUintN(64, BigInt(row.fingerprint));
+      held.add({
+        fingerprintLow: Number(bits & 0xffff_ffffn),
+        fingerprintHigh: Number(bits >> 32n),
+        key: row.key,
+        height: row.height,
+        step: row.step,
+        satOffset: row.sat_offset,
+        txids: row.txid,
+        txidAt: 0,
+        vout: row.vout,
+        idTxids: row.id_txid,
+        idTxidAt: 0,
+        idIndex: row.id_index,
+        curse: row.curse ?? curseUnknown,
+      });
+    }
+    return held;
+  }
+
+  /** A first bulk load builds its indexes at its end, but those that it needs itself just before it does. */
+  private async ensureIndex(index: SecondaryIndexName): Promise<void> {
+    if (this.indexed.has(index)) return;
+    await ensureSecondaryIndexes(this.client, [index]);
+    this.indexed.add(index);
+  }
+}
+
+interface HeldQueryRow {
+  fingerprint: string;
+  key: number;
+  height: number;
+  step: number;
+  sat_offset: number;
+  vout: number;
+  txid: Buffer;
+  id_txid: Buffer;
+  id_index: number;
+  curse: number | null;
+}
+
+/** The 64 bits of a fingerprint as Postgres writes a bigint. */
+function signed64(low: number, high: number): string {
+  return BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low)).toString();
+}
+
+function probe(
+  registry: ContentRegistry,
+  blocks: readonly (readonly [hashes: Uint8Array, variants: Uint8Array | null])[],
+): Asked {
+  const asked: Asked = { hashes: [], ids: [] };
+  for (const [hashes, variants] of blocks) {
+    const ids = new Int32Array(hashes.length / hashLength);
+    for (let row = 0; row < ids.length; row++) {
+      const at = row * hashLength;
+      const id = registry.probe(hashes, at, variants === null ? 0 : (variants[row] as number));
+      ids[row] = id;
+      if (id === unknownId.ask) asked.hashes.push(Buffer.from(hashes.subarray(at, at + hashLength)));
+    }
+    asked.ids.push(ids);
+  }
+  return asked;
+}
+
+/** Puts what the database said where a hash was asked about. */
+function settle(
+  registry: ContentRegistry,
+  found: HashTable,
+  ids: Int32Array | undefined,
+  hashes: Uint8Array,
+  variants: Uint8Array | null,
+): void {
+  if (ids === undefined) return;
+  for (let row = 0; row < ids.length; row++) {
+    if (ids[row] !== unknownId.ask) continue;
+    const variant = variants === null ? 0 : (variants[row] as number);
+    const id = found.find(hashes, row * hashLength, variant);
+    ids[row] = id < 0 ? unknownId.absent : id;
+    // another block of the batch may have asked for the same
+    if (id >= 0 && registry.probe(hashes, row * hashLength, variant) < 0)
+      registry.keep(hashes, row * hashLength, variant, id);
+  }
+}

@@ -1,0 +1,62 @@
+import type { LedgerBlock } from '#indexer/ledger/ledger-block.ts';
+import { type BatchEncoders, createEncoders } from './block-rows.ts';
+import type { ChainPosition } from './chain-position.ts';
+import type { HashTable } from './hash-table.ts';
+import { HeldOutputs } from './held-outputs.ts';
+
+/** Rows of locations that end, as columns of an UPDATE. */
+export interface LeftRows {
+  readonly key: number[];
+  readonly height: number[];
+  readonly step: number[];
+  readonly spentHeight: number[];
+}
+
+/** Encoders that go round: two sets, one being filled while the other is being sent. */
+export class EncoderPool {
+  private readonly idle: BatchEncoders[] = [];
+
+  take(): BatchEncoders {
+    return this.idle.pop() ?? createEncoders();
+  }
+
+  give(encoders: BatchEncoders): void {
+    for (const encoder of Object.values(encoders)) encoder.reset();
+    this.idle.push(encoders);
+  }
+}
+
+/** Whole blocks on their way into the database: encoded rows, and what memory learns when they are committed. */
+export class Batch {
+  /** Where the chain stands before and, so far, after it. */
+  readonly before: ChainPosition;
+  after: ChainPosition;
+  readonly encoders: BatchEncoders;
+  readonly contents: HashTable;
+  readonly metadata: HashTable;
+  /** Outputs with inscriptions that its blocks made and that were not spent in the block that made them. */
+  readonly outputs = new HeldOutputs();
+  readonly left: LeftRows = { key: [], height: [], step: [], spentHeight: [] };
+  readonly ledgers: LedgerBlock[] = [];
+  bytes = 0;
+
+  constructor(
+    before: ChainPosition,
+    encoders: BatchEncoders,
+    tables: { readonly contents: HashTable; readonly metadata: HashTable },
+  ) {
+    this.before = before;
+    this.after = before;
+    this.encoders = encoders;
+    this.contents = tables.contents;
+    this.metadata = tables.metadata;
+  }
+
+  get blocks(): number {
+    return this.ledgers.length;
+  }
+
+  get inscriptions(): number {
+    return this.after.counters.nextKey - this.before.counters.nextKey;
+  }
+}

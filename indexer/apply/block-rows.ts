@@ -1,0 +1,253 @@
+import {
+  charmsUnknown,
+  curseUnknown,
+  type LedgerBlock,
+  type NewLocations,
+  numberUnknown,
+  places,
+} from '#indexer/ledger/ledger-block.ts';
+import type { BlockColumns } from '#indexer/parse/block-columns.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+
+/** Tables that a batch is copied into, with the columns in the order in which they are encoded here. */
+export const copyTargets = {
+  blocks: [
+    'chain.blocks',
+    'height, hash, header, time, parsed_at, size_bytes, tx_count, island_height, anchored, has_spent, first_key, next_key, next_content_id, next_metadata_id, sequence, blessed, cursed, unbound, lost_sats',
+  ],
+  contents: [
+    'chain.contents',
+    'content_id, sha256, variant, text, body, folded, decoded_sha256, decoded_length',
+  ],
+  metadataTexts: ['chain.metadata_texts', 'metadata_id, sha256, json, folded'],
+  inscriptions: [
+    'chain.inscriptions',
+    'key, txid, index, height, tx_index, input, content_id, content_type, number, curse, charms, fee, flags, metadata_id',
+  ],
+  details: [
+    'chain.inscription_details',
+    'key, content_encoding, metaprotocol, pointer, delegate, claimed_parents, metadata, properties, property_encoding, properties_json, rune, note, unknown_fields',
+  ],
+  parents: ['chain.parents', 'child_key, position, parent_key, height'],
+  locations: [
+    'chain.locations',
+    'key, height, step, place, txid, vout, sat_offset, value, script, outpoint_fingerprint, spent_height',
+  ],
+} as const;
+export type CopyTarget = keyof typeof copyTargets;
+
+const fieldKindCount = 12;
+const hashLength = 32;
+
+/** The encoders of a batch, one a table. */
+export type BatchEncoders = { readonly [Target in CopyTarget]: CopyEncoder };
+
+export function createEncoders(): BatchEncoders {
+  const made = Object.entries(copyTargets).map(([target, [, columns]]) => [
+    target,
+    new CopyEncoder(columns.split(',').length),
+  ]);
+  return Object.fromEntries(made) as BatchEncoders;
+}
+
+/** What the writer adds to a block's columns and its ledger's answer. */
+export interface BlockPlace {
+  readonly islandHeight: number;
+  readonly anchored: boolean;
+  readonly nextContentId: number;
+  readonly nextMetadataId: number;
+  /** Milliseconds since 1970. */
+  readonly parsedAt: number;
+  /** Ids of the block's distinct contents and metadata texts. */
+  readonly contentIds: Int32Array;
+  readonly metadataIds: Int32Array;
+}
+
+/** Encodes the row of a block. */
+export function encodeBlock(
+  out: CopyEncoder,
+  block: ParsedBlock,
+  ledger: LedgerBlock,
+  place: BlockPlace,
+): void {
+  const { header, txStart } = block.columns;
+  const { counters, inscriptions } = ledger;
+  out.row();
+  out.int4(block.ref.height);
+  out.range(block.ref.hash, 0, hashLength);
+  out.range(header, 0, header.length);
+  out.int8(new DataView(header.buffer, header.byteOffset).getUint32(68, true));
+  out.timestamptz(place.parsedAt);
+  out.int4(block.bytes.length);
+  out.int4(txStart.length - 1);
+  out.int4(place.islandHeight);
+  out.boolean(place.anchored);
+  out.boolean(block.hasSpent);
+  out.int4(inscriptions.firstKey);
+  out.int4(counters.nextKey);
+  out.int4(place.nextContentId);
+  out.int4(place.nextMetadataId);
+  int8OrNull(out, counters.sequence);
+  int8OrNull(out, counters.blessed);
+  int8OrNull(out, counters.cursed);
+  int8OrNull(out, counters.unbound);
+  int8OrNull(out, counters.lostSats);
+}
+
+/** Encodes content `row` of the block's columns under its new id. */
+export function encodeContent(out: CopyEncoder, columns: BlockColumns, row: number, contentId: number): void {
+  const { arena, contentRange, contentFolded, contentDecodedLength } = columns;
+  const text = columns.contentText[row] as number;
+  const decodedLength = contentDecodedLength[row] as number;
+  out.row();
+  out.int4(contentId);
+  out.range(columns.contentHash, row * hashLength, hashLength);
+  out.int2(columns.contentVariant[row] as number);
+  out.int2(text);
+  out.range(arena, contentRange[row * 2] as number, contentRange[row * 2 + 1] as number);
+  if (text === 2) out.range(arena, contentFolded[row * 2] as number, contentFolded[row * 2 + 1] as number);
+  else out.null();
+  if (decodedLength < 0) {
+    out.null();
+    out.null();
+  } else {
+    out.range(columns.contentDecodedHash, row * hashLength, hashLength);
+    out.int4(decodedLength);
+  }
+}
+
+/** Encodes metadata text `row` of the block's columns under its new id. */
+export function encodeMetadata(
+  out: CopyEncoder,
+  columns: BlockColumns,
+  row: number,
+  metadataId: number,
+): void {
+  const { arena, metadataRange, metadataFolded } = columns;
+  const foldedLength = metadataFolded[row * 2 + 1] as number;
+  out.row();
+  out.int4(metadataId);
+  out.range(columns.metadataHash, row * hashLength, hashLength);
+  out.range(arena, metadataRange[row * 2] as number, metadataRange[row * 2 + 1] as number);
+  if (foldedLength > 0) out.range(arena, metadataFolded[row * 2] as number, foldedLength);
+  else out.null();
+}
+
+/** Encodes the new inscriptions of a block, with their details and parents. */
+export function encodeInscriptions(
+  encoders: BatchEncoders,
+  columns: BlockColumns,
+  ledger: LedgerBlock,
+  place: BlockPlace,
+): void {
+  const out = encoders.inscriptions;
+  const { inscriptions: rows, height } = ledger;
+  const { arena, typeRange } = columns;
+  for (let row = 0; row < rows.count; row++) {
+    const envelope = rows.envelope[row] as number;
+    const reveal = rows.reveal[row] as number;
+    const type = columns.envelopeType[envelope] as number;
+    const fee = rows.fee[row] as number;
+    out.row();
+    out.int4(rows.firstKey + row);
+    out.range(columns.revealTxid, reveal * hashLength, hashLength);
+    out.int4(rows.index[row] as number);
+    out.int4(height);
+    out.int4(columns.revealTx[reveal] as number);
+    out.int4(columns.envelopeInput[envelope] as number);
+    idOrNull(out, place.contentIds, columns.envelopeContent[envelope] as number);
+    if (type < 0) out.null();
+    else out.range(arena, typeRange[type * 2] as number, typeRange[type * 2 + 1] as number);
+    if (rows.number[row] === numberUnknown) out.null();
+    else out.int4(rows.number[row] as number);
+    if (rows.curse[row] === curseUnknown) out.null();
+    else out.int2(rows.curse[row] as number);
+    if (rows.charms[row] === charmsUnknown) out.null();
+    else out.int2(rows.charms[row] as number);
+    if (Number.isNaN(fee)) out.null();
+    else out.int8(fee);
+    out.int2(columns.envelopeFlags[envelope] as number);
+    idOrNull(out, place.metadataIds, columns.envelopeMetadata[envelope] as number);
+    encodeDetails(encoders.details, columns, envelope, rows.firstKey + row);
+  }
+  encodeParents(encoders.parents, ledger);
+}
+
+function idOrNull(out: CopyEncoder, ids: Int32Array, row: number): void {
+  if (row < 0) out.null();
+  else out.int4(ids[row] as number);
+}
+
+function int8OrNull(out: CopyEncoder, value: number | null): void {
+  if (value === null) out.null();
+  else out.int8(value);
+}
+
+const fieldOfKind = new Int32Array(fieldKindCount + 1);
+
+/** One row where the envelope has any of the rarer fields. The numbers of `fieldKinds` are in the order of the columns. */
+function encodeDetails(out: CopyEncoder, columns: BlockColumns, envelope: number, key: number): void {
+  const { arena, envelopeFirstField, fieldKind, fieldRange } = columns;
+  const first = envelopeFirstField[envelope] as number;
+  const end = envelopeFirstField[envelope + 1] as number;
+  if (first === end) return;
+  fieldOfKind.fill(-1);
+  for (let field = first; field < end; field++) fieldOfKind[fieldKind[field] as number] = field;
+  out.row();
+  out.int4(key);
+  for (let kind = 1; kind <= fieldKindCount; kind++) {
+    const field = fieldOfKind[kind] as number;
+    if (field < 0) out.null();
+    else out.range(arena, fieldRange[field * 2] as number, fieldRange[field * 2 + 1] as number);
+  }
+}
+
+function encodeParents(out: CopyEncoder, ledger: LedgerBlock): void {
+  const { firstParent, parentKey, firstKey, count } = ledger.inscriptions;
+  for (let row = 0; row < count; row++) {
+    const first = firstParent[row] as number;
+    const end = firstParent[row + 1] as number;
+    for (let at = first; at < end; at++) {
+      out.row();
+      out.int4(firstKey + row);
+      out.int2(at - first);
+      out.int4(parentKey[at] as number);
+      out.int4(ledger.height);
+    }
+  }
+}
+
+/** Encodes the new locations of a block. */
+export function encodeLocations(out: CopyEncoder, block: Uint8Array, ledger: LedgerBlock): void {
+  const { locations: rows, txids, height } = ledger;
+  for (let row = 0; row < rows.count; row++) {
+    const txid = rows.txid[row] as number;
+    out.row();
+    out.int4(rows.key[row] as number);
+    out.int4(height);
+    out.int4(rows.step[row] as number);
+    out.int2(rows.place[row] as number);
+    if (txid < 0) out.null();
+    else out.range(txids, txid * hashLength, hashLength);
+    encodeOutput(out, block, rows, row);
+    if (rows.spent[row] === 1) out.int4(height);
+    else out.null();
+  }
+}
+
+function encodeOutput(out: CopyEncoder, block: Uint8Array, rows: NewLocations, row: number): void {
+  const isOutput = rows.place[row] === places.output;
+  if (isOutput) out.int4(rows.vout[row] as number);
+  else out.null();
+  out.int8(rows.satOffset[row] as number);
+  if (!isOutput) {
+    out.null();
+    out.null();
+    out.null();
+    return;
+  }
+  out.int8(rows.value[row] as number);
+  out.range(block, rows.scriptStart[row] as number, rows.scriptLength[row] as number);
+  out.int8Halves(rows.fingerprintHigh[row] as number, rows.fingerprintLow[row] as number);
+}

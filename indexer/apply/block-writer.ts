@@ -1,0 +1,132 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expandFingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import { Batch, EncoderPool } from './batch.ts';
+import { BatchQuestions } from './batch-questions.ts';
+import type { ChainPosition } from './chain-position.ts';
+import type { ChainSession } from './chain-session.ts';
+import { addToBatch, type ChainFacts } from './fill-batch.ts';
+import { writeBatch } from './write-batch.ts';
+import { loadWriterMemory, type WriterMemory } from './writer-memory.ts';
+
+/** What a committed batch was. */
+export interface Committed {
+  readonly blocks: number;
+  readonly bytes: number;
+  readonly inscriptions: number;
+  readonly position: ChainPosition;
+}
+
+export interface BlockWriterOptions {
+  readonly session: ChainSession;
+  readonly facts: Omit<ChainFacts, 'fingerprintKey'>;
+  readonly position: ChainPosition;
+  readonly onCommit?: (committed: Committed) => void;
+}
+
+/**
+ * Brings parsed blocks into the database, in batches, in chain order. While one batch is being written the next one is
+ * prepared: two at most are in memory. After an error nothing more can be written: memory is read anew by the next one.
+ */
+export class BlockWriter {
+  private readonly session: ChainSession;
+  private readonly facts: ChainFacts;
+  private readonly memory: WriterMemory;
+  private readonly questions: BatchQuestions;
+  private readonly encoders = new EncoderPool();
+  private readonly onCommit: (committed: Committed) => void;
+  private position: ChainPosition;
+  /** The batch that is being written. */
+  private underWay: Batch | null = null;
+  private writing: Promise<void> = Promise.resolve();
+
+  private constructor(options: BlockWriterOptions, memory: WriterMemory) {
+    const { session, facts, position } = options;
+    this.session = session;
+    this.facts = { ...facts, fingerprintKey: expandFingerprintKey(session.fingerprintKey) };
+    this.memory = memory;
+    this.position = position;
+    this.questions = new BatchQuestions(session.reader, memory);
+    this.onCommit = options.onCommit ?? (() => undefined);
+  }
+
+  static async open(options: BlockWriterOptions): Promise<BlockWriter> {
+    return new BlockWriter(options, await loadWriterMemory(options.session.reader));
+  }
+
+  /**
+   * Applies consecutive blocks and begins to write them; settles when the next ones may come. The blocks are released.
+   * Throws what a block is refused for, after those before it were begun to be written, and any error of the batch
+   * before.
+   */
+  async write(blocks: readonly ParsedBlock[], isBulk: boolean): Promise<void> {
+    const { memory } = this;
+    // what is not committed now is looked for there, though it may be committed before it is needed
+    const onTheirWay = this.underWay === null ? [] : [this.underWay.outputs];
+    const answers = await this.questions.ask(blocks);
+    const batch = new Batch(this.position, this.encoders.take(), {
+      contents: memory.contents.begin(),
+      metadata: memory.metadata.begin(),
+    });
+    let refusal: { readonly error: unknown } | null = null;
+    for (const [index, block] of blocks.entries()) {
+      try {
+        addToBatch(
+          batch,
+          block,
+          {
+            contents: answers.contents[index] as Int32Array,
+            metadata: answers.metadata[index] as Int32Array,
+            held: [answers.held, ...onTheirWay],
+          },
+          this.facts,
+        );
+      } catch (error) {
+        refusal = { error };
+        break;
+      }
+      block.release();
+      // a block takes some milliseconds: others have their turn before the next one
+      await nextTurn();
+    }
+    await this.begin(batch, isBulk && refusal === null);
+    if (refusal !== null) throw refusal.error;
+  }
+
+  /** Settles when everything that was begun is committed. */
+  async finish(): Promise<void> {
+    await this.writing;
+  }
+
+  private async begin(batch: Batch, isBulk: boolean): Promise<void> {
+    await this.writing;
+    this.position = batch.after;
+    if (batch.blocks === 0) return;
+    this.underWay = batch;
+    this.writing = this.commit(batch, isBulk);
+    // whoever waits next sees the error; until then it is no unhandled one
+    this.writing.catch(() => undefined);
+  }
+
+  private async commit(batch: Batch, isBulk: boolean): Promise<void> {
+    const { memory } = this;
+    try {
+      await writeBatch(this.session.writer, batch, isBulk);
+    } catch (error) {
+      memory.contents.rollback();
+      memory.metadata.rollback();
+      throw error;
+    }
+    memory.contents.commit(batch.contents);
+    memory.metadata.commit(batch.metadata);
+    for (const { tracked } of batch.ledgers) memory.tracked.apply(tracked);
+    this.underWay = null;
+    this.encoders.give(batch.encoders);
+    this.onCommit({
+      blocks: batch.blocks,
+      bytes: batch.bytes,
+      inscriptions: batch.inscriptions,
+      position: batch.after,
+    });
+  }
+}

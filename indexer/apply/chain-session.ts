@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import { cborRulesVersion } from '#indexer/parse/cbor-json.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { textRulesVersion } from '#kernel/text/searchable.ts';
+import { type ChainPosition, emptyChain } from './chain-position.ts';
+
+/** The two connections of the one process that applies blocks, and what it must know of the database. */
+export interface ChainSession {
+  /** Writes; holds the advisory lock. */
+  readonly writer: pg.PoolClient;
+  /** Asks about what is committed while a batch is being written. */
+  readonly reader: pg.PoolClient;
+  readonly fingerprintKey: Uint8Array;
+  close(): void;
+}
+
+/**
+ * Joins of a few thousand ids with tables of millions: whatever the planner believes the tables to hold, the index is
+ * the right way. A connection that stands still within a transaction would hold back VACUUM: its process is stopped.
+ */
+const sessionSettings = `
+  SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+  SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '10min'`;
+
+/**
+ * Takes the writer's lock and makes sure that the database is of this network and of these rules; an empty one becomes
+ * so. Throws `database_busy`, `network_mismatch` or `rules_changed`.
+ */
+export async function openChainSession(pool: pg.Pool, network: NetworkName): Promise<ChainSession> {
+  const clients: pg.PoolClient[] = [];
+  // not given back to the pool: their settings and the lock end with the connections
+  const close = (): void => {
+    for (const client of clients.splice(0)) client.release(true);
+  };
+  try {
+    const writer = await pool.connect();
+    clients.push(writer);
+    await takeAdvisoryLock(writer, 'writer');
+    const reader = await pool.connect();
+    clients.push(reader);
+    for (const client of clients) await client.query(sessionSettings);
+    const fingerprintKey = await withTransaction(writer, (tx) => claimDatabase(tx, network));
+    return { writer, reader, fingerprintKey, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+async function claimDatabase(tx: pg.ClientBase, network: NetworkName): Promise<Uint8Array> {
+  await tx.query('INSERT INTO service.instance (network) VALUES ($1) ON CONFLICT DO NOTHING', [network]);
+  await tx.query(
+    `INSERT INTO chain.state (network, fingerprint_key, text_rules, cbor_rules) VALUES ($1, $2, $3, $4)
+     ON CONFLICT DO NOTHING`,
+    [network, randomBytes(32), textRulesVersion, cborRulesVersion],
+  );
+  const { rows } = await tx.query<{
+    instance: string;
+    network: string;
+    fingerprint_key: Buffer;
+    text_rules: number;
+    cbor_rules: number;
+  }>(
+    `SELECT i.network AS instance, s.network, s.fingerprint_key, s.text_rules, s.cbor_rules
+     FROM chain.state s, service.instance i`,
+  );
+  const row = rows[0];
+  if (row === undefined) throw new RangeError('chain.state is empty behind an insert');
+  if (row.instance !== network || row.network !== network) {
+    throw new AppError(
+      'network_mismatch',
+      `The blocks are of ${network}, and this database serves ${row.instance}.`,
+      { source: network, database: row.instance },
+    );
+  }
+  if (row.text_rules !== textRulesVersion || row.cbor_rules !== cborRulesVersion) {
+    throw new AppError('rules_changed', 'The database was made by other rules for texts or CBOR.', {
+      database: { text: row.text_rules, cbor: row.cbor_rules },
+      program: { text: textRulesVersion, cbor: cborRulesVersion },
+    });
+  }
+  return Uint8Array.from(row.fingerprint_key);
+}
+
+interface TipRow {
+  height: number;
+  hash: Buffer;
+  island_height: number;
+  still_anchored: boolean;
+  next_key: number;
+  next_content_id: number;
+  next_metadata_id: number;
+  sequence: number | null;
+  blessed: number | null;
+  cursed: number | null;
+  unbound: number | null;
+  lost_sats: number | null;
+}
+
+/** Where the indexed chain stands. */
+export async function readPosition(client: pg.ClientBase): Promise<ChainPosition> {
+  // an island is anchored until a block of it reveals or moves inscriptions and the outputs that it spends are not known
+  const { rows } = await client.query<TipRow>(
+    `SELECT height, hash, island_height, next_key, next_content_id, next_metadata_id,
+       sequence, blessed, cursed, unbound, lost_sats,
+       anchored AND (has_spent OR tx_count <= 1 OR (next_key = first_key
+         AND NOT EXISTS (SELECT FROM chain.locations WHERE spent_height = b.height))) AS still_anchored
+     FROM chain.blocks b ORDER BY height DESC LIMIT 1`,
+  );
+  const row = rows[0];
+  if (row === undefined) return emptyChain;
+  const { sequence, blessed, cursed, unbound, lost_sats: lostSats } = row;
+  return {
+    tip: { height: row.height, hash: Uint8Array.from(row.hash) },
+    islandHeight: row.island_height,
+    anchored: row.still_anchored,
+    counters: { nextKey: row.next_key, sequence, blessed, cursed, unbound, lostSats },
+    nextContentId: row.next_content_id,
+    nextMetadataId: row.next_metadata_id,
+  };
+}

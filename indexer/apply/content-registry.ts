@@ -1,0 +1,118 @@
+import { strict as assert } from 'node:assert';
+import { BloomFilter } from './bloom-filter.ts';
+import { HashTable, sameHash, slotHash } from './hash-table.ts';
+
+const hashLength = 32;
+const ways = 8;
+
+/**
+ * Entries of a cache: 37 bytes each, 39 MB for contents. On mainnet most copies repeat a content of the last few
+ * thousand blocks; what is older is found by the filter and a query.
+ */
+export const contentCacheEntries = 1 << 20;
+/** Metadata repeats less and is rarer. */
+export const metadataCacheEntries = 1 << 17;
+
+/** What a registry knows of a hash without asking the database, where it is no id. */
+export const unknownId = {
+  /** It is in no row, committed or on its way. */
+  absent: -1,
+  /** It may be in a committed row: ask. */
+  ask: -2,
+} as const;
+
+/**
+ * Which (sha256, variant) has a row already, and its id: a set-associative cache of full hashes, then a filter whose
+ * "no" is certain, then the database, asked once a batch for what is left. No probe of an index for each inscription.
+ *
+ * Exact at all times. Cache and filter learn from commits alone; what is on its way stands in the table of its batch,
+ * which is asked first and forgotten whole where the batch fails. A set of the cache that never had to drop an entry
+ * holds every row that belongs to it, so that even the filter is not asked.
+ */
+export class ContentRegistry {
+  private readonly setMask: number;
+  private readonly hashes: Uint8Array;
+  private readonly variants: Uint8Array;
+  /** Id + 1, 0 in a free way: fresh memory is not touched before it is used. */
+  private readonly ids: Int32Array;
+  /** Per set: the way that is replaced next. */
+  private readonly hands: Uint8Array;
+  /** Per set: 1 where an entry was dropped. */
+  private readonly dropped: Uint8Array;
+  private readonly filter: BloomFilter;
+  private readonly underWay: HashTable[] = [];
+
+  /** @param entries a power of two, at least 8 */
+  constructor(entries: number, expected = 0) {
+    this.setMask = entries / ways - 1;
+    this.hashes = new Uint8Array(entries * hashLength);
+    this.variants = new Uint8Array(entries);
+    this.ids = new Int32Array(entries);
+    this.hands = new Uint8Array(entries / ways);
+    this.dropped = new Uint8Array(entries / ways);
+    this.filter = new BloomFilter(expected);
+  }
+
+  /** Learns a row that is committed: at the start, in the order of ids, and with each commit. */
+  learn(hashes: Uint8Array, at: number, variant: number, id: number): void {
+    this.filter.add(hashes, at, variant);
+    this.keep(hashes, at, variant, id);
+  }
+
+  /** Learns only where a row is (after the database was asked): the filter knows it already. */
+  keep(hashes: Uint8Array, at: number, variant: number, id: number): void {
+    const set = slotHash(hashes, at, variant) & this.setMask;
+    let way = 0;
+    while (way < ways && this.ids[set * ways + way] !== 0) way++;
+    if (way === ways) {
+      way = this.hands[set] as number;
+      this.hands[set] = (way + 1) % ways;
+      this.dropped[set] = 1;
+    }
+    const entry = set * ways + way;
+    this.ids[entry] = id + 1;
+    this.variants[entry] = variant;
+    for (let index = 0; index < hashLength; index++) {
+      this.hashes[entry * hashLength + index] = hashes[at + index] as number;
+    }
+  }
+
+  /** The id of a hash, committed or on its way; else one of `unknownId`. Holds until the next commit or rollback. */
+  probe(hashes: Uint8Array, at: number, variant: number): number {
+    for (const table of this.underWay) {
+      const id = table.find(hashes, at, variant);
+      if (id >= 0) return id;
+    }
+    const set = slotHash(hashes, at, variant) & this.setMask;
+    for (let entry = set * ways; entry < set * ways + ways; entry++) {
+      const id = this.ids[entry] as number;
+      if (id === 0) break;
+      if (this.variants[entry] === variant && sameHash(this.hashes, entry * hashLength, hashes, at)) {
+        return id - 1;
+      }
+    }
+    if (this.dropped[set] === 0) return unknownId.absent;
+    return this.filter.mayHave(hashes, at, variant) ? unknownId.ask : unknownId.absent;
+  }
+
+  /** Begins a batch: what is added to its table is on its way from now on. */
+  begin(): HashTable {
+    const table = new HashTable();
+    this.underWay.push(table);
+    return table;
+  }
+
+  /** The oldest batch was committed. */
+  commit(table: HashTable): void {
+    assert(this.underWay[0] === table, 'batches are committed in their order');
+    this.underWay.shift();
+    for (let row = 0; row < table.size; row++) {
+      this.learn(table.hashes, row * hashLength, table.variants[row] as number, table.ids[row] as number);
+    }
+  }
+
+  /** A batch failed: it and all that came after it count on nothing that was committed. */
+  rollback(): void {
+    this.underWay.length = 0;
+  }
+}

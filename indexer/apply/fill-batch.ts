@@ -1,0 +1,224 @@
+import { strict as assert } from 'node:assert';
+import { applyBlock } from '#indexer/ledger/apply-block.ts';
+import { type HeldInscriptions, type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
+import { blockFlags } from '#indexer/parse/block-columns.ts';
+import type { FingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import type { Island } from '#kernel/contracts/block-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { Batch } from './batch.ts';
+import {
+  encodeBlock,
+  encodeContent,
+  encodeInscriptions,
+  encodeLocations,
+  encodeMetadata,
+} from './block-rows.ts';
+import { enterBlock } from './chain-position.ts';
+import type { HashTable } from './hash-table.ts';
+import { heldByBlock } from './held-lookup.ts';
+import type { HeldOutputs } from './held-outputs.ts';
+
+const hashLength = 32;
+const idLength = 36;
+
+/** What all blocks of a chain have in common. */
+export interface ChainFacts {
+  readonly network: NetworkParameters;
+  readonly fingerprintKey: FingerprintKey;
+  readonly islands: readonly Island[];
+}
+
+/** What was found out about a block before it is applied. */
+export interface BlockAnswers {
+  /** Id of each of its distinct contents, -1 where no earlier batch has it. */
+  readonly contents: Int32Array;
+  readonly metadata: Int32Array;
+  /** Where outputs that earlier blocks made may be found: committed, on their way, and in this batch. */
+  readonly held: readonly HeldOutputs[];
+}
+
+/**
+ * Applies one block to the ledger and encodes its rows behind those of the batch. Throws what the ledger throws,
+ * `block_not_linked` or `block_corrupt`; the batch is as it was before then.
+ */
+export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswers, facts: ChainFacts): void {
+  const { columns, ref } = block;
+  refuseImpossible(block);
+  const position = enterBlock(batch.after, ref, columns.header, facts.islands, facts.network);
+  const held = heldByBlock(block, [...answers.held, batch.outputs]);
+  const ledger = applyBlock({
+    height: ref.height,
+    network: facts.network,
+    columns,
+    block: block.bytes,
+    fingerprintKey: facts.fingerprintKey,
+    hasSpent: block.hasSpent,
+    anchored: position.anchored,
+    counters: position.counters,
+    held,
+  });
+
+  const { encoders } = batch;
+  let { nextContentId, nextMetadataId } = position;
+  // below the first height of inscriptions envelopes are none, and their contents nobody's
+  if (ledger.inscriptions.count > 0) {
+    nextContentId = giveIds(
+      answers.contents,
+      batch.contents,
+      columns.contentHash,
+      columns.contentVariant,
+      nextContentId,
+      (row, id) => encodeContent(encoders.contents, columns, row, id),
+    );
+    nextMetadataId = giveIds(
+      answers.metadata,
+      batch.metadata,
+      columns.metadataHash,
+      null,
+      nextMetadataId,
+      (row, id) => encodeMetadata(encoders.metadataTexts, columns, row, id),
+    );
+  }
+  const place = {
+    islandHeight: position.islandHeight,
+    anchored: position.anchored,
+    nextContentId,
+    nextMetadataId,
+    parsedAt: Date.now(),
+    contentIds: answers.contents,
+    metadataIds: answers.metadata,
+  };
+  encodeBlock(encoders.blocks, block, ledger, place);
+  encodeInscriptions(encoders, columns, ledger, place);
+  encodeLocations(encoders.locations, block.bytes, ledger);
+  leave(batch, ledger);
+  holdOutputs(batch.outputs, block, ledger, held);
+  batch.ledgers.push(ledger);
+  batch.bytes += block.bytes.length;
+  batch.after = {
+    tip: ref,
+    islandHeight: position.islandHeight,
+    anchored: ledger.anchored,
+    counters: ledger.counters,
+    nextContentId,
+    nextMetadataId,
+  };
+}
+
+function refuseImpossible({ columns, ref }: ParsedBlock): void {
+  if (((columns.blockFlags[0] as number) & blockFlags.valueOutOfRange) === 0) return;
+  const hash = displayHash(ref.hash);
+  throw new AppError(
+    'block_corrupt',
+    `Block ${ref.height} ${hash} has outputs above all the money there can be.`,
+    { height: ref.height, hash },
+  );
+}
+
+/** Gives ids to the hashes of a block that have none, in their order, and has the new ones written. */
+function giveIds(
+  ids: Int32Array,
+  table: HashTable,
+  hashes: Uint8Array,
+  variants: Uint8Array | null,
+  nextId: number,
+  write: (row: number, id: number) => void,
+): number {
+  for (let row = 0; row < ids.length; row++) {
+    if ((ids[row] as number) >= 0) continue;
+    const at = row * hashLength;
+    const variant = variants === null ? 0 : (variants[row] as number);
+    let id = table.find(hashes, at, variant);
+    if (id < 0) {
+      id = nextId++;
+      table.add(hashes, at, variant, id);
+      write(row, id);
+    }
+    ids[row] = id;
+  }
+  return nextId;
+}
+
+function leave(batch: Batch, { left, height }: LedgerBlock): void {
+  for (let row = 0; row < left.count; row++) {
+    batch.left.key.push(left.key[row] as number);
+    batch.left.height.push(left.height[row] as number);
+    batch.left.step.push(left.step[row] as number);
+    batch.left.spentHeight.push(height);
+  }
+}
+
+/** Whose an inscription is: 32 bytes of its transaction, its index, and its curse. */
+interface Identity {
+  readonly txids: Uint8Array;
+  readonly at: number;
+  readonly index: number;
+  readonly curse: number;
+}
+
+/** Keeps the outputs that the block made and left unspent, for the blocks that follow before it is committed. */
+function holdOutputs(
+  outputs: HeldOutputs,
+  block: ParsedBlock,
+  ledger: LedgerBlock,
+  held: HeldInscriptions,
+): void {
+  const { locations: rows, inscriptions, txids, height } = ledger;
+  const identify = identities(block, ledger, held);
+  for (let row = 0; row < rows.count; row++) {
+    if (rows.place[row] !== places.output || rows.spent[row] === 1) continue;
+    const key = rows.key[row] as number;
+    const { txids: idTxids, at: idTxidAt, index: idIndex, curse } = identify(key);
+    const txid = rows.txid[row] as number;
+    // -1: the output is one of the reveal
+    const isReveal = txid < 0;
+    outputs.add({
+      fingerprintLow: rows.fingerprintLow[row] as number,
+      fingerprintHigh: rows.fingerprintHigh[row] as number,
+      key,
+      height,
+      step: rows.step[row] as number,
+      satOffset: rows.satOffset[row] as number,
+      txids: isReveal ? idTxids : txids,
+      txidAt: isReveal ? idTxidAt : txid * hashLength,
+      vout: rows.vout[row] as number,
+      idTxids,
+      idTxidAt,
+      idIndex,
+      curse,
+    });
+  }
+}
+
+/** Says of a key that a block made or moved whose it is. */
+function identities(
+  { columns }: ParsedBlock,
+  { inscriptions }: LedgerBlock,
+  held: HeldInscriptions,
+): (key: number) => Identity {
+  const rowOfKey = new Map<number, number>();
+  for (let row = 0; row < held.count; row++) rowOfKey.set(held.key[row] as number, row);
+  const ids = new DataView(held.id.buffer, held.id.byteOffset);
+  return (key) => {
+    const row = key - inscriptions.firstKey;
+    if (row >= 0) {
+      return {
+        txids: columns.revealTxid,
+        at: (inscriptions.reveal[row] as number) * hashLength,
+        index: inscriptions.index[row] as number,
+        curse: inscriptions.curse[row] as number,
+      };
+    }
+    const heldRow = rowOfKey.get(key);
+    assert(heldRow !== undefined, 'a block moved an inscription that none of its inputs held');
+    return {
+      txids: held.id,
+      at: heldRow * idLength,
+      index: ids.getUint32(heldRow * idLength + hashLength, true),
+      curse: held.curse[heldRow] as number,
+    };
+  };
+}

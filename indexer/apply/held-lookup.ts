@@ -1,0 +1,101 @@
+import type { HeldInscriptions } from '#indexer/ledger/ledger-block.ts';
+import { InputWalk } from '#indexer/ledger/transaction-bytes.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import type { HeldOutputs } from './held-outputs.ts';
+
+const idLength = 36;
+
+const none: HeldInscriptions = {
+  count: 0,
+  input: new Uint32Array(0),
+  key: new Int32Array(0),
+  satOffset: new Float64Array(0),
+  id: new Uint8Array(0),
+  curse: new Uint8Array(0),
+  height: new Int32Array(0),
+  step: new Uint32Array(0),
+};
+
+interface Hit {
+  readonly input: number;
+  readonly from: HeldOutputs;
+  readonly row: number;
+}
+
+/**
+ * The inscriptions in the outputs that a block spends, as far as `tables` know those outputs: fingerprints first, then
+ * the outpoint itself.
+ */
+export function heldByBlock(block: ParsedBlock, tables: readonly HeldOutputs[]): HeldInscriptions {
+  const filled = tables.filter((table) => table.size > 0);
+  if (filled.length === 0) return none;
+  const hits: Hit[] = [];
+  const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
+  const outpoints = new OutpointReader(block);
+  for (let input = 0; input < inputFingerprintLow.length; input++) {
+    const low = inputFingerprintLow[input] as number;
+    const high = inputFingerprintHigh[input] as number;
+    for (const from of filled) {
+      for (let row = from.first(low, high); row >= 0; row = from.next(row)) {
+        if (from.isAt(row, block.bytes, outpoints.at(input))) hits.push({ input, from, row });
+      }
+    }
+  }
+  return hits.length === 0 ? none : inOrder(hits);
+}
+
+/** In the order of the ledger: by input, then by key. What two tables know (one was committed meanwhile) counts once. */
+function inOrder(hits: Hit[]): HeldInscriptions {
+  const keyOf = ({ from, row }: Hit): number => from.key[row] as number;
+  hits.sort((a, b) => a.input - b.input || keyOf(a) - keyOf(b));
+  const distinct = hits.filter((hit, at) => {
+    const before = hits[at - 1];
+    return before === undefined || before.input !== hit.input || keyOf(before) !== keyOf(hit);
+  });
+  const count = distinct.length;
+  const held = {
+    count,
+    input: new Uint32Array(count),
+    key: new Int32Array(count),
+    satOffset: new Float64Array(count),
+    id: new Uint8Array(count * idLength),
+    curse: new Uint8Array(count),
+    height: new Int32Array(count),
+    step: new Uint32Array(count),
+  };
+  distinct.forEach(({ input, from, row }, at) => {
+    held.input[at] = input;
+    held.key[at] = from.key[row] as number;
+    held.satOffset[at] = from.satOffset[row] as number;
+    held.curse[at] = from.curse[row] as number;
+    held.height[at] = from.height[row] as number;
+    held.step[at] = from.step[row] as number;
+    for (let index = 0; index < idLength; index++) {
+      held.id[at * idLength + index] = from.id[row * idLength + index] as number;
+    }
+  });
+  return held;
+}
+
+/** Where the outpoints of inputs stand in the block. Inputs are asked for in ascending order. */
+class OutpointReader {
+  private readonly walk: InputWalk;
+  private readonly block: ParsedBlock;
+  private tx = -1;
+
+  constructor(block: ParsedBlock) {
+    this.block = block;
+    this.walk = new InputWalk(block.bytes);
+  }
+
+  at(input: number): number {
+    const { txFirstInput, txStart } = this.block.columns;
+    let tx = Math.max(this.tx, 0);
+    while ((txFirstInput[tx + 1] as number) <= input) tx++;
+    if (tx !== this.tx) {
+      this.tx = tx;
+      this.walk.open(txStart[tx] as number);
+    }
+    return this.walk.outpointOf(input - (txFirstInput[tx] as number));
+  }
+}

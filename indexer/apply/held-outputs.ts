@@ -1,0 +1,128 @@
+const hashLength = 32;
+const idLength = 36;
+
+/** One location that is there and not spent, in an output: what the ledger must know when the output is spent. */
+export interface HeldRow {
+  readonly fingerprintLow: number;
+  readonly fingerprintHigh: number;
+  readonly key: number;
+  readonly height: number;
+  readonly step: number;
+  readonly satOffset: number;
+  /** Of the output: 32 bytes of `txids` from `txidAt` on. */
+  readonly txids: Uint8Array;
+  readonly txidAt: number;
+  readonly vout: number;
+  /** Of the inscription: 32 bytes of `idTxids` from `idTxidAt` on. */
+  readonly idTxids: Uint8Array;
+  readonly idTxidAt: number;
+  readonly idIndex: number;
+  readonly curse: number;
+}
+
+/**
+ * Locations by the fingerprint of their output, in typed arrays: those that uncommitted blocks made, or those that the
+ * database gave for a batch. Rows of one fingerprint are chained.
+ */
+export class HeldOutputs {
+  size = 0;
+  key = new Int32Array(64);
+  height = new Int32Array(64);
+  step = new Uint32Array(64);
+  satOffset = new Float64Array(64);
+  vout = new Uint32Array(64);
+  curse = new Uint8Array(64);
+  txid = new Uint8Array(64 * hashLength);
+  id = new Uint8Array(64 * idLength);
+  private low = new Uint32Array(64);
+  private high = new Uint32Array(64);
+  /** Row + 1 of the next one in the same slot, 0 at the end. */
+  private nextInSlot = new Int32Array(64);
+  private slots = new Int32Array(128);
+
+  add(row: HeldRow): void {
+    const at = this.size++;
+    if (at === this.key.length) this.grow();
+    this.low[at] = row.fingerprintLow;
+    this.high[at] = row.fingerprintHigh;
+    this.key[at] = row.key;
+    this.height[at] = row.height;
+    this.step[at] = row.step;
+    this.satOffset[at] = row.satOffset;
+    this.vout[at] = row.vout;
+    this.curse[at] = row.curse;
+    for (let index = 0; index < hashLength; index++) {
+      this.txid[at * hashLength + index] = row.txids[row.txidAt + index] as number;
+      this.id[at * idLength + index] = row.idTxids[row.idTxidAt + index] as number;
+    }
+    for (let index = 0; index < 4; index++) {
+      this.id[at * idLength + hashLength + index] = (row.idIndex >>> (8 * index)) & 0xff;
+    }
+    this.link(at);
+  }
+
+  /** First row of a fingerprint; -1 where there is none. */
+  first(low: number, high: number): number {
+    return this.matching((this.slots[low & (this.slots.length - 1)] as number) - 1, low, high);
+  }
+
+  /** The row of the same fingerprint after `row`; -1 at the end. */
+  next(row: number): number {
+    return this.matching(
+      (this.nextInSlot[row] as number) - 1,
+      this.low[row] as number,
+      this.high[row] as number,
+    );
+  }
+
+  /** Whether a row lies in the output that the 36 bytes at `at` name (txid, index little endian). */
+  isAt(row: number, block: Uint8Array, at: number): boolean {
+    for (let index = 0; index < hashLength; index++) {
+      if (this.txid[row * hashLength + index] !== block[at + index]) return false;
+    }
+    const vout = this.vout[row] as number;
+    for (let index = 0; index < 4; index++) {
+      if (block[at + hashLength + index] !== ((vout >>> (8 * index)) & 0xff)) return false;
+    }
+    return true;
+  }
+
+  private matching(row: number, low: number, high: number): number {
+    while (row >= 0 && (this.low[row] !== low || this.high[row] !== high)) {
+      row = (this.nextInSlot[row] as number) - 1;
+    }
+    return row;
+  }
+
+  private link(row: number): void {
+    const slot = (this.low[row] as number) & (this.slots.length - 1);
+    this.nextInSlot[row] = this.slots[slot] as number;
+    this.slots[slot] = row + 1;
+  }
+
+  private grow(): void {
+    const rows = this.key.length * 2;
+    const grown = <T extends Int32Array | Uint32Array | Uint8Array | Float64Array>(
+      column: T,
+      width: number,
+    ): T => {
+      const Column = column.constructor as new (length: number) => T;
+      const next = new Column(rows * width);
+      next.set(column as never);
+      return next;
+    };
+    this.key = grown(this.key, 1);
+    this.height = grown(this.height, 1);
+    this.step = grown(this.step, 1);
+    this.satOffset = grown(this.satOffset, 1);
+    this.vout = grown(this.vout, 1);
+    this.curse = grown(this.curse, 1);
+    this.txid = grown(this.txid, hashLength);
+    this.id = grown(this.id, idLength);
+    this.low = grown(this.low, 1);
+    this.high = grown(this.high, 1);
+    this.nextInSlot = grown(this.nextInSlot, 1);
+    this.slots = new Int32Array(rows * 2);
+    for (let row = 0; row < this.size - 1; row++) this.link(row);
+  }
+}

@@ -1,0 +1,62 @@
+import { strict as assert } from 'node:assert';
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { copyBinary } from '#kernel/pg/copy-binary.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { Batch, LeftRows } from './batch.ts';
+import { type CopyTarget, copyTargets } from './block-rows.ts';
+
+const targets = Object.keys(copyTargets) as CopyTarget[];
+
+/**
+ * Writes a batch of whole blocks in one transaction: a COPY for each table that gets rows, one UPDATE for the locations
+ * that end, and the tip, compared and set. Nine statements at most, whatever the number of blocks. Throws `tip_changed`
+ * where the tip is not the one that the batch was made for.
+ *
+ * @param isBulk others follow at once: the disk need not be waited for, as the last batch's commit waits for all of them
+ */
+export async function writeBatch(client: pg.ClientBase, batch: Batch, isBulk: boolean): Promise<void> {
+  const begin = isBulk ? 'BEGIN; SET LOCAL synchronous_commit = off' : 'BEGIN';
+  await withTransaction(
+    client,
+    async (tx) => {
+      for (const target of targets) {
+        const encoder = batch.encoders[target];
+        if (encoder.rows === 0) continue;
+        const [table, columns] = copyTargets[target];
+        await copyBinary(tx, `${table} (${columns})`, encoder);
+      }
+      await endLocations(tx, batch.left);
+      await moveTip(tx, batch);
+    },
+    begin,
+  );
+}
+
+async function endLocations(tx: pg.ClientBase, left: LeftRows): Promise<void> {
+  if (left.key.length === 0) return;
+  const { rowCount } = await tx.query(
+    `UPDATE chain.locations l SET spent_height = ended.spent_height
+     FROM unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[]) AS ended(key, height, step, spent_height)
+     WHERE l.key = ended.key AND l.height = ended.height AND l.step = ended.step AND l.spent_height IS NULL`,
+    [left.key, left.height, left.step, left.spentHeight],
+  );
+  assert(rowCount === left.key.length, 'a location that ends is not there');
+}
+
+async function moveTip(tx: pg.ClientBase, { before, after }: Batch): Promise<void> {
+  const { rowCount } = await tx.query(
+    `UPDATE chain.state SET tip_height = $1, tip_hash = $2
+     WHERE one AND tip_height IS NOT DISTINCT FROM $3 AND tip_hash IS NOT DISTINCT FROM $4`,
+    [
+      after.tip?.height ?? null,
+      after.tip?.hash ?? null,
+      before.tip?.height ?? null,
+      before.tip?.hash ?? null,
+    ],
+  );
+  if (rowCount === 1) return;
+  throw new AppError('tip_changed', 'The tip is not where the last batch left it: another process wrote.', {
+    expected: before.tip?.height ?? null,
+  });
+}

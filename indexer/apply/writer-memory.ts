@@ -1,0 +1,49 @@
+import type pg from 'pg';
+import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
+import { readCopy } from '#kernel/pg/copy-read.ts';
+import { ContentRegistry, contentCacheEntries, metadataCacheEntries } from './content-registry.ts';
+
+/** What the writer keeps in memory of what is committed. All of it can be read again from the tables. */
+export interface WriterMemory {
+  readonly tracked: TrackedOutputs;
+  readonly contents: ContentRegistry;
+  readonly metadata: ContentRegistry;
+}
+
+const int2Field = 4 + 2;
+const int4Field = 4 + 4;
+const int8Field = 4 + 8;
+const hashField = 4 + 32;
+
+/** Reads it by streaming: 8 bytes for each unspent location, 38 for each distinct content. */
+export async function loadWriterMemory(client: pg.ClientBase): Promise<WriterMemory> {
+  const { rows } = await client.query<{ contents: number; metadata: number }>(
+    `SELECT coalesce((SELECT max(content_id) + 1 FROM chain.contents), 0) AS contents,
+            coalesce((SELECT max(metadata_id) + 1 FROM chain.metadata_texts), 0) AS metadata`,
+  );
+  const contents = new ContentRegistry(contentCacheEntries, rows[0]?.contents ?? 0);
+  const metadata = new ContentRegistry(metadataCacheEntries, rows[0]?.metadata ?? 0);
+  await readCopy(
+    client,
+    'SELECT content_id, variant, sha256 FROM chain.contents ORDER BY content_id',
+    2 + int4Field + int2Field + hashField,
+    (bytes, at) => {
+      const variant = bytes.readInt16BE(at + int4Field + 4);
+      contents.learn(bytes, at + int4Field + int2Field + 4, variant, bytes.readInt32BE(at + 4));
+    },
+  );
+  await readCopy(
+    client,
+    'SELECT metadata_id, sha256 FROM chain.metadata_texts ORDER BY metadata_id',
+    2 + int4Field + hashField,
+    (bytes, at) => metadata.learn(bytes, at + int4Field + 4, 0, bytes.readInt32BE(at + 4)),
+  );
+  const tracked = new TrackedOutputs();
+  await readCopy(
+    client,
+    'SELECT outpoint_fingerprint FROM chain.locations WHERE spent_height IS NULL AND outpoint_fingerprint IS NOT NULL',
+    2 + int8Field,
+    (bytes, at) => tracked.add(bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 4)),
+  );
+  return { tracked, contents, metadata };
+}

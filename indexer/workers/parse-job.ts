@@ -1,0 +1,29 @@
+import type { NetworkName } from '#kernel/primitives/network.ts';
+
+/** What goes to a worker: one block. The buffers of `block` and `spent` are transferred. */
+export interface ParseJob {
+  readonly block: Uint8Array<ArrayBuffer>;
+  /** The outputs that it spends (`SourceBlock.spentOutputs`); null: not known. */
+  readonly spent: Uint8Array<ArrayBuffer> | null;
+  readonly hash: Uint8Array;
+  readonly height: number;
+  readonly network: NetworkName;
+  /** Check that the block is what its name says: its source is not trusted. */
+  readonly verify: boolean;
+  readonly fingerprintKey: Uint8Array;
+}
+
+/** What comes back; the buffers are transferred, also where the block is refused. */
+export type ParseJobResult = ParseJobOutcome & {
+  readonly block: Uint8Array<ArrayBuffer>;
+  readonly spent: Uint8Array<ArrayBuffer> | null;
+};
+
+export type ParseJobOutcome =
+  | { readonly ok: true; readonly columns: ArrayBuffer }
+  | {
+      readonly ok: false;
+      readonly code: 'block_truncated' | 'block_oversized' | 'block_corrupt' | 'spent_outputs_mismatch';
+      readonly message: string;
+      readonly at: number;
+    };

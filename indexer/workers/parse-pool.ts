@@ -1,0 +1,131 @@
+import { availableParallelism } from 'node:os';
+import { Piscina } from 'piscina';
+import type { BlockColumns } from '#indexer/parse/block-columns.ts';
+import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
+import type { BlockRef, BlockSource, BufferPool } from '#kernel/contracts/block-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { ParseJob, ParseJobResult } from './parse-job.ts';
+
+export interface ParsedBlock {
+  readonly ref: BlockRef;
+  readonly columns: BlockColumns;
+  /** The block itself; its buffer goes back to the pool with `release`. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly hasSpent: boolean;
+  /** Gives the block's buffer back: neither `bytes` nor anything that views it may be used then. */
+  release(): void;
+}
+
+export interface ParsePoolOptions {
+  /** Threads at most; absent: one a core. The main thread and Postgres have the cores too, but not all of the time. */
+  readonly threads?: number;
+}
+
+export interface ParsePool {
+  /**
+   * Reads, checks and parses blocks, and gives them in the order asked for. A few are under way ahead of what was
+   * taken, never more than `lookAheadBlocks`. Throws the AppError of the first block that fails; those before it were
+   * given. Ends early where the signal is aborted.
+   */
+  blocks(
+    source: BlockSource,
+    refs: Iterable<BlockRef>,
+    fingerprintKey: Uint8Array,
+    signal: AbortSignal,
+  ): AsyncGenerator<ParsedBlock>;
+  close(): Promise<void>;
+}
+
+/** A worker is let go when it had nothing to do for so long: a follower parses a block in ten minutes. */
+const idleMs = 10_000;
+
+/** One block in each worker, one more each that waits for it, and one being read. */
+function lookAheadBlocks(threads: number): number {
+  return threads * 2 + 1;
+}
+
+export function createParsePool(buffers: BufferPool, options: ParsePoolOptions = {}): ParsePool {
+  const threads = Math.max(1, options.threads ?? availableParallelism());
+  const lookAhead = lookAheadBlocks(threads);
+  const workers = new Piscina<ParseJob, ParseJobResult>({
+    filename: new URL('./parse.worker.ts', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: threads,
+    maxQueue: Math.max(threads ** 2, lookAhead),
+    idleTimeout: idleMs,
+  });
+
+  return {
+    async *blocks(source, refs, fingerprintKey, signal) {
+      const context: ParseContext = { workers, buffers, source, fingerprintKey, signal };
+      const underWay: Promise<ParsedBlock>[] = [];
+      const iterator = refs[Symbol.iterator]();
+      const start = (): boolean => {
+        const next = iterator.next();
+        if (next.done === true) return false;
+        const parsing = parse(context, next.value);
+        // whoever takes it sees the error; until then, or if nobody does, it is no unhandled one
+        parsing.catch(() => undefined);
+        underWay.push(parsing);
+        return true;
+      };
+      try {
+        while (underWay.length < lookAhead && start());
+        for (let next = underWay.shift(); next !== undefined; next = underWay.shift()) {
+          const block = await next;
+          signal.throwIfAborted();
+          start();
+          yield block;
+        }
+      } finally {
+        await Promise.allSettled(underWay);
+      }
+    },
+    close: () => workers.destroy(),
+  };
+}
+
+interface ParseContext {
+  readonly workers: Piscina<ParseJob, ParseJobResult>;
+  readonly buffers: BufferPool;
+  readonly source: BlockSource;
+  readonly fingerprintKey: Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+async function parse(
+  { workers, buffers, source, fingerprintKey, signal }: ParseContext,
+  ref: BlockRef,
+): Promise<ParsedBlock> {
+  const { bytes, spentOutputs } = await source.read(ref, signal, buffers);
+  signal.throwIfAborted();
+  const job: ParseJob = {
+    block: bytes,
+    spent: spentOutputs,
+    hash: ref.hash,
+    height: ref.height,
+    network: source.network,
+    verify: !source.trusted,
+    fingerprintKey,
+  };
+  const transferList = spentOutputs === null ? [bytes.buffer] : [bytes.buffer, spentOutputs.buffer];
+  const result = await workers.run(job, { transferList });
+  if (result.spent !== null) buffers.give(result.spent.buffer);
+  if (!result.ok) {
+    buffers.give(result.block.buffer);
+    const hash = displayHash(ref.hash);
+    throw new AppError(
+      result.code,
+      `Block ${ref.height} ${hash} of ${source.name}: ${result.message} (byte ${result.at}).`,
+      { height: ref.height, hash, at: result.at },
+    );
+  }
+  return {
+    ref,
+    columns: decodeBlockColumns(result.columns),
+    bytes: result.block,
+    hasSpent: result.spent !== null,
+    release: () => buffers.give(result.block.buffer),
+  };
+}

@@ -1,0 +1,206 @@
+import { pipeline } from 'node:stream/promises';
+import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+
+/** PostgreSQL manual, COPY, "Binary Format": signature, no flags, no extension. */
+const fileHeader = Buffer.from([
+  ...Buffer.from('PGCOPY\n', 'latin1'),
+  0xff,
+  0x0d,
+  0x0a,
+  0x00,
+  ...new Uint8Array(8),
+]);
+
+/** Large enough that a write to the socket costs little a byte, small enough that an idle encoder holds little. */
+const chunkBytes = 1 << 18;
+/** Up to here a loop is faster than the view that `set` needs (measured: 25 ns against 60 ns for 32 bytes). */
+const copiedByLoopMax = 64;
+const nullLength = -1;
+/** Postgres counts microseconds from 2000-01-01. */
+const epochOffsetMs = 946_684_800_000;
+
+interface Chunk {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  used: number;
+}
+
+function newChunk(sizeBytes: number): Chunk {
+  const buffer = new ArrayBuffer(sizeBytes);
+  return { bytes: new Uint8Array(buffer), view: new DataView(buffer), used: 0 };
+}
+
+/**
+ * Rows in the binary format of COPY, written value by value into buffers that are kept for the next batch. `row()`
+ * begins a row; then exactly as many values follow as the target has columns, in their order and of their types:
+ * nothing here knows the table. The bytes of `chunks()` belong to the encoder: `reset` only when they were sent.
+ */
+export class CopyEncoder {
+  rows = 0;
+  private readonly columns: number;
+  private readonly idle: Chunk[] = [];
+  private done: Chunk[] = [];
+  private doneBytes = 0;
+  private chunk = newChunk(chunkBytes);
+  private bytes: Uint8Array;
+  private view: DataView;
+  private at = 0;
+
+  constructor(columns: number) {
+    this.columns = columns;
+    this.bytes = this.chunk.bytes;
+    this.view = this.chunk.view;
+    this.begin();
+  }
+
+  /** Bytes written so far. */
+  get byteLength(): number {
+    return this.doneBytes + this.at;
+  }
+
+  /** Begins a row. */
+  row(): void {
+    this.rows++;
+    this.reserve(2);
+    this.view.setInt16(this.at, this.columns);
+    this.at += 2;
+  }
+
+  null(): void {
+    this.reserve(4);
+    this.view.setInt32(this.at, nullLength);
+    this.at += 4;
+  }
+
+  boolean(value: boolean): void {
+    this.reserve(5);
+    this.view.setInt32(this.at, 1);
+    this.view.setUint8(this.at + 4, value ? 1 : 0);
+    this.at += 5;
+  }
+
+  int2(value: number): void {
+    this.reserve(6);
+    this.view.setInt32(this.at, 2);
+    this.view.setInt16(this.at + 4, value);
+    this.at += 6;
+  }
+
+  int4(value: number): void {
+    this.reserve(8);
+    this.view.setInt32(this.at, 4);
+    this.view.setInt32(this.at + 4, value);
+    this.at += 8;
+  }
+
+  /** A safe integer. */
+  int8(value: number): void {
+    const high = Math.floor(value / 2 ** 32);
+    this.int8Halves(high, value - high * 2 ** 32);
+  }
+
+  /** The 64 bits of a bigint as two 32-bit halves. */
+  int8Halves(high: number, low: number): void {
+    this.reserve(12);
+    this.view.setInt32(this.at, 8);
+    this.view.setInt32(this.at + 4, high);
+    this.view.setInt32(this.at + 8, low);
+    this.at += 12;
+  }
+
+  /** Milliseconds since 1970, as `Date.now()` gives them. */
+  timestamptz(milliseconds: number): void {
+    this.int8(Math.round((milliseconds - epochOffsetMs) * 1000));
+  }
+
+  /** bytea, or text that is UTF-8 already: `length` bytes of `source` from `start` on. */
+  range(source: Uint8Array, start: number, length: number): void {
+    if (length > copiedByLoopMax) {
+      this.longRange(source, start, length);
+      return;
+    }
+    this.reserve(4 + length);
+    this.view.setInt32(this.at, length);
+    const { bytes } = this;
+    const to = this.at + 4;
+    for (let index = 0; index < length; index++) bytes[to + index] = source[start + index] as number;
+    this.at = to + length;
+  }
+
+  text(value: string): void {
+    const bytes = Buffer.from(value, 'utf8');
+    this.range(bytes, 0, bytes.length);
+  }
+
+  /** Everything that was written, and the trailer; nothing can be added then until `reset`. */
+  *chunks(): Generator<Uint8Array> {
+    this.reserve(2);
+    this.view.setInt16(this.at, -1);
+    this.at += 2;
+    for (const { bytes, used } of this.done) yield bytes.subarray(0, used);
+    yield this.bytes.subarray(0, this.at);
+  }
+
+  /** Forgets all rows and keeps the buffers. */
+  reset(): void {
+    for (const chunk of this.done) this.idle.push(chunk);
+    this.done = [];
+    this.doneBytes = 0;
+    this.rows = 0;
+    this.begin();
+  }
+
+  private begin(): void {
+    this.bytes.set(fileHeader, 0);
+    this.at = fileHeader.length;
+  }
+
+  private longRange(source: Uint8Array, start: number, length: number): void {
+    this.reserve(4);
+    this.view.setInt32(this.at, length);
+    this.at += 4;
+    let from = start;
+    const end = start + length;
+    while (from < end) {
+      if (this.at === this.bytes.length) this.next();
+      const part = Math.min(end - from, this.bytes.length - this.at);
+      this.bytes.set(source.subarray(from, from + part), this.at);
+      this.at += part;
+      from += part;
+    }
+  }
+
+  private reserve(length: number): void {
+    if (this.at + length > this.bytes.length) this.next();
+  }
+
+  private next(): void {
+    this.chunk.used = this.at;
+    this.done.push(this.chunk);
+    this.doneBytes += this.at;
+    this.take(this.idle.pop() ?? newChunk(chunkBytes));
+  }
+
+  private take(chunk: Chunk): void {
+    this.chunk = chunk;
+    this.bytes = chunk.bytes;
+    this.view = chunk.view;
+    this.at = 0;
+  }
+}
+
+/**
+ * Sends the rows of an encoder into `target` (a table and its columns) and gives their number. The client must be one
+ * of its own, not a pool: a COPY holds its connection. Sends no faster than the server takes in. The encoder may be
+ * reset once this has settled.
+ */
+export async function copyBinary(
+  client: pg.ClientBase,
+  target: string,
+  encoder: CopyEncoder,
+): Promise<number> {
+  const copy = client.query(copyFrom(`COPY ${target} FROM STDIN (FORMAT binary)`));
+  await pipeline(encoder.chunks(), copy);
+  return copy.rowCount;
+}
