@@ -91,6 +91,7 @@ function validationMessage(errors: readonly FastifySchemaValidationError[]): str
   const name = error?.instancePath.slice(1).replaceAll('/', '.') ?? '';
   const field = name === '' ? 'the request' : name;
   // all parameters of strings are strings in a URL: one that is not was given more than once
-  if (error?.keyword === 'type' && error.params['type'] === 'string') return `${field} is given more than once`;
+  if (error?.keyword === 'type' && error.params['type'] === 'string')
+    return `${field} is given more than once`;
   return `${field} ${error?.message ?? 'is not valid'}`;
 }

@@ -1,15 +1,21 @@
 import type { StoredContent } from '#chain/content.queries.ts';
 
 /**
- * ord's two policies, which a recursive inscription is written for, and a third that takes away the origin: whatever runs
- * here has no cookies, no storage, no way to what lies above it, and can fetch nothing but contents and recursive
- * endpoints. All three must allow what happens.
+ * What keeps inscribed code where it is. ord's two policies, which a recursive inscription is written for, and a third that
+ * takes away the origin: whatever runs here has no cookies, no storage, no way to what lies above it, and can
+ * fetch nothing but contents and recursive endpoints. All three must allow what happens. The allowlist says the
+ * same of connections that policies do not know (WebRTC sends datagrams to anywhere otherwise), where browsers
+ * read it; and names that are merely mentioned are not asked for in the DNS.
  */
-export const inscribedPolicies = [
-  "default-src 'self' 'unsafe-eval' 'unsafe-inline' data: blob:",
-  "default-src *:*/content/ *:*/blockheight *:*/blockhash *:*/blockhash/ *:*/blocktime *:*/r/ 'unsafe-eval' 'unsafe-inline' data: blob:",
-  'sandbox allow-scripts',
-];
+export const inscribedHeaders = {
+  'content-security-policy': [
+    "default-src 'self' 'unsafe-eval' 'unsafe-inline' data: blob:",
+    "default-src *:*/content/ *:*/blockheight *:*/blockhash *:*/blockhash/ *:*/blocktime *:*/r/ 'unsafe-eval' 'unsafe-inline' data: blob:",
+    'sandbox allow-scripts',
+  ],
+  'connection-allowlist': '(response-origin)',
+  'x-dns-prefetch-control': 'off',
+};
 
 /** An id names its bytes for ever, over reorganisations too: the transaction commits to its script. */
 export const immutable = 'public, max-age=1209600, immutable';

@@ -7,7 +7,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { matchesTag } from './conditional.ts';
-import { chooseEncoding, contentTypeHeader, immutable, inscribedPolicies } from './content-headers.ts';
+import { chooseEncoding, contentTypeHeader, immutable, inscribedHeaders } from './content-headers.ts';
 
 export const inscriptionPath = Type.Object({ id: Type.String() });
 
@@ -64,10 +64,7 @@ export async function sendContent(
   if (content.body === null) throw new AppError('not_found', 'this inscription has no content');
   const { contentId, sizeBytes, sha256 } = content.body;
   const tag = `"${Buffer.from(sha256).toString('hex')}"`;
-  reply
-    .header('content-security-policy', inscribedPolicies)
-    .header('cache-control', immutable)
-    .header('etag', tag);
+  reply.headers(inscribedHeaders).header('cache-control', immutable).header('etag', tag);
   if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
   const body = request.method === 'HEAD' ? Buffer.alloc(0) : await readBody(pool, contentId);
   if (body === null) throw new AppError('not_found', 'this inscription has no content any more');

@@ -5,7 +5,7 @@ import { mediaOf, mediaWords } from '#web/media.ts';
 import { type Preview, previewPage } from '#web/preview.page.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { contentOf, inscriptionPath, sendContent } from './content.routes.ts';
-import { inscribedPolicies } from './content-headers.ts';
+import { inscribedHeaders } from './content-headers.ts';
 
 /** As much of a text as anybody reads in a frame; the rest is at `/content`. */
 const previewTextBytes = 64 * 1024;
@@ -29,7 +29,7 @@ export function previewRoutes(app: App, { pool }: AppDependencies): void {
       const isSentAsItIs = media === 'frame' || (media === 'text' && content.contentEncoding !== null);
       if (isSentAsItIs && content.body !== null) return sendContent(pool, content, request, reply);
       return reply
-        .header('content-security-policy', inscribedPolicies)
+        .headers(inscribedHeaders)
         .header('cache-control', 'public, max-age=3600')
         .type('text/html; charset=utf-8')
         .send(previewPage(await previewOf(pool, id, content)).text);

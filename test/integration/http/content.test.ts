@@ -71,6 +71,7 @@ describe('GET /content/<id>', () => {
         "default-src *:*/content/ *:*/blockheight *:*/blockhash *:*/blockhash/ *:*/blocktime *:*/r/ 'unsafe-eval' 'unsafe-inline' data: blob:",
         'sandbox allow-scripts',
       ],
+      'connection-allowlist': '(response-origin)',
       etag: `"${createHash('sha256').update(png).digest('hex')}"`,
     });
     expect(answer.headers['access-control-allow-credentials']).toBeUndefined();

@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto';
+import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { idOf } from '#test/support/chain-rows.ts';
+import { browserForTests, launchChromium } from '#test/support/chromium.ts';
+import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+
+const executable = browserForTests();
+
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVQI12P8z8Dwn4GBgYmBgYGBgQEAFw4CAQe2PZ0AAAAASUVORK5CYII=',
+  'base64',
+);
+const recursive = `<!doctype html><title>recursive</title><p id="out">waiting</p>
+<script type="module">
+import { greet } from '/content/${idOf('library')}';
+const data = await (await fetch('/content/${idOf('data')}')).json();
+document.getElementById('out').textContent = greet(data.name);
+</script>`;
+
+let http: HttpApp;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let base: string;
+let problems: string[];
+
+describe.skipIf(executable === null)('in a real browser', () => {
+  beforeAll(async () => {
+    http = await createHttpApp([
+      {
+        height: 0,
+        rows: [
+          {
+            name: 'library',
+            type: 'text/javascript',
+            body: 'export const greet = (name) => `Hello, ${name}!`;',
+          },
+          { name: 'data', type: 'application/json', body: '{"name":"recursion"}' },
+          { name: 'recursive', type: 'text/html;charset=utf-8', body: recursive },
+          { name: 'picture', type: 'image/png', body: picture },
+          { name: 'markup', body: '<img src=x onerror="document.title=1"> a text with a Needle in it' },
+        ],
+      },
+      {
+        height: 1,
+        rows: Array.from({ length: 150 }, (_, index) => ({
+          name: `many ${index}`,
+          body: `many, no. ${index}`,
+        })),
+      },
+    ]);
+    base = await http.app.listen({ host: '127.0.0.1', port: 0 });
+    browser = await launchChromium(executable ?? '');
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await http.close();
+  });
+
+  beforeEach(async () => {
+    context = await browser.newContext();
+    page = await context.newPage();
+    problems = [];
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') problems.push(message.text());
+    });
+  });
+
+  afterEach(async () => {
+    await context.close();
+  });
+
+  const frameOf = async (name: string): Promise<Frame> => {
+    const handle = await page.waitForSelector(`iframe[src="/preview/${idOf(name)}"]`);
+    const frame = await handle.contentFrame();
+    await frame!.waitForLoadState('load');
+    return frame!;
+  };
+
+  test('a text is searched, found, marked, and leads to its inscription', async () => {
+    await page.goto(base);
+    await page.keyboard.press('/');
+    await page.keyboard.type('needle');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/?text=needle');
+    expect(await page.textContent('h1')).toBe('1 inscription whose content contains needle');
+    expect(await page.textContent('mark')).toBe('Needle');
+    await page.click('.card a');
+    await page.waitForURL(`**/inscription/${idOf('markup')}`);
+    expect(await page.textContent('h1')).toBe('Inscription #4');
+    const frame = await frameOf('markup');
+    expect(await frame.textContent('pre')).toContain('<img src=x');
+    expect(await page.title()).toBe('Inscription #4 · Satscribe');
+    expect(problems).toEqual([]);
+  });
+
+  test('commas and metadata are choices', async () => {
+    await page.goto(base);
+    await page.check('input[name=all]');
+    await page.fill('input[name=q]', 'needle, a text');
+    await page.click('button[type=submit]');
+    expect(await page.textContent('h1')).toBe('1 inscription whose content contains needle and a text');
+    await page.click('.hint a');
+    expect(await page.textContent('h1')).toBe('0 inscriptions whose content contains needle, a text');
+    await page.goto(base);
+    await page.check('input[value=metadata]');
+    await page.fill('input[name=q]', 'needle');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/?text=needle&in=metadata');
+    expect(await page.textContent('h1')).toBe('0 inscriptions whose metadata contain needle');
+    expect(problems).toEqual([]);
+  });
+
+  test('results have pages that go anywhere, by link, key and number', async () => {
+    await page.goto(`${base}/?text=many`);
+    expect(await page.textContent('h1')).toBe('150 inscriptions whose content contains many');
+    expect(await page.locator('.card').count()).toBe(60);
+    await page.click('a[rel=next]');
+    await page.waitForURL('**page=2');
+    await page.keyboard.press('ArrowRight');
+    await page.waitForURL('**page=3');
+    expect(await page.locator('.card').count()).toBe(30);
+    await page.keyboard.press('ArrowLeft');
+    await page.waitForURL('**page=2');
+    await page.fill('input[name=page]', '3');
+    await page.click('.pages button');
+    await page.waitForURL('**page=3');
+    expect(problems).toEqual([]);
+  });
+
+  test('an id leads to its inscription', async () => {
+    await page.goto(base);
+    await page.fill('input[name=q]', ` ${idOf('picture')} `);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/inscription/${idOf('picture')}`);
+    const frame = await frameOf('picture');
+    expect(await frame.evaluate('document.querySelector("img").naturalWidth')).toBe(2);
+    expect(problems).toEqual([]);
+  });
+
+  test('a file that is dropped is hashed in the browser and looked for', async () => {
+    await page.goto(base);
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(`${request.method()} ${request.url()}`));
+    await page.evaluate(`(() => {
+      const transfer = new DataTransfer();
+      const bytes = Uint8Array.from(${JSON.stringify([...picture])});
+      transfer.items.add(new File([bytes], 'picture.png', { type: 'image/png' }));
+      for (const type of ['dragenter', 'dragover', 'drop']) {
+        document.body.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+      }
+    })()`);
+    const hash = createHash('sha256').update(picture).digest('hex');
+    await page.waitForURL(`**/?hash=${hash}`);
+    expect(await page.textContent('h1')).toBe('Inscribed once already, first by');
+    expect(await page.getAttribute('.card a', 'href')).toBe(`/inscription/${idOf('picture')}`);
+    expect(sent[0]).toBe(`GET ${base}/?hash=${hash}`);
+    expect(sent.filter((line) => !line.startsWith('GET '))).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  test('a file that is chosen and new is said to be new', async () => {
+    await page.goto(base);
+    await page.setInputFiles('input.pick', {
+      name: 'new.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('new'),
+    });
+    await page.waitForURL('**/?hash=*');
+    expect(await page.textContent('h1')).toBe('New: nobody inscribed this file before');
+    expect(problems).toEqual([]);
+  });
+
+  test('a recursive inscription imports a module and fetches data from other inscriptions', async () => {
+    await page.goto(`${base}/inscription/${idOf('recursive')}`);
+    const frame = await frameOf('recursive');
+    await frame.waitForFunction('document.getElementById("out").textContent === "Hello, recursion!"');
+    expect(await frame.evaluate('origin')).toBe('null');
+    expect(problems).toEqual([]);
+    // the same alone in a window
+    await page.goto(`${base}/content/${idOf('recursive')}`);
+    await page.waitForFunction('document.getElementById("out").textContent === "Hello, recursion!"');
+    expect(await page.evaluate('origin')).toBe('null');
+  });
+
+  test('our pages cannot be framed', async () => {
+    await page.setContent(`<iframe src="${base}/"></iframe>`);
+    await page.waitForTimeout(300);
+    const frame = page.frames()[1]!;
+    expect(await frame.evaluate('document.querySelector("form.search") === null')).toBe(true);
+  });
+
+  test.each([
+    ['phone', 390, 844],
+    ['small phone', 320, 568],
+    ['desk', 1_280, 900],
+  ])('nothing is wider than the screen of a %s', async (_name, width, height) => {
+    await page.setViewportSize({ width, height });
+    for (const path of [
+      '/',
+      '/?text=many',
+      `/inscription/${idOf('recursive')}`,
+      '/block/1',
+      '/blocks',
+      '/nowhere',
+    ]) {
+      await page.goto(`${base}${path}`);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    }
+  });
+
+  test.each(['light', 'dark'] as const)('texts can be read in the %s', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme });
+    await page.goto(base);
+    const contrast = (await page.evaluate(`(() => {
+      const luminance = (color) => {
+        const [r, g, b] = color.match(/[\\d.]+/g).map((part) => {
+          const value = part / 255;
+          return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const paper = luminance(getComputedStyle(document.body).backgroundColor);
+      return ['body', '.faint', '.more a, .blocks a'].map((selector) => {
+        const ink = luminance(getComputedStyle(document.querySelector(selector)).color);
+        return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+      });
+    })()`)) as number[];
+    for (const ratio of contrast) expect(ratio).toBeGreaterThan(4.5);
+  });
+});
