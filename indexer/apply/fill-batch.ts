@@ -166,7 +166,7 @@ function holdOutputs(
   ledger: LedgerBlock,
   held: HeldInscriptions,
 ): void {
-  const { locations: rows, inscriptions, txids, height } = ledger;
+  const { locations: rows, txids, height } = ledger;
   const identify = identities(block, ledger, held);
   for (let row = 0; row < rows.count; row++) {
     if (rows.place[row] !== places.output || rows.spent[row] === 1) continue;
