@@ -1,6 +1,10 @@
 import { parseArgs } from 'node:util';
 import { type Command, type CommandFlag, UsageError } from './commands/command.ts';
+import { demoCommand } from './commands/demo.ts';
+import { exportCommand } from './commands/export.ts';
+import { indexCommand } from './commands/index-blocks.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { serveCommand } from './commands/serve.ts';
 import type { SettingName } from './config.ts';
 
 /** How the process ends. docs/configuration.md, "Exit codes". */
@@ -19,7 +23,13 @@ export const exitCodes = {
   SIGTERM: 143,
 } as const;
 
-export const commands: readonly Command[] = [migrateCommand];
+export const commands: readonly Command[] = [
+  demoCommand,
+  serveCommand,
+  indexCommand,
+  exportCommand,
+  migrateCommand,
+];
 
 const program = 'satscribe';
 

@@ -27,11 +27,10 @@ async function main(words: readonly string[]): Promise<void> {
       await print(line.text);
       return;
     }
-    config = loadConfig({
-      env: processEnvironment(),
-      flags: line.settings,
-      defaults: line.command.defaults(line.flags),
-    });
+    const env = processEnvironment();
+    const { command, flags, settings } = line;
+    const prepared = command.prepare?.({ flags, settings, env }) ?? { settings, defaults: {} };
+    config = loadConfig({ env, flags: prepared.settings, defaults: prepared.defaults });
   } catch (error) {
     process.exitCode = report(error);
     return;

@@ -25,6 +25,21 @@ export interface CommandContext {
   readonly print: (text: string) => Promise<void>;
 }
 
+/** What was given on the command line and in the environment. */
+export interface GivenSettings {
+  /** The command's own flags. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** Flags of settings. */
+  readonly settings: Readonly<Partial<Record<SettingName, string>>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface PreparedSettings {
+  readonly settings: GivenSettings['settings'];
+  /** In place of the general defaults. */
+  readonly defaults: Partial<Config>;
+}
+
 export interface Command {
   readonly name: string;
   /** Words after the name that are part of it, e.g. `inscriptions`. */
@@ -33,8 +48,8 @@ export interface Command {
   /** What the help says below the flags. */
   readonly details: string;
   readonly flags: readonly CommandFlag[];
-  /** Settings of the command that differ from the general defaults, once its flags are known. */
-  readonly defaults: (flags: Readonly<Record<string, string>>) => Partial<Config>;
+  /** What the command makes of its flags and the environment before the settings are read; absent: nothing. */
+  readonly prepare?: (given: GivenSettings) => PreparedSettings;
   /** Runs until it is done, or, where it serves, until the lifecycle ends. */
   readonly run: (context: CommandContext) => Promise<void>;
 }

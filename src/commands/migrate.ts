@@ -1,5 +1,5 @@
 import { migrate } from '#kernel/pg/migrate.ts';
-import { openDatabase } from '#src/app.ts';
+import { openServer } from '#src/app.ts';
 import type { Command, CommandContext } from './command.ts';
 import { settingFlag } from './flags.ts';
 
@@ -11,12 +11,11 @@ export const migrateCommand: Command = {
 database that a newer version has migrated is refused. With DATABASE_URL that server is used, else the embedded
 one of the data folder. serve, demo and index do it by themselves.`,
   flags: [settingFlag('dataDir', 'DIR'), settingFlag('logLevel', 'LEVEL')],
-  defaults: () => ({}),
   run: runMigrate,
 };
 
 async function runMigrate(context: CommandContext): Promise<void> {
-  const url = await openDatabase(context, 'attach');
+  const { url } = await openServer(context, 'attach');
   const { applied } = await context.lifecycle.run('migration', () => migrate(url));
   const lines = applied.length === 0 ? ['nothing to migrate'] : applied.map((name) => `migrated ${name}`);
   await context.print(`${lines.join('\n')}\n`);

@@ -1,0 +1,45 @@
+import { exportInscriptions } from '#chain/export-inscriptions.ts';
+import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import { openDatabase } from '#src/app.ts';
+import { type Command, type CommandContext, type CommandFlag, UsageError } from './command.ts';
+import { heightFlag, settingFlag } from './flags.ts';
+
+function boundFlag(name: string, description: string): CommandFlag {
+  return { name, value: 'HEIGHT', description, setting: null, default: null };
+}
+
+export const exportCommand: Command = {
+  name: 'export',
+  object: 'inscriptions',
+  summary: 'write what is indexed to stdout, a line of JSON an inscription',
+  details: `Lines come in the order of application; a field that is not known is null (docs/schema.md). All of it is of one moment, also
+beside a service that goes on indexing. Memory stays the same however much there is.
+
+  satscribe export inscriptions --from 767430 --to 767430 --data ./data/demo`,
+  flags: [
+    boundFlag('from', 'height of the first block; left out: the lowest'),
+    boundFlag('to', 'height of the last block; left out: the tip'),
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL', 'warn'),
+  ],
+  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
+  run: runExport,
+};
+
+async function runExport(context: CommandContext): Promise<void> {
+  const from = heightFlag(context.flags, 'from');
+  const to = heightFlag(context.flags, 'to');
+  if (from !== undefined && to !== undefined && from > to) {
+    throw new UsageError(`--from ${from} is above --to ${to}`);
+  }
+  const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  const { readers } = await openDatabase(context, 'attach');
+  await context.lifecycle.run('export', (signal) =>
+    withSnapshot(readers, async ({ client }) => {
+      for await (const lines of exportInscriptions(client, range)) {
+        signal.throwIfAborted();
+        await context.print(lines);
+      }
+    }),
+  );
+}

@@ -1,0 +1,132 @@
+import { createServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { connectClient } from '#kernel/pg/pool.ts';
+import { commands } from '#src/cli.ts';
+import { makeDataDir } from '#test/support/data-dir.ts';
+import { runCli } from '#test/support/run-cli.ts';
+
+let dataDir: string;
+let folder: { path: string; remove(): Promise<void> };
+
+beforeEach(async () => {
+  folder = await makeDataDir();
+  dataDir = folder.path;
+});
+afterEach(() => folder.remove());
+
+describe('help', () => {
+  it('shows every command, and is what --help, -h and help give', async () => {
+    const [long, short, word] = await Promise.all([runCli(['--help']), runCli(['-h']), runCli(['help'])]);
+    expect(long.exitCode).toBe(0);
+    expect(long.stderr).toBe('');
+    for (const command of commands) expect(long.stdout).toContain(`  ${command.name}`);
+    expect(short.stdout).toBe(long.stdout);
+    expect(word.stdout).toBe(long.stdout);
+  });
+
+  it.each(commands.map((command) => [command.name, command] as const))(
+    'shows every flag of %s, also beside other flags',
+    async (name, command) => {
+      const { exitCode, stdout } = await runCli([name, '--help', '--data', dataDir]);
+      expect(exitCode).toBe(0);
+      for (const flag of command.flags) expect(stdout).toContain(`--${flag.name} ${flag.value}`);
+    },
+  );
+});
+
+describe('wrong usage', () => {
+  it.each([
+    { words: [], says: 'which command?' },
+    { words: ['sevre'], says: 'unknown command sevre; commands are' },
+    { words: ['--port', '1', 'serve'], says: 'the command comes first' },
+    { words: ['serve', '--prot', '1'], says: "unknown option '--prot'; satscribe serve --help" },
+    { words: ['serve', '--port'], says: 'satscribe serve --help' },
+    { words: ['serve', 'now'], says: 'unexpected word now' },
+    { words: ['migrate', '--port', '1'], says: "unknown option '--port'" },
+    { words: ['serve', '--port', '70000'], says: 'an integer from 0 to 65535' },
+    { words: ['index'], says: 'which blocks?' },
+    { words: ['index', '--blocks', 'x', '--until', '-1'], says: '--until' },
+    { words: ['index', '--blocks', 'x', '--until', '1e3'], says: 'a height is an integer' },
+    { words: ['index', '--blocks', 'x', '--tip', 'abc'], says: 'a block hash is 64 digits' },
+    { words: ['demo', '--sample', 'testnet'], says: 'the samples are mainnet and regtest' },
+    { words: ['demo', '--sample', 'regtest', '--blocks', 'x'], says: 'exclude each other' },
+    { words: ['export'], says: 'satscribe export inscriptions' },
+    { words: ['export', 'runes'], says: 'unknown object runes' },
+    { words: ['export', 'inscriptions', '--from', 'x'], says: 'a height is an integer' },
+  ])('$words ends with 2 and the next step', async ({ words, says }) => {
+    const { exitCode, stdout, stderr } = await runCli(words, { DATA_DIR: dataDir });
+    expect(stderr).toContain(says);
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe('');
+  });
+
+  it('names an environment variable that is wrong', async () => {
+    const { exitCode, stderr } = await runCli(['migrate'], { DATA_DIR: dataDir, LOG_LEVEL: 'loud' });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('environment variable LOG_LEVEL');
+  });
+});
+
+describe('failures', () => {
+  it('end with 1, the code, what it means and what to do', async () => {
+    const { exitCode, stdout, stderr } = await runCli(['migrate'], {
+      DATABASE_URL: 'postgres://user:hidden-word@127.0.0.1:1/database',
+    });
+    expect(exitCode).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('postgres_unreachable');
+    expect(stderr).toContain('What to do: ');
+    expect(stderr).not.toContain('hidden-word');
+  });
+
+  it('tell that there is nothing to serve', async () => {
+    const { exitCode, stderr } = await runCli(['serve', '--port', '0', '--data', dataDir]);
+    expect(stderr).toContain('no_blocks');
+    expect(exitCode).toBe(1);
+  });
+
+  it('tell that the folder of blocks is none', async () => {
+    const { exitCode, stderr } = await runCli(['index', '--blocks', dataDir, '--data', dataDir]);
+    expect(stderr).toContain('folder_invalid');
+    expect(exitCode).toBe(1);
+  });
+
+  it('tell that the port is in use, before anything is started', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const { exitCode, stderr } = await runCli(['serve', '--port', String(port), '--data', `${dataDir}/new`]);
+    server.close();
+    expect(stderr).toContain('port_in_use');
+    expect(stderr).toContain(String(port));
+    expect(exitCode).toBe(1);
+  });
+});
+
+describe('migrate', () => {
+  it('says what it ran, and at the second time that there is nothing', async () => {
+    const first = await runCli(['migrate', '--data', dataDir]);
+    expect(first).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(first.stdout).toMatch(/^migrated chain\/0001_foundation\n/u);
+    expect(await runCli(['migrate', '--data', dataDir])).toMatchObject({
+      exitCode: 0,
+      stdout: 'nothing to migrate\n',
+    });
+  });
+
+  it('uses the server of DATABASE_URL', async () => {
+    const server = inject('testServer').url;
+    const client = await connectClient(server);
+    try {
+      await client.query(`CREATE DATABASE cli_${process.pid}`);
+      const url = new URL(server);
+      url.pathname = `/cli_${process.pid}`;
+      const { exitCode, stdout } = await runCli(['migrate'], { DATABASE_URL: url.href });
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain('migrated service/0001_foundation');
+    } finally {
+      await client.query(`DROP DATABASE cli_${process.pid}`);
+      await client.end();
+    }
+  });
+});

@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+export interface CliResult {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A running command line and what it has said so far. */
+export interface CliProcess {
+  readonly child: ChildProcess;
+  readonly ended: Promise<CliResult>;
+  /** Settles with the match when stdout has it, rejects when the process ends before. */
+  seen(this: void, pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+/**
+ * Starts `satscribe` with these words in a process of its own. It gets no environment of ours but the path, so that
+ * settings of the machine do not reach it.
+ */
+export function startCli(words: readonly string[], env: Record<string, string> = {}): CliProcess {
+  const child = spawn(process.execPath, ['src/main.ts', ...words], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  const watchers = new Set<() => void>();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    for (const watch of watchers) watch();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<CliResult>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (exitCode, signal) => resolve({ exitCode, signal, stdout, stderr }));
+  });
+  const seen = (pattern: RegExp): Promise<RegExpExecArray> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const match = pattern.exec(stdout);
+        if (match === null) return;
+        watchers.delete(look);
+        resolve(match);
+      };
+      watchers.add(look);
+      look();
+      ended.then(
+        () => reject(new Error(`ended without ${String(pattern)}:\n${stdout}\n${stderr}`)),
+        (error: unknown) => reject(error as Error),
+      );
+    });
+  return { child, ended, seen };
+}
+
+/** Runs `satscribe` to its end. */
+export function runCli(words: readonly string[], env: Record<string, string> = {}): Promise<CliResult> {
+  return startCli(words, env).ended;
+}
