@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { buildApp } from '#http/app.ts';
 import type { App } from '#http/app-dependencies.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
@@ -65,4 +65,8 @@ export interface SearchBody {
   readonly count: number;
   readonly totalItems: number;
   readonly results: readonly Readonly<Record<string, unknown>>[];
+}
+
+export function silentLogger(): Logger {
+  return pino({ level: 'silent' });
 }
