@@ -132,9 +132,11 @@ export async function openBlocks(
   return source;
 }
 
-/** The network that the database serves; null where nothing was ever indexed. */
-export async function databaseNetwork({ readers }: Database): Promise<NetworkName | null> {
-  const { rows } = await readers.query<{ network: NetworkName }>('SELECT network FROM chain.state');
+/** The network of what is indexed; null where nothing is. */
+export async function indexedNetwork({ readers }: Database): Promise<NetworkName | null> {
+  const { rows } = await readers.query<{ network: NetworkName }>(
+    'SELECT network FROM chain.state WHERE tip_height IS NOT NULL',
+  );
   return rows[0]?.network ?? null;
 }
 

@@ -1,6 +1,5 @@
 import { exportInscriptions } from '#chain/export-inscriptions.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
-import { openDatabase } from '#src/app.ts';
 import { type Command, type CommandContext, type CommandFlag, UsageError } from './command.ts';
 import { heightFlag, settingFlag } from './flags.ts';
 
@@ -33,6 +32,7 @@ async function runExport(context: CommandContext): Promise<void> {
     throw new UsageError(`--from ${from} is above --to ${to}`);
   }
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+  const { openDatabase } = await import('#src/app.ts');
   const { readers } = await openDatabase(context, 'attach');
   await context.lifecycle.run('export', (signal) =>
     withSnapshot(readers, async ({ client }) => {

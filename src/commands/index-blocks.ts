@@ -1,4 +1,3 @@
-import { indexBlocks, openBlocks, openDatabase } from '#src/app.ts';
 import { type Command, type CommandContext, UsageError } from './command.ts';
 import { hashFlag, heightFlag, settingFlag, tipFlag } from './flags.ts';
 
@@ -32,7 +31,9 @@ async function runIndex(context: CommandContext): Promise<void> {
     throw new UsageError('which blocks? Name the folder with --blocks DIR or BLOCKS_DIR');
   }
   const until = heightFlag(context.flags, 'until');
-  const source = await openBlocks(context, blocksDir, hashFlag(context.flags, 'tip'));
+  const tip = hashFlag(context.flags, 'tip');
+  const { indexBlocks, openBlocks, openDatabase } = await import('#src/app.ts');
+  const source = await openBlocks(context, blocksDir, tip);
   const database = await openDatabase(context, 'own');
   const summary = await indexBlocks(context, database, { source, until, isServing: false });
   await context.print(`${JSON.stringify(summary)}\n`);

@@ -1,5 +1,3 @@
-import { migrate } from '#kernel/pg/migrate.ts';
-import { openServer } from '#src/app.ts';
 import type { Command, CommandContext } from './command.ts';
 import { settingFlag } from './flags.ts';
 
@@ -15,6 +13,10 @@ one of the data folder. serve, demo and index do it by themselves.`,
 };
 
 async function runMigrate(context: CommandContext): Promise<void> {
+  const [{ openServer }, { migrate }] = await Promise.all([
+    import('#src/app.ts'),
+    import('#kernel/pg/migrate.ts'),
+  ]);
   const { url } = await openServer(context, 'attach');
   const { applied } = await context.lifecycle.run('migration', () => migrate(url));
   const lines = applied.length === 0 ? ['nothing to migrate'] : applied.map((name) => `migrated ${name}`);

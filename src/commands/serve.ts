@@ -1,14 +1,7 @@
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { NetworkName } from '#kernel/primitives/network.ts';
-import {
-  checkPort,
-  type Database,
-  databaseNetwork,
-  indexBlocks,
-  openBlocks,
-  openDatabase,
-  serveHttp,
-} from '#src/app.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import type { Database } from '#src/app.ts';
 import type { Command, CommandContext } from './command.ts';
 import { hashFlag, settingFlag, tipFlag } from './flags.ts';
 
@@ -34,22 +27,46 @@ export const serveCommand: Command = {
 /** Indexes the blocks folder of the settings, where there is one, and serves until the lifecycle ends. */
 export async function serve(context: CommandContext, tip: string | undefined): Promise<void> {
   const { config, lifecycle } = context;
+  // loaded here, so that the help and wrong usage answer without all of it
+  const { checkPort, indexedNetwork, openBlocks, openDatabase, serveHttp } = await import('#src/app.ts');
   await checkPort(config.host, config.port);
   const source = config.blocksDir === undefined ? null : await openBlocks(context, config.blocksDir, tip);
   const database = await openDatabase(context, 'own');
   const network = source?.network ?? (await indexedNetwork(database));
+  if (network === null) {
+    throw new AppError('no_blocks', 'Nothing is indexed yet, and no folder of blocks was named.');
+  }
   // questions are answered while blocks come in
   const { address } = await serveHttp(context, database, network);
-  if (source !== null) await indexBlocks(context, database, { source, isServing: true });
+  if (source !== null) await indexWhileServing(context, database, source);
   await checkAnswers(address);
   await context.print(`ready ${address}\n`);
   await lifecycle.untilStopping();
 }
 
-async function indexedNetwork(database: Database): Promise<NetworkName> {
-  const network = await databaseNetwork(database);
-  if (network !== null) return network;
-  throw new AppError('no_blocks', 'Nothing is indexed yet, and no folder of blocks was named.');
+const badBlockCodes: readonly ErrorCode[] = [
+  'block_unavailable',
+  'block_truncated',
+  'block_oversized',
+  'block_corrupt',
+  'block_not_linked',
+  'spent_outputs_mismatch',
+];
+
+/** What was indexed before a bad block is good and stays in service; the error is logged. */
+async function indexWhileServing(
+  context: CommandContext,
+  database: Database,
+  source: BlockSource,
+): Promise<void> {
+  const { indexBlocks, indexedNetwork } = await import('#src/app.ts');
+  try {
+    await indexBlocks(context, database, { source, isServing: true });
+  } catch (error) {
+    if (!(error instanceof AppError && badBlockCodes.includes(error.code))) throw error;
+    if ((await indexedNetwork(database)) === null) throw error;
+    context.logger.error({ code: error.code, err: error }, 'indexing ended before the tip of the source');
+  }
 }
 
 /** One request of each kind, over the network as clients make them: `ready` must be true. */

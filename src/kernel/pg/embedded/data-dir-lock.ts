@@ -45,12 +45,6 @@ export async function takeDataDirLock(dataDir: string): Promise<DataDirLock> {
   });
 }
 
-/** Number of the living process that owns the data folder, or null. */
-export async function dataDirOwner(dataDir: string): Promise<number | null> {
-  const holder = await readHolder(join(dataDir, lockFile));
-  return holder !== null && (await isRunning(holder)) ? holder.pid : null;
-}
-
 async function linkNew(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
