@@ -305,7 +305,7 @@ export function describeSearchEngine(
             await ask();
           },
         ),
-        { numRuns: Number(process.env['SEARCH_RUNS'] ?? 12) },
+        { numRuns: Number(process.env['SEARCH_RUNS'] ?? 12), interruptAfterTimeLimit: 150_000 },
       );
     });
 

@@ -6,7 +6,7 @@ import { PostingsBuilder } from '#search/postings/postings-builder.ts';
 
 /** Offsets of the texts that have a gram, by a scan. */
 function gramsOf(text: string): Gram[] {
-  const points = [...text].map((character) => character.codePointAt(0)!);
+  const points = Array.from(text, (character) => character.codePointAt(0)!);
   return points.flatMap((last, at): Gram[] => [
     [0, 0, last],
     ...(at > 0 ? [[0, points[at - 1]!, last] as const] : []),

@@ -1,0 +1,172 @@
+import { Piscina } from 'piscina';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import { forgetAbove } from '#search/forget.ts';
+import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { createSealer } from '#search/seal.ts';
+import type { SealTask } from '#search/seal.worker.ts';
+import { sealTexts } from '#search/seal-texts.ts';
+import { readSealState } from '#search/segments.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { naiveTextSearch } from '#test/support/naive-search.ts';
+import { createSearchRows, type SearchRows, type TestInscription, text } from '#test/support/search-rows.ts';
+
+const forever = new AbortController().signal;
+const everything = { partial: true, idsAbove: 0, bytesAbove: 0 };
+
+describe('the sealer', () => {
+  let database: TestDatabase;
+  let rows: SearchRows;
+  let workers: Piscina<SealTask, Uint8Array<ArrayBuffer>>;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    rows = await createSearchRows(database.pool);
+    workers = new Piscina({
+      filename: new URL('../../../search/seal.worker.ts', import.meta.url).href,
+      maxThreads: 1,
+    });
+  });
+  beforeEach(() => rows.clear());
+  afterAll(async () => {
+    await workers?.destroy();
+    await database?.drop();
+  });
+
+  const block = (from: number, count: number, word: string): TestInscription[] =>
+    Array.from({ length: count }, (_, index) => ({
+      content: text(`${word} ${from + index}`),
+      metadata: index % 3 === 0 ? `{"${word}":${from + index}}` : null,
+    }));
+
+  /** The index says the same as a scan; `word` is in every text. */
+  const expectExact = async (...needles: string[]): Promise<void> => {
+    const engine = createPostgresEngine({ indexedTextsMax: 0 });
+    for (const corpus of ['content', 'metadata'] as const) {
+      for (const needle of needles) {
+        const page = { page: 1, itemsPerPage: 1000 };
+        const { keys, totalItems } = await withSnapshot(database.pool, (snapshot) =>
+          engine.searchText(snapshot, { corpus, needles: [needle], ...page }),
+        );
+        expect({ keys, totalItems }).toEqual(naiveTextSearch(rows.inscriptions, corpus, [needle], page));
+      }
+    }
+  };
+
+  test('leaves one segment a full window and few others, and nothing that belongs to none', async () => {
+    const sealer = createSealer({ pool: database.pool, bounds: { windowIds: 32, windowKeys: 32 } });
+    for (let height = 0; height < 20; height++) {
+      await rows.addBlock(block(height * 9, 9, 'word'));
+      await sealer.sealPending(forever);
+    }
+    await sealer.close();
+    const { segments } = await readSealState(database.pool);
+    expect(segments.content.filter(({ firstId, nextId }) => nextId - firstId === 32)).toHaveLength(5);
+    expect(segments.content.length).toBeLessThanOrEqual(5 + 4);
+    expect(segments.inscriptions.length).toBeLessThanOrEqual(5 + 4);
+    const { rows: orphans } = await database.pool.query(
+      `SELECT segment_id FROM chain.search_postings UNION SELECT segment_id FROM chain.search_columns
+       EXCEPT SELECT segment_id FROM chain.search_segments`,
+    );
+    expect(orphans).toEqual([]);
+    await expectExact('word', 'w', '1', '17');
+  });
+
+  test('writes nothing that was read before an undo', async () => {
+    await rows.addBlock(block(0, 10, 'kept'));
+    await rows.addBlock(block(10, 10, 'stale'));
+    const outcome = await sealTexts(
+      database.pool,
+      async (task) => {
+        const made = await workers.run(task);
+        await rows.undoAbove(0, forgetAbove);
+        await rows.addBlock(block(10, 10, 'fresh'));
+        return made;
+      },
+      'content',
+      { windowIds: 64, segmentTextBytesMax: 1000 },
+      everything,
+    );
+    expect(outcome).toBe('changed');
+    expect((await readSealState(database.pool)).segments.content).toEqual([]);
+    await expectExact('stale', 'fresh', 'kept');
+  });
+
+  test('an undo takes back what reaches above, also while it is sealed', async () => {
+    const sealer = createSealer({ pool: database.pool, bounds: { windowIds: 16, windowKeys: 16 } });
+    await rows.addBlock(block(0, 40, 'kept'));
+    for (let round = 0; round < 8; round++) {
+      await rows.addBlock(block(40 + round, 25, `stale${round}`));
+      await Promise.all([sealer.sealPending(forever), rows.undoAbove(0, forgetAbove)]);
+      const { segments, next } = await readSealState(database.pool);
+      for (const kind of ['content', 'metadata', 'inscriptions'] as const) {
+        for (const segment of segments[kind]) expect(segment.nextId).toBeLessThanOrEqual(next[kind]);
+      }
+      await expectExact('kept', `stale${round}`);
+    }
+    await sealer.close();
+  });
+
+  test('several at once make one index', async () => {
+    const bounds = { windowIds: 16, windowKeys: 16 };
+    const sealers = [1, 2, 3].map(() => createSealer({ pool: database.pool, bounds }));
+    for (let height = 0; height < 4; height++) {
+      await rows.addBlock(block(height * 30, 30, 'word'));
+      await Promise.all(sealers.map((sealer) => sealer.sealPending(forever)));
+    }
+    await Promise.all(sealers.map((sealer) => sealer.close()));
+    const { segments, next } = await readSealState(database.pool);
+    expect(next.content).toBe(120);
+    for (const kind of ['content', 'metadata', 'inscriptions'] as const) {
+      let end = 0;
+      for (const segment of segments[kind]) {
+        expect(segment.firstId).toBe(end);
+        end = segment.nextId;
+      }
+      expect(end).toBe(next[kind]);
+    }
+    await expectExact('word', '1');
+  });
+
+  test('in the background seals whole windows at once and leaves a small rest to the scan', async () => {
+    const sealer = createSealer({ pool: database.pool, bounds: { windowIds: 64, windowKeys: 64 } });
+    await rows.addBlock(block(0, 150, 'word'));
+    const stop = new AbortController();
+    const running = sealer.run(stop.signal);
+    await expect
+      .poll(async () => (await readSealState(database.pool)).segments.inscriptions.length, {
+        timeout: 20_000,
+      })
+      .toBe(2);
+    stop.abort();
+    await running;
+    const { segments } = await readSealState(database.pool);
+    expect(segments.content.map(({ nextId }) => nextId)).toEqual([64, 128]);
+    await sealer.close();
+    await expectExact('word', '149');
+  });
+
+  test('goes on after an error, and ends where its signal is aborted', async () => {
+    const errors: unknown[] = [];
+    const sealer = createSealer({
+      pool: database.pool,
+      onError: (error) => errors.push(error),
+      bounds: { windowIds: 8 },
+    });
+    await rows.addBlock(block(0, 20, 'word'));
+    await database.pool.query('ALTER TABLE chain.search_postings RENAME TO away');
+    const stop = new AbortController();
+    const running = sealer.run(stop.signal);
+    await expect.poll(() => errors.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await database.pool.query('ALTER TABLE chain.away RENAME TO search_postings');
+    await expect
+      .poll(async () => (await readSealState(database.pool)).segments.content.length, { timeout: 20_000 })
+      .toBe(2);
+    stop.abort();
+    await running;
+    await rows.addBlock(block(20, 20, 'word'));
+    expect(await sealer.sealPending(stop.signal)).toEqual({ segments: 0 });
+    await sealer.close();
+    await expectExact('word');
+  });
+});
