@@ -1,12 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import {
-  blockAt,
-  blocksBelow,
-  chainCounts,
-  inscriptionSummaries,
-  newestInscriptions,
-} from '#chain/block.queries.ts';
+import { blockAt, blocksBelow, chainCounts, inscriptionSummaries } from '#chain/block.queries.ts';
 import { inscriptionDetail } from '#chain/inscription.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
@@ -17,10 +11,10 @@ import { homePage } from '#web/home.page.ts';
 import { inscriptionPage } from '#web/inscription.page.ts';
 import { prefersJson } from './accept.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
-import { chooseShowcase } from './choose-showcase.ts';
 import { inscriptionJson, inscriptionView } from './inscription-views.ts';
 import { type ResultsQuery, resultsQuery, resultsRoute } from './results-route.ts';
 import { sendPage } from './send-page.ts';
+import { Showcase } from './showcase.ts';
 import { blockLine, cardOf, siteOf } from './site.ts';
 
 /** Blocks on the first page, and in the list of blocks. */
@@ -28,19 +22,18 @@ const latestBlocks = 25;
 const blocksPerPage = 100;
 /** As many cards as a block page shows at once. */
 const cardsPerPage = 60;
-/** The newest inscriptions that the first page chooses from: one read of 2,000 narrow rows. */
-const newestConsidered = 2_000;
 
 /** The pages that people see. */
 export function pageRoutes(app: App, deps: AppDependencies): void {
   const tags = ['pages'];
+  const showcase = new Showcase();
 
   app.route({
     method: 'GET',
     url: '/',
     schema: { operationId: 'home', summary: 'The search page', tags, querystring: resultsQuery },
     handler: async (request, reply) =>
-      isSearch(request.query) ? resultsRoute(deps, request.query, reply) : home(deps, reply),
+      isSearch(request.query) ? resultsRoute(deps, request.query, reply) : home(deps, showcase, reply),
   });
 
   app.route({
@@ -69,12 +62,16 @@ function isSearch(query: ResultsQuery): boolean {
   return query.q !== undefined || query.text !== undefined || query.hash !== undefined;
 }
 
-async function home({ pool, network }: AppDependencies, reply: FastifyReply): Promise<FastifyReply> {
-  return withSnapshot(pool, async ({ client, tip }) => {
+async function home(
+  { pool, network }: AppDependencies,
+  showcase: Showcase,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return withSnapshot(pool, async (snapshot) => {
+    const { client, tip } = snapshot;
     const counts = await chainCounts(client);
     const latest = await blocksBelow(client, null, latestBlocks);
-    const chosen = chooseShowcase(await newestInscriptions(client, newestConsidered));
-    const summaries = await inscriptionSummaries(client, chosen);
+    const summaries = await inscriptionSummaries(client, await showcase.keys(snapshot));
     const view = {
       site: siteOf(network, tip),
       ...counts,

@@ -11,7 +11,7 @@ export interface HomeView {
   readonly islands: number;
   readonly blessed: number | null;
   readonly cursed: number | null;
-  /** A choice of what was inscribed lately. */
+  /** A choice of what was inscribed lately, and the first of all. */
   readonly cards: readonly Card[];
   readonly latest: readonly BlockLine[];
 }
@@ -37,7 +37,7 @@ export function homePage(view: HomeView): Markup {
 ${facts(view)}
 ${
   view.cards.length > 0 &&
-  html`<section><h2>Lately inscribed <span class="faint">one of a kind each</span></h2>${cardList(view.cards)}</section>`
+  html`<section><h2>Lately inscribed <span class="faint">and, last, the first one that is here</span></h2>${cardList(view.cards)}</section>`
 }
 ${
   view.latest.length > 0 &&

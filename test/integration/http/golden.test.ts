@@ -99,8 +99,9 @@ describe.each(goldenChainNames)('of the golden chain %s', (name) => {
   });
 
   test('every search record says what ord says', async () => {
-    const recorded = golden.answers<Record<string, unknown>>(best!, 'inscription');
-    const text = (value: unknown): string | null => (value === null ? null : String(value));
+    const recorded = golden.answers<Record<string, string | number | null>>(best!, 'inscription');
+    const text = (value: string | number | null | undefined): string | null =>
+      value == null ? null : String(value);
     await inLanes(recorded, async ({ key, value }) => {
       const answer = await app.inject(`/indexer/inscription?id=${key}`);
       const [record] = answer.json<{ results: Record<string, string | null>[] }>().results;
