@@ -6,7 +6,7 @@ const hashLength = 32;
 const ways = 8;
 
 /**
- * Entries of a cache: 37 bytes each, 39 MB for contents. On mainnet most copies repeat a content of the last few
+ * Entries of a cache: 41 bytes each, 43 MB for contents. On mainnet most copies repeat a content of the last few
  * thousand blocks; what is older is found by the filter and a query.
  */
 export const contentCacheEntries = 1 << 20;
@@ -33,8 +33,11 @@ export class ContentRegistry {
   private readonly setMask: number;
   private readonly hashes: Uint8Array;
   private readonly variants: Uint8Array;
-  /** Id + 1, 0 in a free way: fresh memory is not touched before it is used. */
-  private readonly ids: Int32Array;
+  /**
+   * Two words a way, so that a set is one line of the processor's cache: id + 1 (0 in a free way: fresh memory is not
+   * touched before it is used) and four bytes of the hash, without which the hash itself is not looked at.
+   */
+  private readonly words: Int32Array;
   /** Per set: the way that is replaced next. */
   private readonly hands: Uint8Array;
   /** Per set: 1 where an entry was dropped. */
@@ -47,7 +50,7 @@ export class ContentRegistry {
     this.setMask = entries / ways - 1;
     this.hashes = new Uint8Array(entries * hashLength);
     this.variants = new Uint8Array(entries);
-    this.ids = new Int32Array(entries);
+    this.words = new Int32Array(entries * 2);
     this.hands = new Uint8Array(entries / ways);
     this.dropped = new Uint8Array(entries / ways);
     this.filter = new BloomFilter(expected);
@@ -63,14 +66,15 @@ export class ContentRegistry {
   keep(hashes: Uint8Array, at: number, variant: number, id: number): void {
     const set = slotHash(hashes, at, variant) & this.setMask;
     let way = 0;
-    while (way < ways && this.ids[set * ways + way] !== 0) way++;
+    while (way < ways && this.words[(set * ways + way) * 2] !== 0) way++;
     if (way === ways) {
       way = this.hands[set] as number;
       this.hands[set] = (way + 1) % ways;
       this.dropped[set] = 1;
     }
     const entry = set * ways + way;
-    this.ids[entry] = id + 1;
+    this.words[entry * 2] = id + 1;
+    this.words[entry * 2 + 1] = tagOf(hashes, at);
     this.variants[entry] = variant;
     for (let index = 0; index < hashLength; index++) {
       this.hashes[entry * hashLength + index] = hashes[at + index] as number;
@@ -84,15 +88,18 @@ export class ContentRegistry {
       if (id >= 0) return id;
     }
     const set = slotHash(hashes, at, variant) & this.setMask;
+    const tag = tagOf(hashes, at);
     for (let entry = set * ways; entry < set * ways + ways; entry++) {
-      const id = this.ids[entry] as number;
+      const id = this.words[entry * 2] as number;
       if (id === 0) break;
-      if (this.variants[entry] === variant && sameHash(this.hashes, entry * hashLength, hashes, at)) {
-        return id - 1;
-      }
+      if (this.words[entry * 2 + 1] === tag && this.isEntry(entry, hashes, at, variant)) return id - 1;
     }
     if (this.dropped[set] === 0) return unknownId.absent;
     return this.filter.mayHave(hashes, at, variant) ? unknownId.ask : unknownId.absent;
+  }
+
+  private isEntry(entry: number, hashes: Uint8Array, at: number, variant: number): boolean {
+    return this.variants[entry] === variant && sameHash(this.hashes, entry * hashLength, hashes, at);
   }
 
   /** Begins a batch: what is added to its table is on its way from now on. */
@@ -115,4 +122,14 @@ export class ContentRegistry {
   rollback(): void {
     this.underWay.length = 0;
   }
+}
+
+/** The last four bytes of a hash: sets are chosen by the first. */
+function tagOf(hashes: Uint8Array, at: number): number {
+  return (
+    (hashes[at + 28] as number) |
+    ((hashes[at + 29] as number) << 8) |
+    ((hashes[at + 30] as number) << 16) |
+    ((hashes[at + 31] as number) << 24)
+  );
 }

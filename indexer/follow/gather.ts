@@ -1,13 +1,13 @@
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 
 /**
- * A batch is written when it has so many bytes of blocks: four large ones. Larger batches cost memory (each byte stands
- * in a block, in its columns and in the encoded rows, for two batches) and win nothing: at 8 MB the statements around
- * the rows take under 2 % of the time.
+ * A batch is written when it has so many bytes of blocks: three or four of usual size. Larger batches cost memory (each
+ * byte stands in a block, in its columns and in the encoded rows, for two batches) and longer turns of the main thread,
+ * and win nothing: the statements around the rows take some 2 % of the time already.
  */
-const batchBytesMax = 8 * 1024 * 1024;
-/** The same for small inscriptions, whose rows are larger than they are: about 6 MB of rows. */
-const batchEnvelopesMax = 20_000;
+const batchBytesMax = 6 * 1024 * 1024;
+/** The same for small inscriptions, whose rows are larger than they are: about 3 MB of rows. */
+const batchEnvelopesMax = 10_000;
 /** Blocks without anything still cost a row each; so many are far less than a second's work lost with a crash. */
 const batchBlocksMax = 1000;
 

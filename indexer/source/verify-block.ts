@@ -1,7 +1,7 @@
-import { doubleSha256, doubleSha256Into } from '#kernel/bitcoin/double-sha256.ts';
-import { foldMerkleRoot } from '#kernel/bitcoin/merkle.ts';
+import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
 import { hasProofOfWork } from '#kernel/bitcoin/proof-of-work.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { HashTree } from './hash-tree.ts';
 import { TransactionWalk, WalkError } from './transaction-walk.ts';
 
 export type Verification =
@@ -77,20 +77,20 @@ function verify(block: Uint8Array<ArrayBuffer>, claim: Claim): Verification | nu
   if (hashes.weight > weightMax) {
     return { ok: false, code: 'block_oversized', at: block.length, message: 'the block is too heavy' };
   }
-  const distinct = foldMerkleRoot(hashes.txids, hashes.count);
+  const distinct = txids.fold();
   if (!distinct) return corrupt(headerLength, 'transactions are doubled (CVE-2012-2459)');
-  if (hashes.txids.compare(header, merkleRootAt, merkleRootAt + 32, 0, 32) !== 0) {
+  if (header.compare(txids.leaves, 0, 32, merkleRootAt, merkleRootAt + 32) !== 0) {
     return corrupt(merkleRootAt, 'the transactions are not those of the merkle root');
   }
   return verifyWitnesses(block, hashes, claim);
 }
 
-interface TransactionHashes {
-  readonly count: number;
+/** The trees of the block at hand; kept, as their room is worth more than their contents. */
+const txids = new HashTree();
+const wtxids = new HashTree();
+
+interface TransactionFacts {
   readonly weight: number;
-  /** Room for one more each, as `foldMerkleRoot` wants it. */
-  readonly txids: Buffer;
-  readonly wtxids: Buffer;
   readonly anyWitness: boolean;
   readonly coinbase: Coinbase;
 }
@@ -101,27 +101,16 @@ interface Coinbase {
   readonly hasWitness: boolean;
 }
 
-let scratch = Buffer.alloc(1 << 16);
-
-/** Version, inputs with outputs, and locktime: what a txid is the hash of. */
-function stripped(block: Uint8Array, walk: TransactionWalk): Uint8Array {
-  const length = walk.outputsEnd - walk.inputsAt + 8;
-  if (length > scratch.length) scratch = Buffer.alloc(length * 2);
-  scratch.set(block.subarray(walk.start, walk.start + 4), 0);
-  scratch.set(block.subarray(walk.inputsAt, walk.outputsEnd), 4);
-  scratch.set(block.subarray(walk.at - 4, walk.at), length - 4);
-  return scratch.subarray(0, length);
-}
-
-function hashTransactions(block: Uint8Array): TransactionHashes {
+/** Fills both trees. */
+function hashTransactions(block: Uint8Array): TransactionFacts {
   const walk = new TransactionWalk(block, headerLength);
   const count = walk.compactSize();
   if (count * transactionLengthMin > block.length) {
     throw new WalkError('block_truncated', block.length, 'the block is too short for its transactions');
   }
   if (count === 0) throw new WalkError('block_corrupt', headerLength, 'the block has no transactions');
-  const txids = Buffer.alloc((count + 1) * 32);
-  const wtxids = Buffer.alloc((count + 1) * 32);
+  txids.reset(count);
+  wtxids.reset(count);
   let strippedLength = walk.at;
   let anyWitness = false;
   let coinbase: Coinbase | null = null;
@@ -129,30 +118,30 @@ function hashTransactions(block: Uint8Array): TransactionHashes {
     walk.next();
     const { start, at, hasWitness } = walk;
     coinbase ??= { outputsAt: walk.outputsAt, outputsEnd: walk.outputsEnd, hasWitness };
+    const whole = [start, at] as const;
     if (hasWitness) {
       anyWitness = true;
-      const bare = stripped(block, walk);
-      strippedLength += bare.length;
-      doubleSha256Into(bare, txids, index * 32);
-      // the wtxid of a coinbase counts as zero: it holds the commitment
-      if (index > 0) doubleSha256Into(block.subarray(start, at), wtxids, index * 32);
+      strippedLength += walk.outputsEnd - walk.inputsAt + 8;
+      // version, inputs with outputs, locktime
+      txids.add(index, block, [start, start + 4], [walk.inputsAt, walk.outputsEnd], [at - 4, at]);
     } else {
       strippedLength += at - start;
-      doubleSha256Into(block.subarray(start, at), txids, index * 32);
-      if (index > 0) txids.copy(wtxids, index * 32, index * 32, index * 32 + 32);
+      txids.add(index, block, whole);
     }
+    // the wtxid of a coinbase counts as zero: it holds the commitment
+    if (index > 0) wtxids.add(index, block, whole);
   }
   if (walk.at < block.length) {
     throw new WalkError('block_oversized', walk.at, 'there are bytes behind the last transaction');
   }
   const weight = strippedLength * (witnessScaleFactor - 1) + block.length;
-  return { count, weight, txids, wtxids, anyWitness, coinbase: coinbase as Coinbase };
+  return { weight, anyWitness, coinbase: coinbase as Coinbase };
 }
 
 /** BIP 141 as Bitcoin Core's `CheckWitnessMalleation` (validation.cpp) reads it. */
 function verifyWitnesses(
   block: Uint8Array,
-  { count, wtxids, anyWitness, coinbase }: TransactionHashes,
+  { anyWitness, coinbase }: TransactionFacts,
   claim: Claim,
 ): Verification | null {
   const at = commitmentOffset(block, coinbase);
@@ -165,9 +154,12 @@ function verifyWitnesses(
   if (reservedAt === null) {
     return corrupt(headerLength, 'the coinbase commits to witnesses without the 32 bytes that belong to it');
   }
-  foldMerkleRoot(wtxids, count);
-  wtxids.set(block.subarray(reservedAt, reservedAt + 32), 32);
-  const commitment = doubleSha256(wtxids.subarray(0, 64));
+  wtxids.fold();
+  const committed = Buffer.concat([
+    wtxids.leaves.subarray(0, 32),
+    block.subarray(reservedAt, reservedAt + 32),
+  ]);
+  const commitment = doubleSha256(committed);
   if (!commitment.equals(block.subarray(at, at + 32))) {
     return corrupt(at, 'the witnesses are not those that the coinbase commits to');
   }

@@ -1,0 +1,83 @@
+import { copyBytes } from '#indexer/parse/arena.ts';
+import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
+import { Sha256Lanes } from '#indexer/parse/sha256-lanes.ts';
+
+const hashLength = 32;
+
+/**
+ * The double sha256 of many messages as the leaves of a merkle tree, and its root. Short messages and the nodes are
+ * hashed four at a time. To be used again and again: it keeps the room of the largest tree.
+ */
+export class HashTree {
+  /** Leaves, and later the nodes of a level, 32 bytes each. */
+  leaves = new Uint8Array(4096 * hashLength);
+  private readonly rows = { hash: this.leaves };
+  private readonly lanes = new Sha256Lanes(this.rows, true);
+  private scratch = new Uint8Array(1 << 16);
+  private count = 0;
+
+  /** Begins a tree of `count` leaves, all zero. */
+  reset(count: number): void {
+    // an odd level repeats its last node
+    const length = (count + 1) * hashLength;
+    if (length > this.leaves.length) {
+      this.leaves = new Uint8Array(length * 2);
+      this.rows.hash = this.leaves;
+    }
+    this.leaves.fill(0, 0, length);
+    this.lanes.reset();
+    this.count = count;
+  }
+
+  /** Sets a leaf to the hash of parts of `source`, from offset to offset, one behind the other. */
+  add(leaf: number, source: Uint8Array, ...parts: readonly (readonly [start: number, end: number])[]): void {
+    let length = 0;
+    for (const [start, end] of parts) length += end - start;
+    const isShort = Sha256Lanes.takes(length);
+    if (!isShort && length > this.scratch.length) this.scratch = new Uint8Array(length * 2);
+    const target = isShort ? this.lanes.bytes : this.scratch;
+    let at = isShort ? this.lanes.begin(length, leaf) : 0;
+    for (const [start, end] of parts) {
+      copyBytes(source, start, end - start, target, at);
+      at += end - start;
+    }
+    if (isShort) this.lanes.commit();
+    else this.leaves.set(doubleSha256(this.scratch.subarray(0, length)), leaf * hashLength);
+  }
+
+  /** All leaves that were added are there after it. */
+  flush(): void {
+    this.lanes.flush();
+  }
+
+  /**
+   * Folds the leaves to their root, which is then the first 32 bytes. False where two neighbours of a level are equal:
+   * the last leaves may have been doubled to make another list with the same root (CVE-2012-2459), and Bitcoin Core
+   * refuses such a block whatever its root is (consensus/merkle.cpp `ComputeMerkleRoot`, `mutated`).
+   */
+  fold(): boolean {
+    const { leaves, lanes } = this;
+    let distinct = true;
+    lanes.flush();
+    for (let count = this.count; count > 1; count = (count + 1) >> 1) {
+      for (let pair = 0; pair + 1 < count; pair += 2) {
+        if (sameNodes(leaves, pair * hashLength)) distinct = false;
+      }
+      if (count % 2 === 1)
+        leaves.copyWithin(count * hashLength, (count - 1) * hashLength, count * hashLength);
+      // a node is written only behind what was read for it
+      for (let node = 0; node < (count + 1) >> 1; node++) {
+        lanes.add(leaves, node * 2 * hashLength, 2 * hashLength, node);
+      }
+      lanes.flush();
+    }
+    return distinct;
+  }
+}
+
+function sameNodes(nodes: Uint8Array, at: number): boolean {
+  for (let index = at; index < at + hashLength; index++) {
+    if (nodes[index] !== nodes[index + hashLength]) return false;
+  }
+  return true;
+}
