@@ -21,6 +21,8 @@ Generated chains and databases are kept under bench/data.`;
 
 const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   parse: async (args) => (await import('./parse/parse-bench.ts')).parseBench(args),
+  index: async (args) => (await import('./index/index-bench.ts')).indexBench(args),
+  search: async (args) => (await import('./search/search-bench.ts')).searchBench(args),
 };
 
 const args = process.argv.slice(2);

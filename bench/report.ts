@@ -10,6 +10,11 @@ export interface Figure {
   readonly target?: Target;
 }
 
+export interface Table {
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly [name: string, ...values: (number | null)[]])[];
+}
+
 export interface Report {
   readonly bench: 'parse' | 'index' | 'search';
   /** What was measured, on what, how often, what was warm. */
@@ -18,6 +23,7 @@ export interface Report {
   readonly figures: readonly Figure[];
   /** Ratios and parts, shown in the table only. */
   readonly details: readonly Figure[];
+  readonly tables?: readonly Table[];
 }
 
 export interface Machine {
@@ -56,6 +62,20 @@ function targetText({ target, ...figure }: Figure): string {
   return `${bound}  ${isReached({ ...figure, target }) ? 'reached' : 'MISSED'}`;
 }
 
+function tableLines({ heads, rows }: Table): string[] {
+  const texts = [
+    heads,
+    ...rows.map(([name, ...values]) => [
+      name,
+      ...values.map((value) => (value === null ? '' : shown(value))),
+    ]),
+  ];
+  const widths = heads.map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));
+  const padded = (text: string, column: number): string =>
+    column === 0 ? text.padEnd(widths[0] as number) : text.padStart(widths[column] as number);
+  return ['', ...texts.map((row) => `  ${row.map(padded).join('  ')}`)];
+}
+
 /** The report as lines of text: notes, then one aligned line a figure. */
 export function reportLines(report: Report, on: Machine): string[] {
   const rows = [...report.figures, ...report.details].map((figure) => [
@@ -74,6 +94,7 @@ export function reportLines(report: Report, on: Machine): string[] {
     ...rows.map((row) =>
       `  ${(row[0] as string).padEnd(name)}  ${(row[1] as string).padStart(value)} ${(row[2] as string).padEnd(unit)}  ${row[3]}`.trimEnd(),
     ),
+    ...(report.tables ?? []).flatMap(tableLines),
   ];
 }
 

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { cachedFolder, type Description } from '../generate/block-folder.ts';
+import { type ChainOptions, generateInscriptionChain } from '../generate/inscription-chain.ts';
+import { runIndex } from './index-process.ts';
+
+/** Where generated chains and databases lie; not in the repository. */
+export const benchData = join(import.meta.dirname, '..', 'data');
+
+export interface GeneratedChain {
+  readonly options: ChainOptions;
+  /** The block folder. */
+  readonly dir: string;
+  /** The database that searches are measured on. */
+  readonly dataDir: string;
+  readonly description: Description;
+}
+
+/** Version of the generators: another one gives other chains for the same seed. */
+const generatorVersion = 1;
+
+/** A short name that only equal parameters have. */
+export function parametersName(parameters: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify([generatorVersion, parameters]))
+    .digest('hex')
+    .slice(0, 12);
+}
+
+/** The chain of small text inscriptions, generated where it is not there yet. */
+export function generatedChain(inscriptions: number, shareOfMoves: number, seed: string): GeneratedChain {
+  const options: ChainOptions = {
+    seed,
+    inscriptions,
+    shareOfCopies: 0.8,
+    revealsPerBlock: 3000,
+    shareOfMoves,
+    tipBlocks: 7,
+    revealsPerTipBlock: 5000,
+  };
+  const dir = join(benchData, `generated-${parametersName(options)}`);
+  const description = cachedFolder(dir, (folder) => generateInscriptionChain(folder, options));
+  return { options, dir, dataDir: `${dir}-database`, description };
+}
+
+/** The data folder with the whole chain indexed and sealed; indexed now where it is not there yet. */
+export async function indexedChain(chain: GeneratedChain): Promise<string> {
+  if (!existsSync(chain.dataDir)) {
+    await runIndex({
+      folder: chain.dir,
+      dataDir: chain.dataDir,
+      bulkUntil: chain.description['bulkHeight'] as number,
+      tip: true,
+      stages: false,
+    });
+  }
+  return chain.dataDir;
+}

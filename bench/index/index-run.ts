@@ -1,0 +1,121 @@
+/** The process that indexes: started by ./index-process.ts, which takes the one message that it sends. */
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import type pg from 'pg';
+import { type IndexProgress, indexChain } from '#indexer/follow/index-chain.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import { startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
+import { migrate } from '#kernel/pg/migrate.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import { forgetAbove } from '#search/forget.ts';
+import { createSealer } from '#search/seal.ts';
+import type { IndexOutcome, IndexTask } from './index-process.ts';
+import { StageRecorder } from './stages.ts';
+
+/** The event loop is looked at this often: the figure holds so much beside what it waited. */
+const lookEveryMs = 1;
+const signal = new AbortController().signal;
+
+interface Bulk {
+  readonly indexMs: number;
+  readonly sealMs: number;
+  readonly progress: IndexProgress;
+  readonly commits: [ms: number, inscriptions: number][];
+}
+
+/** What `satscribe index` does: the chain, its indexes, and everything sealed for searches. */
+async function bulkLoad(source: BlockSource, pool: pg.Pool, until: number | null): Promise<Bulk> {
+  const commits: [number, number][] = [];
+  let progress: IndexProgress = { blocks: 0, blocksTotal: 0, bytes: 0, inscriptions: 0 };
+  const start = performance.now();
+  await indexChain({
+    source,
+    pool,
+    signal,
+    ...(until === null ? {} : { until }),
+    onProgress(state) {
+      progress = state;
+      commits.push([performance.now() - start, state.inscriptions]);
+    },
+    undoHooks: [forgetAbove],
+  });
+  const indexed = performance.now();
+  const sealer = createSealer({ pool });
+  await sealer.sealPending(signal);
+  await sealer.close();
+  return { indexMs: indexed - start, sealMs: performance.now() - indexed, progress, commits };
+}
+
+/** Milliseconds from the moment that a block is asked for to its commit, for each block above the tip that reveals. */
+async function tipBlocks(source: BlockSource, pool: pg.Pool, above: number): Promise<number[]> {
+  const times: number[] = [];
+  for (const { height } of await source.refs(above + 1)) {
+    let askedAt = 0;
+    const timed: BlockSource = {
+      ...source,
+      read(ref, abort, buffers) {
+        askedAt = performance.now();
+        return source.read(ref, abort, buffers);
+      },
+    };
+    await indexChain({
+      source: timed,
+      pool,
+      signal,
+      until: height,
+      onProgress(state) {
+        if (state.inscriptions > 0) times.push(performance.now() - askedAt);
+      },
+    });
+  }
+  return times;
+}
+
+async function relationSizes(pool: pg.Pool): Promise<{ name: string; bytes: number }[]> {
+  await pool.query('VACUUM');
+  await pool.query('CHECKPOINT');
+  const { rows } = await pool.query<{ name: string; bytes: string }>(
+    `SELECT relname AS name, pg_total_relation_size(c.oid) - CASE relkind WHEN 'r' THEN pg_indexes_size(c.oid) ELSE 0 END AS bytes
+     FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+     WHERE nspname IN ('chain', 'service') AND relkind IN ('r', 'i') ORDER BY 2 DESC`,
+  );
+  return rows.map(({ name, bytes }) => ({ name, bytes: Number(bytes) }));
+}
+
+async function run(task: IndexTask): Promise<IndexOutcome> {
+  const server = await startEmbeddedPostgres({ dataDir: task.dataDir });
+  await migrate(server.url);
+  const pool = createPool(server.url, { applicationName: 'satscribe bench' });
+  const source = await openFolderSource(task.folder);
+  const recorder = task.stages ? await StageRecorder.start() : null;
+  const delays = monitorEventLoopDelay({ resolution: lookEveryMs });
+  delays.enable();
+  const bulk = await bulkLoad(source, pool, task.bulkUntil);
+  delays.disable();
+  const peakMemoryMB = process.resourceUsage().maxRSS / 1024;
+  const stages = recorder === null ? [] : await recorder.stop(source, bulk.progress.bytes);
+  const sizes = await relationSizes(pool);
+  const tipMs = task.tip && task.bulkUntil !== null ? await tipBlocks(source, pool, task.bulkUntil) : [];
+  if (tipMs.length > 0) {
+    const sealer = createSealer({ pool });
+    await sealer.sealPending(signal);
+    await sealer.close();
+  }
+  await pool.end();
+  await server.stop();
+  return {
+    ...bulk.progress,
+    indexMs: bulk.indexMs,
+    sealMs: bulk.sealMs,
+    commits: bulk.commits,
+    eventLoopP99Ms: delays.percentile(99) / 1e6,
+    peakMemoryMB,
+    databaseBytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0),
+    sizes,
+    tipMs,
+    stages,
+  };
+}
+
+process.send?.(await run(JSON.parse(process.argv[2] as string) as IndexTask));
+process.disconnect?.();

@@ -1,0 +1,206 @@
+import { type HeapProfiler, type Profiler, Session } from 'node:inspector/promises';
+import { performance } from 'node:perf_hooks';
+import type { Readable } from 'node:stream';
+import pg from 'pg';
+import { parseBlock } from '#indexer/parse/parse-block.ts';
+import { verifyBlock } from '#indexer/source/verify-block.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+
+/** Where time and memory went. `ms` of the main thread and of workers is work, that of the database is waiting. */
+export interface Stage {
+  readonly name: string;
+  readonly ms: number;
+  /** Allocated on the JavaScript heap, not counting typed arrays' own memory; null where it is not known. */
+  readonly allocatedMB: number | null;
+}
+
+/** The stage of a function by the file it is in; what is in none of them counts to the stage that called it. */
+const stageOfFile: readonly (readonly [pattern: RegExp, stage: string])[] = [
+  [/\/indexer\/ledger\//, 'main: ledger'],
+  [
+    /\/indexer\/apply\/(block-rows|write-batch)|copy-binary|pg-copy-streams/,
+    'main: copy (rows encoded and sent)',
+  ],
+  [/\/indexer\/apply\//, 'main: apply (ids, held outputs)'],
+  [/\/indexer\/source\//, 'main: read'],
+  [/\/indexer\/workers\/|\/piscina\/|block-columns/, 'main: workers (messages)'],
+  [/\/search\//, 'main: seal'],
+  [/\/node_modules\/pg/, 'main: database client'],
+];
+
+/** What the database is waited for, by how its statements begin. */
+const waits: readonly (readonly [pattern: RegExp, stage: string])[] = [
+  [/^COPY (chain\.)?search/, 'wait: seal'],
+  [/^COPY \(/, 'wait: reads'],
+  [/^COPY /, 'wait: copy'],
+  [/^UPDATE chain\.locations/, 'wait: ended locations'],
+  [/^COMMIT/, 'wait: commit'],
+  [/^(CREATE|ANALYZE)/, 'wait: indexes'],
+];
+
+/** Workers cannot be looked into: their work is done again here, in this thread, for blocks of so many bytes. */
+const repeatedBytes = 200e6;
+const sampleEveryMicroseconds = 500;
+const sampleEveryBytes = 64 * 1024;
+
+interface CallNode {
+  readonly callFrame: { readonly functionName: string; readonly url: string };
+}
+
+function stageOf(node: CallNode, inherited: string): string {
+  const { functionName, url } = node.callFrame;
+  if (functionName === '(idle)') return 'idle';
+  if (functionName === '(garbage collector)') return 'main: garbage collector';
+  return stageOfFile.find(([pattern]) => pattern.test(url))?.[1] ?? inherited;
+}
+
+class Sums {
+  private readonly values = new Map<string, number>();
+
+  add(name: string, value: number): void {
+    this.values.set(name, (this.values.get(name) ?? 0) + value);
+  }
+
+  get(name: string): number | undefined {
+    return this.values.get(name);
+  }
+
+  names(): string[] {
+    return [...this.values.keys()];
+  }
+}
+
+function workByStage({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Sums {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const stages = new Map<number, string>();
+  const visit = (node: Profiler.ProfileNode, inherited: string): void => {
+    const stage = stageOf(node, inherited);
+    stages.set(node.id, stage);
+    for (const child of node.children ?? []) visit(byId.get(child) as Profiler.ProfileNode, stage);
+  };
+  visit(nodes[0] as Profiler.ProfileNode, 'main: other');
+  const sums = new Sums();
+  samples.forEach((id, index) => sums.add(stages.get(id) ?? 'main: other', (timeDeltas[index] ?? 0) / 1000));
+  return sums;
+}
+
+function allocatedByStage({ head }: HeapProfiler.SamplingHeapProfile): Sums {
+  const sums = new Sums();
+  const visit = (node: HeapProfiler.SamplingHeapProfileNode, inherited: string): void => {
+    const stage = stageOf(node, inherited);
+    sums.add(stage, node.selfSize / 1e6);
+    for (const child of node.children) visit(child, stage);
+  };
+  visit(head, 'main: other');
+  return sums;
+}
+
+/** Adds up how long statements take until they are answered. */
+function timeStatements(sums: Sums): () => void {
+  const client = pg.Client.prototype as unknown as { query: (this: unknown, ...args: unknown[]) => unknown };
+  const { query } = client;
+  client.query = function timed(...args) {
+    const first = args[0] as string | { readonly text?: string };
+    const text = (typeof first === 'string' ? first : (first.text ?? '')).trimStart();
+    const stage = waits.find(([pattern]) => pattern.test(text))?.[1] ?? 'wait: other statements';
+    const start = performance.now();
+    const end = (): void => sums.add(stage, performance.now() - start);
+    // a pool asks with a callback, a COPY is a stream, everything else gives a promise
+    const callback = args.at(-1);
+    if (typeof callback === 'function') {
+      args[args.length - 1] = (...answer: unknown[]): void => {
+        end();
+        (callback as (...values: unknown[]) => void)(...answer);
+      };
+    }
+    const result = query.apply(this, args);
+    if (result instanceof Promise) result.then(end, end);
+    else (result as Readable | undefined)?.once('close', end);
+    return result;
+  };
+  return () => {
+    client.query = query;
+  };
+}
+
+/** Profiles a run of this thread, and afterwards does the work of the workers once more in it. */
+export class StageRecorder {
+  private readonly session = new Session();
+  private readonly waited = new Sums();
+  private untimed: () => void = () => undefined;
+
+  static async start(): Promise<StageRecorder> {
+    const recorder = new StageRecorder();
+    recorder.session.connect();
+    await recorder.session.post('Profiler.enable');
+    await recorder.session.post('Profiler.setSamplingInterval', { interval: sampleEveryMicroseconds });
+    await recorder.startSampling();
+    await recorder.session.post('Profiler.start');
+    recorder.untimed = timeStatements(recorder.waited);
+    return recorder;
+  }
+
+  /** The stages of the run, in which so many bytes of blocks were indexed. */
+  async stop(source: BlockSource, bytes: number): Promise<Stage[]> {
+    this.untimed();
+    const work = workByStage((await this.session.post('Profiler.stop')).profile);
+    const allocated = await this.stopSampling();
+    const mainNames = [...new Set([...work.names(), ...allocated.names()])].filter((name) => name !== 'idle');
+    const main = mainNames.map((name) => ({
+      name,
+      ms: work.get(name) ?? 0,
+      allocatedMB: allocated.get(name) ?? 0,
+    }));
+    const waited = this.waited
+      .names()
+      .map((name) => ({ name, ms: this.waited.get(name) ?? 0, allocatedMB: null }));
+    const workers = await this.repeatWorkers(source, bytes);
+    this.session.disconnect();
+    return [...workers, ...main, ...waited];
+  }
+
+  private async startSampling(): Promise<void> {
+    await this.session.post('HeapProfiler.startSampling', {
+      samplingInterval: sampleEveryBytes,
+      includeObjectsCollectedByMajorGC: true,
+      includeObjectsCollectedByMinorGC: true,
+    });
+  }
+
+  private async stopSampling(): Promise<Sums> {
+    return allocatedByStage((await this.session.post('HeapProfiler.stopSampling')).profile);
+  }
+
+  private async repeatWorkers(source: BlockSource, bytes: number): Promise<Stage[]> {
+    const fingerprintKey = Buffer.alloc(32, 7);
+    const blocks: Awaited<ReturnType<BlockSource['read']>>[] = [];
+    const stages: Stage[] = [];
+    const measure = async (name: string, work: () => void | Promise<void>): Promise<void> => {
+      await this.startSampling();
+      const start = performance.now();
+      await work();
+      const ms = performance.now() - start;
+      const sums = await this.stopSampling();
+      const allocatedMB = sums.names().reduce((sum, each) => sum + (sums.get(each) ?? 0), 0);
+      const scale = bytes / blocks.reduce((sum, block) => sum + block.bytes.length, 0);
+      stages.push({ name, ms: ms * scale, allocatedMB: allocatedMB * scale });
+    };
+    await measure('read: files', async () => {
+      let left = Math.min(bytes, repeatedBytes);
+      for (const ref of await source.refs()) {
+        if (left <= 0) break;
+        const block = await source.read(ref);
+        blocks.push(block);
+        left -= block.bytes.length;
+      }
+    });
+    await measure('worker: verify', () => {
+      for (const { ref, bytes: block } of blocks) verifyBlock(block, { ...ref, network: source.network });
+    });
+    await measure('worker: parse', () => {
+      for (const { bytes: block, spentOutputs } of blocks)
+        parseBlock(block, { spent: spentOutputs, fingerprintKey });
+    });
+    return stages;
+  }
+}
