@@ -8,6 +8,7 @@ import { brotliCompressSync, constants, gunzipSync } from 'node:zlib';
 
 const compared = [
   'inscription',
+  'r-inscription',
   'inscriptions-block',
   'output',
   'content',

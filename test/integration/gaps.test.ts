@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { exportInscriptions } from '#chain/export-inscriptions.ts';
+import { indexChain } from '#indexer/follow/index-chain.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import type { StartCounters } from '#kernel/contracts/block-source.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+import { GoldenChain } from '#test/support/golden-chain.ts';
+import { charmsShown, LedgerStore, satpointOf } from '#test/support/ledger-store.ts';
+
+/**
+ * Chains with gaps in the database: an export must say of each island what the ledger says of it alone, because
+ * between two islands anything may have happened.
+ */
+interface TestIsland {
+  readonly from: number;
+  readonly to: number;
+  readonly start?: StartCounters;
+  /** Heights without spent outputs. */
+  readonly withoutSpent?: (height: number) => boolean;
+}
+
+let cleanUps: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.reverse()) await cleanUp();
+  cleanUps = [];
+});
+
+function writeIslands(chain: GoldenChain, islands: readonly TestIsland[]): string {
+  const dir = mkdtempSync(join(tmpdir(), 'satscribe-gaps-'));
+  cleanUps.push(() => rmSync(dir, { recursive: true }));
+  chain.writeFolder(dir);
+  const headers = islands.flatMap(({ from, to }) => chain.chain.headers.slice(from, to + 1));
+  for (const { from, to, withoutSpent } of islands) {
+    for (const { height, hash } of chain.chain.headers.slice(from, to + 1)) {
+      if (withoutSpent?.(height) !== true) continue;
+      rmSync(join(dir, 'spent', `${String(height).padStart(7, '0')}-${hash}.bin`));
+    }
+  }
+  const starts = islands.flatMap(({ from, start }) => (start === undefined ? [] : [{ height: from, start }]));
+  const file = { network: 'regtest', gaps: true, headers, islands: starts };
+  writeFileSync(join(dir, 'chain.json'), JSON.stringify(file));
+  return dir;
+}
+
+async function exported(dir: string): Promise<Record<string, unknown>[]> {
+  const database = await createTestDatabase();
+  cleanUps.push(() => database.drop());
+  const source = await openFolderSource(dir);
+  await indexChain({ source, pool: database.pool, signal: new AbortController().signal, threads: 1 });
+  const client = await database.pool.connect();
+  cleanUps.push(() => client.release());
+  let text = '';
+  for await (const lines of exportInscriptions(client, {})) text += lines;
+  const lines = text.split('\n').slice(0, -1);
+  return lines.map((line) => {
+    const { id, number, sequence, curse, satpoint, charms, fee, parents, claimedParents } = JSON.parse(
+      line,
+    ) as Record<string, unknown>;
+    return { id, number, sequence, curse: curse !== null, satpoint, charms, fee, parents, claimedParents };
+  });
+}
+
+/** What the ledger says of each island alone. */
+function ofIslands(chain: GoldenChain, islands: readonly TestIsland[]): Record<string, unknown>[] {
+  return islands.flatMap(({ from, to, start, withoutSpent }) => {
+    const store = new LedgerStore(networks.regtest, from, start ?? {});
+    for (const header of chain.chain.headers.slice(from, to + 1)) {
+      const { bytes, spent } = chain.block(header);
+      store.apply(header.height, bytes, withoutSpent?.(header.height) === true ? null : spent);
+    }
+    return store.inscriptions.map((inscription) => ({
+      id: inscription.id,
+      number: inscription.number,
+      sequence: inscription.sequence,
+      curse: (inscription.curse ?? 0) !== 0,
+      satpoint: satpointOf(inscription),
+      charms: charmsShown(inscription),
+      fee: inscription.fee,
+      parents: inscription.parents?.map((key) => store.inscriptions[key]?.id) ?? null,
+    }));
+  });
+}
+
+const families = new GoldenChain('families-1');
+
+test.each([
+  [
+    'without any spent outputs',
+    families,
+    [
+      { from: 0, to: 115, withoutSpent: () => true },
+      { from: 120, to: 152, withoutSpent: () => true },
+    ],
+  ],
+] as const)('islands %s are exported each for itself', async (_, chain, islands) => {
+  const lines = await exported(writeIslands(chain, islands));
+  expect(lines.map(({ claimedParents: _claimed, ...line }) => line)).toEqual(ofIslands(chain, islands));
+  // never a guess: parents are known where none are claimed
+  for (const { parents, claimedParents } of lines) {
+    if ((claimedParents as string[]).length === 0) expect(parents).toEqual([]);
+  }
+});
