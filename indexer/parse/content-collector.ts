@@ -4,7 +4,14 @@ import { foldUtf8 } from '#kernel/text/fold.ts';
 import type { Arena } from './arena.ts';
 import { asciiNeed, asciiNeeds, foldAscii } from './ascii-text.ts';
 import type { ContentTable } from './block-tables.ts';
-import { bodyLimits, decodeBytes, type EncodingName, encodingOf, encodings } from './content-decoding.ts';
+import {
+  bodyLimits,
+  decodeBytes,
+  type EncodingName,
+  encodingOf,
+  encodings,
+  outputLengthMax,
+} from './content-decoding.ts';
 import type { DerivedBudget } from './derived-budget.ts';
 import { Sha256Lanes } from './sha256-lanes.ts';
 
@@ -168,7 +175,9 @@ export class ContentCollector {
   }
 
   private addDecoded(index: number, body: Buffer, encoding: EncodingName, isSearchable: boolean): void {
+    if (!this.budget.mayWaste) return;
     const decoded = decodeBytes(encoding, body, bodyLimits);
+    if (decoded === null) this.budget.waste(outputLengthMax(body.length, bodyLimits));
     if (decoded === null || !this.budget.take(decoded.length)) return;
     this.table.decodedHash.set(hash('sha256', decoded, 'buffer'), index * 32);
     this.table.decodedLength[index] = decoded.length;

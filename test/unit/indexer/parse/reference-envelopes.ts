@@ -44,6 +44,28 @@ function numberPushed(opcode: number): string | null {
   return opcode >= 0x51 && opcode <= 0x60 ? (opcode - 0x50).toString(16).padStart(2, '0') : null;
 }
 
+/** What stands behind "ord" at `at`: an envelope's items, or null where it does not end; and where that is. */
+function readItems(
+  instructions: readonly Instruction[],
+  at: number,
+): [end: number, ReferenceEnvelope | null] {
+  const items: string[] = [];
+  let pushnum = false;
+  for (let place = at; place < instructions.length; place++) {
+    const instruction = instructions[place]!;
+    if ('push' in instruction) {
+      items.push(instruction.push.toString('hex'));
+      continue;
+    }
+    if (instruction.opcode === 0x68) return [place + 1, { items, pushnum, stutter: false }];
+    const number = numberPushed(instruction.opcode);
+    if (number === null) return [place + 1, null];
+    items.push(number);
+    pushnum = true;
+  }
+  return [instructions.length, null];
+}
+
 export function referenceEnvelopes(script: Buffer): ReferenceEnvelope[] {
   const instructions = instructionsOf(script);
   if (instructions === null) return [];
@@ -52,34 +74,16 @@ export function referenceEnvelopes(script: Buffer): ReferenceEnvelope[] {
   let at = 0;
   while (at < instructions.length) {
     if (!isPush(instructions[at++], '')) continue;
-    if (!isOp(instructions[at], 0x63)) {
+    const opens = isOp(instructions[at], 0x63);
+    if (opens) at++;
+    if (!opens || !isPush(instructions[at], '6f7264')) {
       stutter = isPush(instructions[at], '');
       continue;
     }
-    at++;
-    if (!isPush(instructions[at], '6f7264')) {
-      stutter = isPush(instructions[at], '');
-      continue;
-    }
-    at++;
-    const items: string[] = [];
-    let pushnum = false;
-    for (;;) {
-      const instruction = instructions[at++];
-      if (isOp(instruction, 0x68)) {
-        envelopes.push({ items, pushnum, stutter });
-        break;
-      }
-      const number =
-        instruction !== undefined && 'opcode' in instruction ? numberPushed(instruction.opcode) : null;
-      if (instruction !== undefined && 'push' in instruction) items.push(instruction.push.toString('hex'));
-      else if (number !== null) items.push(number);
-      else {
-        stutter = false;
-        break;
-      }
-      pushnum ||= number !== null;
-    }
+    const [end, envelope] = readItems(instructions, at + 1);
+    at = end;
+    if (envelope === null) stutter = false;
+    else envelopes.push({ ...envelope, stutter });
   }
   return envelopes;
 }

@@ -1,0 +1,190 @@
+import { hash } from 'node:crypto';
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { derivedBytesMax } from '#indexer/parse/derived-budget.ts';
+import { foldUtf8 } from '#kernel/text/fold.ts';
+import {
+  blockOf,
+  columnsOf,
+  inscriptionScript,
+  type ReadContent,
+  readEnvelopes,
+  reveal,
+  tag,
+} from './synthetic-block.ts';
+
+const sha256 = (bytes: Uint8Array): string => hash('sha256', bytes);
+
+function contentOf(type: string, body: Uint8Array, encoding?: string, textMaxBytes?: number): ReadContent {
+  const fields = encoding === undefined ? [] : [tag(9), encoding];
+  const block = blockOf([reveal(inscriptionScript(type, body, ...fields))]);
+  return readEnvelopes(columnsOf(block, textMaxBytes === undefined ? {} : { textMaxBytes }))[0]!.content!;
+}
+
+const text = Buffer.from('Hello Welt, äÖ');
+
+describe('a content', () => {
+  it('of a text is folded where folding changes it', () => {
+    expect(contentOf('text/plain', Buffer.from('hello'))).toMatchObject({
+      text: 1,
+      variant: 8,
+      folded: null,
+    });
+    const folded = contentOf('text/plain', Buffer.from('Hello'));
+    expect(folded).toMatchObject({ text: 2, variant: 8 });
+    expect(folded.folded?.toString()).toBe('hello');
+    expect(contentOf('text/plain', text).folded?.toString()).toBe('hello welt, äö');
+    expect(contentOf('text/plain', Buffer.from('a\0b')).folded?.toString()).toBe('a\u2400b');
+  });
+
+  it('that is no text is not', () => {
+    expect(contentOf('image/png', text)).toMatchObject({ text: 0, variant: 0 });
+    expect(contentOf('text/plain', Buffer.from([0x61, 0xff]))).toMatchObject({ text: 0, variant: 8 });
+    expect(contentOf('text/plain', Buffer.from('abcd'), undefined, 3)).toMatchObject({ text: 0, variant: 8 });
+    expect(contentOf('text/plain', Buffer.from('abc'), undefined, 3)).toMatchObject({ text: 1 });
+  });
+
+  it('is folded as any text is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (characters) => {
+        const body = Buffer.from(characters);
+        const content = contentOf('text/plain', body);
+        const folded = foldUtf8(body);
+        expect(content.text).toBe(folded === null ? 1 : 2);
+        expect(content.folded).toEqual(folded === null ? null : Buffer.from(folded));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['br', brotliCompressSync(text), 1],
+    ['gzip', gzipSync(text), 2],
+    ['zstd', zstdCompressSync(text), 3],
+  ] as const)('in %s is known by both hashes', (encoding, body, variant) => {
+    const content = contentOf('text/plain', body, encoding);
+    expect(content).toMatchObject({
+      variant: variant + 8,
+      text: 2,
+      hash: sha256(body),
+      decodedHash: sha256(text),
+    });
+    expect(content.folded?.toString()).toBe('hello welt, äö');
+    expect(contentOf('image/png', body, encoding)).toMatchObject({
+      variant,
+      text: 0,
+      folded: null,
+      decodedHash: sha256(text),
+    });
+  });
+
+  it('in an encoding whose text is folded already has that text of its own', () => {
+    expect(contentOf('text/plain', gzipSync('abc'), 'gzip').folded?.toString()).toBe('abc');
+  });
+
+  it.each(['BR', 'br ', 'deflate', '', 'gzip, br'])(
+    'in an encoding %j that is not known is not read',
+    (encoding) => {
+      expect(contentOf('text/plain', Buffer.from('abc'), encoding)).toMatchObject({ variant: 12, text: 0 });
+    },
+  );
+
+  it.each([
+    ['cut', gzipSync(Buffer.alloc(1000, 'ab')).subarray(0, 12)],
+    ['another encoding', brotliCompressSync(text)],
+    ['a bomb', gzipSync(Buffer.alloc(100_000))],
+    ['empty', Buffer.alloc(0)],
+  ])('that is %s is kept and not decoded', (_, body) => {
+    expect(contentOf('text/plain', body, 'gzip')).toMatchObject({
+      text: 0,
+      decodedHash: null,
+      hash: sha256(body),
+    });
+  });
+
+  it('whose decoding goes beyond what a block may become is left out, with all that follow it', () => {
+    // each below its own limits: 1 MB of which a hundredth is random
+    const bombs = Array.from({ length: 70 }, (_, seed) => {
+      const bytes = Buffer.alloc(1_000_000, seed);
+      for (let at = 0; at < bytes.length; at += 180)
+        bytes.writeUInt32LE(Math.imul(at + seed, 0x9e3779b1) >>> 0, at);
+      return brotliCompressSync(bytes, { params: { 1: 1 } });
+    });
+    const scripts = bombs.map((bomb) => inscriptionScript('image/png', bomb, tag(9), 'br'));
+    const { contentDecodedLength } = columnsOf(blockOf(scripts.map((script) => reveal(script))));
+    const decoded = [...contentDecodedLength].map((length) => length > 0);
+    expect(decoded).toEqual(bombs.map((_, index) => index < Math.floor(derivedBytesMax / 1_000_000)));
+  });
+});
+
+describe('the contents of a block', () => {
+  const bodies = fc.array(
+    fc.tuple(
+      fc.constantFrom('text/plain', 'image/png'),
+      fc.oneof(
+        fc.integer({ min: 0, max: 5 }).map((length) => Buffer.alloc(length, 'x')),
+        fc.constantFrom(4095, 4096, 4097, 9000).map((length) => Buffer.alloc(length, 'y')),
+        fc.uint8Array({ maxLength: 3 }).map((bytes) => Buffer.from(bytes)),
+      ),
+    ),
+    { maxLength: 30 },
+  );
+
+  it('are distinct by bytes and by how they are read, in the order of appearance', () => {
+    fc.assert(
+      fc.property(bodies, (inscriptions) => {
+        const columns = columnsOf(
+          blockOf(inscriptions.map(([type, body]) => reveal(inscriptionScript(type, body)))),
+        );
+        const names = inscriptions.map(([type, body]) => `${type} ${body.toString('hex')}`);
+        const distinct = [...new Set(names)];
+        expect([...columns.envelopeContent]).toEqual(names.map((name) => distinct.indexOf(name)));
+        expect(columns.contentText).toHaveLength(distinct.length);
+        readEnvelopes(columns).forEach(({ content }, index) => {
+          expect(content?.body).toEqual(inscriptions[index]![1]);
+          expect(content?.hash).toBe(sha256(inscriptions[index]![1]));
+        });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('stay distinct where somebody aims bodies at the quick hash', () => {
+    // eight bytes: two words, each mixed by its own multiplier; for any second word there is a first one that
+    // brings the hash to the same value
+    const inverse = (odd: number): number => {
+      let guess = odd;
+      for (let step = 0; step < 5; step++) guess = Math.imul(guess, 2 - Math.imul(odd, guess));
+      return guess;
+    };
+    const aimed = (index: number): Buffer => {
+      let second = Math.imul(index, 0x85ebca77);
+      second ^= second >>> 13;
+      const target = 0x1234567 ^ (second + (second << 7));
+      const mixed = target ^ (target >>> 15) ^ (target >>> 30);
+      const body = Buffer.alloc(8);
+      body.writeInt32LE(Math.imul(mixed, inverse(0x9e3779b1)) ^ 8);
+      body.writeInt32LE(index, 4);
+      return body;
+    };
+    const order = Array.from({ length: 3000 }, (_, index) => index % 1000);
+    const scripts = order.map((index) => inscriptionScript('image/png', aimed(index)));
+    const columns = columnsOf(blockOf([reveal(Buffer.concat(scripts))]));
+    expect([...columns.envelopeContent]).toEqual(order);
+    readEnvelopes(columns).forEach(({ content }, index) => {
+      expect(content?.hash).toBe(sha256(aimed(order[index]!)));
+    });
+  });
+
+  it('stay distinct when there are tens of thousands', () => {
+    const scripts = Array.from({ length: 30_000 }, (_, index) =>
+      inscriptionScript('text/plain', Buffer.from(`text ${index % 20_000}`)),
+    );
+    const columns = columnsOf(blockOf([reveal(Buffer.concat(scripts))]));
+    expect(columns.contentText).toHaveLength(20_000);
+    expect([...columns.envelopeContent]).toEqual(scripts.map((_, index) => index % 20_000));
+    // the room that this took is given back, and nothing of it shows in the next block
+    expect(columnsOf(blockOf([reveal(scripts[0]!)])).contentText).toHaveLength(1);
+  });
+});

@@ -1,0 +1,149 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
+import type { ParseResult } from '#indexer/parse/parse-block.ts';
+import { fixtureLines, samplesFolder } from './fixtures.ts';
+import { fuzzRuns } from './fuzz-runs.ts';
+import { blockOf, columnsOf, parse, readEnvelopes, reveal, transaction } from './synthetic-block.ts';
+
+/** No throw is the first thing; what comes out must also hold together. */
+function check(result: ParseResult): void {
+  if (result.kind === 'broken') {
+    expect(result.at).toBeGreaterThanOrEqual(0);
+    return;
+  }
+  readEnvelopes(decodeBlockColumns(result.columns));
+}
+
+const anyBytes = fc.uint8Array({ maxLength: 200 });
+
+describe('any bytes give a value', () => {
+  it('as a block', () => {
+    fc.assert(
+      fc.property(anyBytes, fc.option(anyBytes), (behindHeader, spent) => {
+        check(parse(Buffer.concat([Buffer.alloc(80), behindHeader]), { spent }));
+      }),
+      { numRuns: fuzzRuns(100_000) },
+    );
+  });
+
+  it('as a witness script', () => {
+    const opening = Buffer.from('0063036f7264', 'hex');
+    const script = fc.tuple(fc.constantFrom(opening, Buffer.alloc(0)), anyBytes, fc.constantFrom('68', ''));
+    fc.assert(
+      fc.property(script, ([start, bytes, end]) => {
+        check(parse(blockOf([reveal(Buffer.concat([start, bytes, Buffer.from(end, 'hex')]))])));
+      }),
+      { numRuns: fuzzRuns(100_000) },
+    );
+  });
+
+  it('as the values of every tag', () => {
+    const tag = fc.constantFrom(1, 2, 3, 5, 7, 9, 11, 13, 15, 17, 19, 66, 255);
+    const value = fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.constantFrom('br', 'gzip', 'zstd', 'text/plain').map((text) => Uint8Array.from(Buffer.from(text))),
+    );
+    const push = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.from([bytes.length]), bytes]);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(tag, value), { maxLength: 8 }), value, (fields, body) => {
+        const items = fields.flatMap(([number, bytes]) => [Buffer.from([1, number]), push(bytes)]);
+        const script = Buffer.concat([
+          Buffer.from('0063036f7264', 'hex'),
+          ...items,
+          Buffer.from([0]),
+          push(body),
+          Buffer.from([0x68]),
+        ]);
+        const envelopes = readEnvelopes(columnsOf(blockOf([reveal(script)])));
+        expect(envelopes).toHaveLength(1);
+      }),
+      { numRuns: fuzzRuns(10_000) },
+    );
+  });
+
+  it('as real transactions with bytes changed', () => {
+    const real = fixtureLines('transactions.ndjson.br')
+      .map((line) => Buffer.from((JSON.parse(line) as { hex: string }).hex, 'hex'))
+      .filter((bytes) => bytes.length < 4000);
+    const change = fc.tuple(fc.nat(3999), fc.nat(255));
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...real),
+        fc.array(change, { minLength: 1, maxLength: 4 }),
+        (bytes, changes) => {
+          const changed = Buffer.from(bytes);
+          for (const [at, byte] of changes) changed[at % changed.length] = byte;
+          check(parse(blockOf([changed])));
+        },
+      ),
+      { numRuns: fuzzRuns(30_000) },
+    );
+  });
+
+  it('as a real block that is cut anywhere: it is truncated', () => {
+    const folder = join(samplesFolder, 'mainnet/blocks');
+    const file = readdirSync(folder).find((name) => name.startsWith('0951658')) ?? '';
+    const block = readFileSync(join(folder, file));
+    expect(parse(block).kind).toBe('parsed');
+    fc.assert(
+      fc.property(fc.nat(block.length - 1), (length) => {
+        expect(parse(block.subarray(0, length))).toMatchObject({ code: 'block_truncated' });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('the worst that a block can hold takes bounded time', () => {
+  // 3.9 MB each; a hang would run into the test's timeout
+  const size = 3_900_000;
+  const opening = Buffer.from('0063036f7264', 'hex');
+  it.each([
+    ['empty pushes', Buffer.alloc(size)],
+    ['openings', Buffer.alloc(size, opening)],
+    ['empty envelopes', Buffer.alloc(size, Buffer.concat([opening, Buffer.from([0x68])]))],
+    ['one envelope of numbers', Buffer.concat([opening, Buffer.alloc(size, 0x52), Buffer.from([0x68])])],
+    ['long tags, all different', Buffer.concat([opening, ...distinctTags(600_000), Buffer.from([0x68])])],
+    [
+      'metadata in chunks of one byte',
+      Buffer.concat([opening, Buffer.alloc(size, Buffer.from('01050181', 'hex')), Buffer.from([0x68])]),
+    ],
+    ['different content types', Buffer.concat(distinctTypes(250_000))],
+  ])('%s', (_, script) => {
+    check(parse(blockOf([transaction([{ witness: [script, Buffer.alloc(0)] }])])));
+  });
+
+  it('one witness item a byte', () => {
+    const items = Array.from({ length: 1_000_000 }, () => Buffer.alloc(0));
+    check(parse(blockOf([transaction([{ witness: items }])])));
+  });
+});
+
+function distinctTags(count: number): Buffer[] {
+  return Array.from({ length: count }, (_, index) =>
+    Buffer.from([3, index & 255, (index >> 8) & 255, index >> 16, 0x51]),
+  );
+}
+
+function distinctTypes(count: number): Buffer[] {
+  return Array.from({ length: count }, (_, index) =>
+    Buffer.from([
+      0x00,
+      0x63,
+      3,
+      0x6f,
+      0x72,
+      0x64,
+      1,
+      1,
+      3,
+      index & 255,
+      (index >> 8) & 255,
+      index >> 16,
+      0x68,
+    ]),
+  );
+}

@@ -1,0 +1,230 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { blockFlags } from '#indexer/parse/block-columns.ts';
+import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
+import {
+  expandFingerprintKey,
+  fingerprint,
+  fingerprintOutpoint,
+} from '#indexer/parse/outpoint-fingerprint.ts';
+import {
+  blockOf,
+  coinbase,
+  columnsOf,
+  compactSize,
+  inscriptionScript,
+  parse,
+  readEnvelopes,
+  reveal,
+  testKey,
+  transaction,
+} from './synthetic-block.ts';
+
+const text = inscriptionScript('text/plain', Buffer.from('hello'));
+const maxMoney = 2_100_000_000_000_000n;
+
+describe('transactions and inputs', () => {
+  const legacy = transaction(
+    [{ outpoint: Buffer.alloc(36, 3), script: Buffer.alloc(300, 9) }],
+    [{ value: 5n, script: Buffer.alloc(4) }, { value: 2n ** 40n }],
+  );
+  const segwit = transaction(
+    [
+      { outpoint: Buffer.alloc(36, 4), witness: [] },
+      { outpoint: Buffer.alloc(36, 5), witness: [text, Buffer.alloc(0)] },
+    ],
+    [{ value: 7n }],
+  );
+  const block = blockOf([legacy, segwit], coinbase([{ value: 1n }]));
+  const columns = columnsOf(block);
+
+  it('say where every transaction and its outputs are', () => {
+    const starts = [81, 81 + coinbase().length, 81 + coinbase().length + legacy.length, block.length];
+    expect([...columns.txStart]).toEqual(starts);
+    expect([...columns.txFirstInput]).toEqual([0, 1, 2, 4]);
+    expect([...columns.txOutputValue]).toEqual([1, 5 + 2 ** 40, 7]);
+    expect([...columns.txOutputs].map((at) => block[at])).toEqual([1, 2, 1]);
+  });
+
+  it('have the fingerprint of each outpoint, and values that are not known', () => {
+    const key = expandFingerprintKey(testKey);
+    const outpoints = [3, 4, 5].map((byte) => Buffer.alloc(36, byte));
+    const expected = outpoints.map((outpoint) => {
+      fingerprintOutpoint(new DataView(outpoint.buffer, outpoint.byteOffset, 36), 0, key);
+      return { ...fingerprint };
+    });
+    const found = expected.map((_, index) => ({
+      low: columns.inputFingerprintLow[index + 1],
+      high: columns.inputFingerprintHigh[index + 1],
+    }));
+    expect(found).toEqual(expected);
+    expect([...columns.inputValue]).toEqual([0, Number.NaN, Number.NaN, Number.NaN]);
+    expect([...columns.txInputValue]).toEqual([0, Number.NaN, Number.NaN]);
+    expect(columns.blockFlags[0]).toBe(0);
+  });
+
+  it('give the hash of the header and the header', () => {
+    expect(Buffer.from(columns.header)).toEqual(Buffer.alloc(80));
+    expect(Buffer.from(columns.blockHash)).toEqual(Buffer.from(doubleSha256(Buffer.alloc(80))));
+  });
+
+  it('hash a reveal without its witness, however long it is', () => {
+    for (const scriptLength of [0, 600, 5000]) {
+      const outputs = [{ value: 1n, script: Buffer.alloc(scriptLength, 1) }];
+      const [envelope] = readEnvelopes(
+        columnsOf(blockOf([transaction([{ witness: [text, text] }], outputs)])),
+      );
+      const stripped = doubleSha256(transaction([{}], outputs));
+      expect(envelope?.txid).toBe(Buffer.from(stripped).reverse().toString('hex'));
+    }
+  });
+
+  it('list reveals alone, with the input of each envelope', () => {
+    expect([...columns.revealTx]).toEqual([2]);
+    expect([...columns.revealFirstEnvelope]).toEqual([0, 1]);
+    expect([...columns.envelopeInput]).toEqual([1]);
+  });
+
+  it('of a coinbase are never looked at for envelopes', () => {
+    const first = coinbase([{ value: 0n }], [text, Buffer.alloc(0)]);
+    expect(readEnvelopes(columnsOf(blockOf([], first)))).toEqual([]);
+    expect(readEnvelopes(columnsOf(blockOf([reveal(text)], first)))).toHaveLength(1);
+  });
+
+  it('may be none at all', () => {
+    const none = Buffer.concat([Buffer.alloc(80), Buffer.from([0])]);
+    expect([...columnsOf(none).txStart]).toEqual([81]);
+  });
+
+  it('flag values that cannot exist', () => {
+    const flagsOf = (...values: bigint[]): number =>
+      columnsOf(
+        blockOf([
+          transaction(
+            [{}],
+            values.map((value) => ({ value })),
+          ),
+        ]),
+      ).blockFlags[0]!;
+    expect(flagsOf(maxMoney)).toBe(0);
+    expect(flagsOf(maxMoney + 1n)).toBe(blockFlags.valueOutOfRange);
+    expect(flagsOf(2n ** 64n - 1n)).toBe(blockFlags.valueOutOfRange);
+    expect(flagsOf(maxMoney, 1n)).toBe(blockFlags.valueOutOfRange);
+  });
+});
+
+describe('the witness script', () => {
+  const empty = Buffer.alloc(0);
+  const annex = Buffer.from([0x50, 1]);
+  const found = (...witness: Uint8Array[]): number =>
+    readEnvelopes(columnsOf(blockOf([transaction([{ witness }])]))).length;
+
+  it('is the item before the last, or before an annex', () => {
+    expect(found(text)).toBe(0);
+    expect(found(text, empty)).toBe(1);
+    expect(found(empty, text, empty)).toBe(1);
+    expect(found(empty, text)).toBe(0);
+    expect(found(text, empty, annex)).toBe(1);
+    expect(found(empty, text, annex)).toBe(0);
+    expect(found(empty, text, empty, annex)).toBe(1);
+    expect(found(text, annex)).toBe(0);
+  });
+
+  it('is found among very many items', () => {
+    const items = Array.from({ length: 70_000 }, () => empty);
+    expect(found(...items, text, empty)).toBe(1);
+  });
+});
+
+describe('a block that is broken', () => {
+  const whole = blockOf([reveal(text), transaction([{}, {}], [{ value: 1n, script: Buffer.alloc(260) }])]);
+
+  it('is truncated, wherever it is cut', () => {
+    fc.assert(
+      fc.property(fc.nat(whole.length - 1), (length) => {
+        expect(parse(whole.subarray(0, length))).toMatchObject({
+          kind: 'broken',
+          code: 'block_truncated',
+          at: length,
+        });
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is oversized with bytes behind it, or longer than a block can be', () => {
+    const behind = Buffer.concat([whole, Buffer.from([0])]);
+    expect(parse(behind)).toMatchObject({ code: 'block_oversized', at: whole.length });
+    expect(parse(new Uint8Array(4_000_001))).toMatchObject({ code: 'block_oversized', at: 4_000_000 });
+  });
+
+  it('claims more than it has', () => {
+    const claims = ['fdffff', 'feffffffff', 'ffffffffffffffffff', 'ff0000000001000000', 'fe0000ff7f'];
+    for (const claim of claims) {
+      const block = Buffer.concat([Buffer.alloc(80), Buffer.from(claim, 'hex'), Buffer.alloc(20)]);
+      expect(parse(block), claim).toMatchObject({ code: 'block_truncated' });
+    }
+  });
+
+  it('is corrupt where Bitcoin Core refuses its encoding', () => {
+    for (const count of ['fd0100', 'fefd000000', 'fe01000000', 'ff0100000000000000']) {
+      const block = Buffer.concat([Buffer.alloc(80), Buffer.from(count, 'hex'), coinbase()]);
+      expect(parse(block), count).toMatchObject({ code: 'block_corrupt' });
+    }
+    const flagged = Buffer.from(reveal(text));
+    flagged[5] = 2;
+    expect(parse(blockOf([flagged]))).toMatchObject({ code: 'block_corrupt' });
+  });
+
+  it('leaves nothing behind for the next', () => {
+    const before = parse(whole);
+    parse(whole.subarray(0, whole.length - 3));
+    expect(parse(whole)).toEqual(before);
+  });
+});
+
+describe('spent outputs', () => {
+  const spentOutput = (value: bigint, scriptLength = 22): Buffer => {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigUInt64LE(value);
+    return Buffer.concat([bytes, compactSize(scriptLength), Buffer.alloc(scriptLength)]);
+  };
+  const of = (...transactions: Buffer[][]): Buffer =>
+    Buffer.concat([
+      compactSize(transactions.length),
+      ...transactions.map((outputs) => Buffer.concat([compactSize(outputs.length), ...outputs])),
+    ]);
+  const block = blockOf([transaction([{}, {}], [{ value: 10n }]), reveal(text)]);
+  const good = of([], [spentOutput(4n), spentOutput(9n, 300)], [spentOutput(100n)]);
+
+  it('become values of inputs and sums of transactions', () => {
+    const columns = columnsOf(block, { spent: good });
+    expect([...columns.inputValue]).toEqual([0, 4, 9, 100]);
+    expect([...columns.txInputValue]).toEqual([0, 13, 100]);
+    expect(columns.blockFlags[0]).toBe(blockFlags.hasSpent);
+  });
+
+  it.each([
+    ['too few transactions', of([], [spentOutput(4n), spentOutput(9n)])],
+    ['too many transactions', of([], [spentOutput(4n), spentOutput(9n)], [spentOutput(100n)], [])],
+    ['too few inputs', of([], [spentOutput(40n)], [spentOutput(100n)])],
+    [
+      'an input of the coinbase',
+      of([spentOutput(1n)], [spentOutput(4n), spentOutput(9n)], [spentOutput(100n)]),
+    ],
+    ['less than is given', of([], [spentOutput(4n), spentOutput(5n)], [spentOutput(100n)])],
+    ['a value that cannot exist', of([], [spentOutput(4n), spentOutput(maxMoney + 1n)], [spentOutput(100n)])],
+    ['bytes behind', Buffer.concat([good, Buffer.from([0])])],
+  ])('that do not fit are refused: %s', (_, spent) => {
+    expect(parse(block, { spent })).toMatchObject({ kind: 'broken', code: 'spent_outputs_mismatch' });
+  });
+
+  it('that are cut are truncated', () => {
+    for (let length = 0; length < good.length; length++) {
+      expect(parse(block, { spent: good.subarray(0, length) })).toMatchObject({
+        kind: 'broken',
+        code: 'block_truncated',
+      });
+    }
+  });
+});
