@@ -20,6 +20,8 @@ export interface BlockFacts {
   readonly hasSpent: boolean;
   /** Its sequence numbers are known: it is anchored, or the totals before its island are proven. */
   readonly sequenced: boolean;
+  /** All of its numbers are known. */
+  readonly numbered: boolean;
 }
 
 /** A row of a list of inscriptions: what a card shows. */
@@ -47,11 +49,13 @@ interface BlockRow {
   anchored: boolean;
   has_spent: boolean;
   sequenced: boolean;
+  numbered: boolean;
   first_key: number;
 }
 
 const blockColumns = `height, hash, time, size_bytes, tx_count, next_key - first_key AS inscriptions,
-  island_height, anchored, has_spent, sequence IS NOT NULL AS sequenced, first_key`;
+  island_height, anchored, has_spent, sequence IS NOT NULL AS sequenced,
+  blessed IS NOT NULL AND cursed IS NOT NULL AS numbered, first_key`;
 
 function blockFacts(row: BlockRow): BlockFacts {
   return {
@@ -65,6 +69,7 @@ function blockFacts(row: BlockRow): BlockFacts {
     anchored: row.anchored,
     hasSpent: row.has_spent,
     sequenced: row.sequenced,
+    numbered: row.numbered,
   };
 }
 

@@ -30,11 +30,14 @@ export interface InscriptionDetail {
   readonly timestamp: number;
   readonly anchored: boolean;
   readonly hasSpent: boolean;
+  readonly sequenced: boolean;
+  readonly numbered: boolean;
   readonly txIndex: number;
   readonly input: number;
   /** UTF-8 only, as ord reads it; null otherwise. */
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
+  readonly contentId: number | null;
   /** Of the body as stored; null without a body. */
   readonly contentLength: number | null;
   readonly contentHash: Uint8Array | null;
@@ -83,6 +86,9 @@ interface MainRow {
   time: number;
   anchored: boolean;
   has_spent: boolean;
+  sequenced: boolean;
+  numbered: boolean;
+  content_id: number | null;
 }
 
 /** How many relatives are listed, as ord's `/inscription` lists them. */
@@ -110,10 +116,13 @@ export async function inscriptionDetail(
     timestamp: row.time,
     anchored: row.anchored,
     hasSpent: row.has_spent,
+    sequenced: row.sequenced,
+    numbered: row.numbered,
     txIndex: row.tx_index,
     input: row.input,
     contentType: ownType,
     contentEncoding: utf8OrNull(row.content_encoding),
+    contentId: row.content_id,
     contentLength: row.size_bytes,
     contentHash: row.sha256,
     effectiveContentType: delegate === null ? ownType : await delegateType(client, delegate, ownType),
@@ -139,9 +148,11 @@ async function mainRow(client: ClientBase, question: InscriptionQuestion): Promi
   const values = question.kind === 'id' ? [question.id.txid, question.id.index] : [question.number];
   const { rows } = await client.query<MainRow>(
     `SELECT i.key, i.txid, i.index, i.height, i.tx_index, i.input, i.number, i.curse, i.charms, i.fee,
-       i.content_type, c.sha256, length(c.body) AS size_bytes,
+       i.content_type, i.content_id, c.sha256, length(c.body) AS size_bytes,
        d.content_encoding, d.metaprotocol, d.delegate, d.claimed_parents, d.properties_json,
-       m.json AS metadata_json, b.hash AS block_hash, b.time, b.anchored, b.has_spent
+       m.json AS metadata_json, b.hash AS block_hash, b.time, b.anchored, b.has_spent,
+       b.sequence IS NOT NULL AS sequenced,
+       b.blessed IS NOT NULL AND b.cursed IS NOT NULL AS numbered
      FROM chain.inscriptions i
      JOIN chain.blocks b ON b.height = i.height
      LEFT JOIN chain.contents c ON c.content_id = i.content_id

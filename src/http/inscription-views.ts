@@ -1,4 +1,5 @@
 import type { InscriptionDetail } from '#chain/inscription.queries.ts';
+import type { Reference } from '#chain/recursion.queries.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
 import { curseName } from '#kernel/primitives/curse.ts';
@@ -50,6 +51,7 @@ function addressOf({ location }: InscriptionDetail, network: NetworkParameters):
 /** What the page of an inscription shows. */
 export function inscriptionView(
   detail: InscriptionDetail,
+  references: readonly Reference[],
   network: NetworkParameters,
   site: Site,
 ): InscriptionView {
@@ -61,7 +63,7 @@ export function inscriptionView(
     number: detail.number,
     height: detail.height,
     timestamp: detail.timestamp,
-    facts: { anchored: detail.anchored, hasSpent: detail.hasSpent, sequenced: detail.anchored },
+    facts: detail,
     txIndex: detail.txIndex,
     input: detail.input,
     contentType: detail.contentType,
@@ -73,6 +75,7 @@ export function inscriptionView(
     metaprotocol: detail.metaprotocol,
     metadataJson: detail.metadataJson,
     propertiesJson: detail.propertiesJson,
+    references: references.map(({ id, isMissing }) => ({ id: idText(id), isMissing })),
     charms: detail.charms === null ? null : charmNames(detail.charms),
     curse: curseName(detail.curse),
     fee: detail.fee,

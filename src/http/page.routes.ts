@@ -1,7 +1,9 @@
 import type { FastifyReply } from 'fastify';
+import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import { blockAt, blocksBelow, chainCounts, inscriptionSummaries } from '#chain/block.queries.ts';
-import { inscriptionDetail } from '#chain/inscription.queries.ts';
+import { type InscriptionDetail, inscriptionDetail } from '#chain/inscription.queries.ts';
+import { type Reference, referencesOf } from '#chain/recursion.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { hashFromDisplay } from '#kernel/primitives/hash.ts';
@@ -9,6 +11,7 @@ import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { blockPage, blocksPage } from '#web/block.page.ts';
 import { homePage } from '#web/home.page.ts';
 import { inscriptionPage } from '#web/inscription.page.ts';
+import { mediaOf } from '#web/media.ts';
 import { prefersJson } from './accept.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { inscriptionJson, inscriptionView } from './inscription-views.ts';
@@ -144,7 +147,9 @@ function inscriptionRoute(app: App, { pool, network }: AppDependencies): void {
         const detail = await inscriptionDetail(client, question);
         if (detail === null) throw new AppError('not_found', `inscription ${query.slice(0, 80)} not found`);
         if (!prefersJson(request.headers.accept)) {
-          return sendPage(reply, inscriptionPage(inscriptionView(detail, network, siteOf(network, tip))));
+          const references = await shownReferences(client, detail);
+          const view = inscriptionView(detail, references, network, siteOf(network, tip));
+          return sendPage(reply, inscriptionPage(view));
         }
         if (tip !== null) reply.header('x-indexed-height', tip.height);
         return reply
@@ -155,6 +160,15 @@ function inscriptionRoute(app: App, { pool, network }: AppDependencies): void {
       });
     },
   });
+}
+
+/** What the content refers to, where it is of a type that browsers run. */
+async function shownReferences(
+  client: ClientBase,
+  { contentId, contentType }: InscriptionDetail,
+): Promise<readonly Reference[]> {
+  if (contentId === null || mediaOf(contentType) !== 'frame') return [];
+  return (await referencesOf(client, [contentId])).get(contentId) ?? [];
 }
 
 function inscriptionQuestion(query: string): Parameters<typeof inscriptionDetail>[1] {

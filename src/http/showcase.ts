@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { newestInscriptions } from '#chain/block.queries.ts';
+import { referencesOf } from '#chain/recursion.queries.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { type Media, mediaOf } from '#web/media.ts';
 
@@ -24,6 +25,8 @@ const shownMax = 15;
 
 /** Narrow rows, read once a tip. */
 const consideredMax = 20_000;
+/** Frames that are looked into: one that asks for what is not indexed would be blank. 64 kB each at most. */
+const framesConsideredMax = 100;
 
 /** Keys to show of the newest inscriptions: various kinds, what can be seen first, no content twice. */
 export function chooseShowcase(newest: readonly Candidate[]): number[] {
@@ -63,5 +66,16 @@ export class Showcase {
 }
 
 async function choose(client: pg.ClientBase): Promise<number[]> {
-  return chooseShowcase(await newestInscriptions(client, consideredMax));
+  const newest = await newestInscriptions(client, consideredMax);
+  const frames = newest.flatMap(({ contentId, contentType }) =>
+    contentId !== null && mediaOf(contentType) === 'frame' ? [contentId] : [],
+  );
+  const references = await referencesOf(client, [...new Set(frames)].slice(0, framesConsideredMax));
+  const isWhole = (contentId: number): boolean =>
+    references.get(contentId)?.every(({ isMissing }) => !isMissing) ?? false;
+  const showable = newest.filter(
+    ({ contentId, contentType }) =>
+      mediaOf(contentType) !== 'frame' || (contentId !== null && isWhole(contentId)),
+  );
+  return chooseShowcase(showable);
 }

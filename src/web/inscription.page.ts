@@ -23,6 +23,8 @@ export interface InscriptionView {
   readonly metaprotocol: string | null;
   readonly metadataJson: string | null;
   readonly propertiesJson: string | null;
+  /** Inscriptions that the content asks for. */
+  readonly references: readonly { readonly id: string; readonly isMissing: boolean }[];
   readonly charms: readonly string[] | null;
   readonly curse: string | null;
   readonly fee: number | null;
@@ -36,6 +38,8 @@ export interface InscriptionView {
   readonly previous: string | null;
   readonly next: string | null;
 }
+
+const referencesShown = 8;
 
 export function inscriptionPage(view: InscriptionView): Markup {
   const name = view.number === null ? shortHash(view.id) : `#${grouped(view.number)}`;
@@ -99,6 +103,7 @@ function rows(view: InscriptionView): HtmlValue {
     optional('Metaprotocol', view.metaprotocol),
     row('Parents', view.parents === null ? null : idList(view.parents, view.parents.length)),
     view.childCount > 0 && row('Children', idList(view.children, view.childCount)),
+    view.references.length > 0 && row('Refers to', referenceList(view.references)),
   ];
 }
 
@@ -123,6 +128,16 @@ function idList(ids: readonly string[], total: number): HtmlValue {
   if (ids.length === 0) return html`<span class="faint">none</span>`;
   const more = total - ids.length;
   return html`${ids.map((id) => html`${idLink(id)}<br>`)}${more > 0 && html`<span class="faint">and ${grouped(more)} more</span>`}`;
+}
+
+function referenceList(references: InscriptionView['references']): HtmlValue {
+  const shown = references.slice(0, referencesShown);
+  const more = references.length - shown.length;
+  return html`${shown.map(({ id, isMissing }) =>
+    isMissing
+      ? html`<span class="mono" title="${id}">${shortHash(id)}</span> <span class="faint">not indexed here</span><br>`
+      : html`${idLink(id)}<br>`,
+  )}${more > 0 && html`<span class="faint">and ${grouped(more)} more</span>`}`;
 }
 
 function idLink(id: string): Markup {

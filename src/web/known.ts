@@ -1,8 +1,13 @@
 /** What decides which fields of a block's inscriptions are known (docs/schema.md). */
 export interface KnownFacts {
+  /** All blocks before it that can matter are known. */
   readonly anchored: boolean;
+  /** The outputs that it spends are known. */
   readonly hasSpent: boolean;
+  /** Its sequence numbers are known: it is anchored, or the totals before its island are proven. */
   readonly sequenced: boolean;
+  /** All of its numbers are known. */
+  readonly numbered: boolean;
 }
 
 export interface Known {
@@ -12,29 +17,38 @@ export interface Known {
   readonly why: string | null;
 }
 
-const missingHistory = 'blocks before it are missing';
-const missingSpent = 'the outputs that it spends are not given';
-
 /** What is known of the inscriptions of a block, and why, in words. */
-export function knownOf({ anchored, hasSpent, sequenced }: KnownFacts): Known {
-  const always = 'ids, contents, metadata';
-  if (anchored && hasSpent) {
+export function knownOf({ anchored, hasSpent, sequenced, numbered }: KnownFacts): Known {
+  const isWhole = anchored && hasSpent;
+  if (isWhole) {
     return {
       known: 'everything: its whole history and the outputs that it spends',
       unknown: null,
       why: null,
     };
   }
-  if (hasSpent) {
-    return {
-      known: `${always}, places, values, fees${sequenced ? ', and sequence numbers, as their start is proven' : ''}`,
-      unknown: 'numbers, charms, which parents hold',
-      why: missingHistory,
-    };
-  }
-  return {
-    known: always,
-    unknown: 'places, values, fees, numbers, charms, which parents hold',
-    why: anchored ? missingSpent : `${missingSpent}, and ${missingHistory}`,
-  };
+  const provenStart =
+    sequenced && !anchored ? 'sequence numbers (their start is proven)' : 'sequence numbers';
+  const fields: readonly (readonly [string, boolean])[] = [
+    ['ids', true],
+    ['contents', true],
+    ['metadata', true],
+    ['places', hasSpent],
+    ['values', hasSpent],
+    ['fees', hasSpent],
+    [provenStart, sequenced],
+    ['numbers', numbered],
+    ['charms', isWhole],
+    ['which parents hold', isWhole],
+  ];
+  const named = (isKnown: boolean): string =>
+    fields
+      .filter((field) => field[1] === isKnown)
+      .map(([name]) => name)
+      .join(', ');
+  const reasons = [
+    !hasSpent && 'the outputs that it spends are not given',
+    !anchored && 'blocks before it are missing',
+  ];
+  return { known: named(true), unknown: named(false), why: reasons.filter(Boolean).join(', and ') };
 }

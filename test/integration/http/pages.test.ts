@@ -35,6 +35,16 @@ beforeAll(async () => {
           },
           { name: 'lost', location: { place: 1, offset: 77 } },
           { name: 'unbound', location: { place: 2, offset: 3 }, charms: charms.unbound },
+          {
+            name: 'recursive',
+            type: 'text/html',
+            body: `<script src="/content/${idOf('parent')}"></script><img src=/content/${idOf('nobody')}>`,
+          },
+          {
+            name: 'whole',
+            type: 'text/html',
+            body: `<script src="/content/${idOf('parent')}"></script>`,
+          },
           { name: 'burned', location: { script: Buffer.from([0x6a, 0x00]), value: 0, vout: 2, offset: 9 } },
         ],
       },
@@ -263,6 +273,17 @@ describe('pages', () => {
     expect((await get('/?text=7')).body).toContain(`<a href="/inscription/${idOf('sibling 3')}">#7</a>`);
   });
 
+  test('say what an inscription refers to, and what of it is not here', async () => {
+    const { body } = await get(`/inscription/${idOf('recursive')}`);
+    expect(body).toContain(`<a class="mono" href="/inscription/${idOf('parent')}"`);
+    expect(body).toMatch(
+      new RegExp(`title="${idOf('nobody')}">[^<]*</span> <span class="faint">not indexed here`, 'u'),
+    );
+    const home = (await get('/')).body;
+    expect(home).toContain(`/preview/${idOf('whole')}`);
+    expect(home).not.toContain(`/preview/${idOf('recursive')}`);
+  });
+
   test('say what is wrong as a page', async () => {
     for (const [url, status] of [
       ['/?text=', 400],
@@ -302,7 +323,7 @@ describe('GET /status', () => {
       chain: 'mainnet',
       cursed_inscriptions: null,
       height: 800_000,
-      inscriptions: 142,
+      inscriptions: 144,
       lost_sats: null,
       satscribe: { tipHash: blockHashOf(800_000).reverse().toString('hex'), blocks: 2, islands: 2 },
     });

@@ -5,23 +5,33 @@ import { pagesNav } from '#web/pages-nav.ts';
 
 describe('knownOf', () => {
   test('says that all is known with history and spent outputs', () => {
-    expect(knownOf({ anchored: true, hasSpent: true, sequenced: true }).unknown).toBeNull();
+    expect(knownOf({ anchored: true, hasSpent: true, sequenced: true, numbered: false }).unknown).toBeNull();
   });
 
   test('blames the blocks before it', () => {
-    const { known, unknown, why } = knownOf({ anchored: false, hasSpent: true, sequenced: false });
-    expect(known).toContain('fees');
+    const { known, unknown, why } = knownOf({
+      anchored: false,
+      hasSpent: true,
+      sequenced: false,
+      numbered: false,
+    });
+    expect(known).toBe('ids, contents, metadata, places, values, fees');
     expect(unknown).toContain('numbers');
     expect(unknown).not.toContain('fees');
     expect(why).toBe('blocks before it are missing');
-    expect(knownOf({ anchored: false, hasSpent: true, sequenced: true }).known).toContain('sequence numbers');
+    expect(knownOf({ anchored: false, hasSpent: true, sequenced: true, numbered: false }).known).toContain(
+      'sequence numbers (their start is proven)',
+    );
   });
 
   test('blames the spent outputs', () => {
-    const { unknown, why } = knownOf({ anchored: true, hasSpent: false, sequenced: false });
+    const { unknown, why } = knownOf({ anchored: true, hasSpent: false, sequenced: false, numbered: false });
     expect(unknown).toContain('fees');
     expect(why).toBe('the outputs that it spends are not given');
-    expect(knownOf({ anchored: false, hasSpent: false, sequenced: false }).why).toContain(
+    expect(knownOf({ anchored: true, hasSpent: false, sequenced: true, numbered: true }).known).toBe(
+      'ids, contents, metadata, sequence numbers, numbers',
+    );
+    expect(knownOf({ anchored: false, hasSpent: false, sequenced: false, numbered: false }).why).toContain(
       ', and blocks before',
     );
   });

@@ -1,0 +1,62 @@
+import type pg from 'pg';
+import {
+  formatInscriptionId,
+  type InscriptionId,
+  parseInscriptionId,
+} from '#kernel/primitives/inscription-id.ts';
+
+/** Another inscription whose content a content asks for. */
+export interface Reference {
+  readonly id: InscriptionId;
+  /** It is not indexed here: what asks for it shows less, or nothing. */
+  readonly isMissing: boolean;
+}
+
+/** Longer ones are read so far: what is loaded stands at the beginning of a page as a rule. */
+const readBytes = 64 * 1024;
+/** As many as anybody reads of one content; a gallery may name thousands. */
+const referencesMax = 100;
+
+const pattern = /\/content\/([0-9a-f]{64}i\d{1,10})/giu;
+
+/**
+ * The inscriptions that contents refer to by `/content/<id>`, by content id. Bodies that are encoded are not looked
+ * into.
+ */
+export async function referencesOf(
+  db: pg.Pool | pg.ClientBase,
+  contentIds: readonly number[],
+): Promise<Map<number, Reference[]>> {
+  const { rows } = await db.query<{ content_id: number; head: Buffer }>(
+    `SELECT content_id, substring(body FROM 1 FOR $2) AS head FROM chain.contents
+     WHERE content_id = ANY($1) AND variant & 7 = 0`,
+    [contentIds, readBytes],
+  );
+  const named = new Map(rows.map(({ content_id, head }) => [content_id, idsIn(head)]));
+  const indexed = await indexedOf(db, [...new Set([...named.values()].flat())]);
+  const reference = (text: string): Reference[] => {
+    const id = parseInscriptionId(text);
+    return id === null ? [] : [{ id, isMissing: !indexed.has(text) }];
+  };
+  return new Map([...named].map(([contentId, ids]) => [contentId, ids.flatMap(reference)]));
+}
+
+function idsIn(body: Buffer): string[] {
+  const ids = new Set<string>();
+  for (const [, id] of body.toString('latin1').matchAll(pattern)) {
+    const parsed = parseInscriptionId(id ?? '');
+    if (parsed !== null) ids.add(formatInscriptionId(parsed.txid, parsed.index));
+    if (ids.size === referencesMax) break;
+  }
+  return [...ids];
+}
+
+async function indexedOf(db: pg.Pool | pg.ClientBase, ids: readonly string[]): Promise<Set<string>> {
+  const parsed = ids.flatMap((text) => parseInscriptionId(text) ?? []);
+  const { rows } = await db.query<{ txid: Buffer; index: number }>(
+    `SELECT i.txid, i.index FROM unnest($1::bytea[], $2::integer[]) AS asked(txid, index)
+     JOIN chain.inscriptions i ON i.txid = asked.txid AND i.index = asked.index`,
+    [parsed.map(({ txid }) => Buffer.from(txid)), parsed.map(({ index }) => index)],
+  );
+  return new Set(rows.map(({ txid, index }) => formatInscriptionId(txid, index)));
+}
