@@ -40,6 +40,8 @@ export async function openFolderSource(dir: string, options: FolderSourceOptions
     options.tip === undefined
       ? bestChain(dir, file, listing)
       : await chainTo(dir, file, listing, checkedTip(options.tip));
+  // taken for a chain of its own it would mean: take everything back
+  if (chain.length === 0) throw new AppError('folder_invalid', `There are no blocks in ${dir}.`, { dir });
   const refs = chain.map(({ height, hash }): BlockRef => ({ height, hash: bytesOfHash(hash) }));
   const islands = islandsOf(dir, file, refs);
   return {

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { BlockRef, BlockSource, BufferPool } from '#kernel/contracts/block-source.ts';
+import { networkNames } from '#kernel/primitives/network.ts';
+
+export interface SourceUnderTest {
+  /** Makes a source that has at least three blocks in a row, and what must be true of it. */
+  open(): Promise<BlockSource>;
+  readonly expected: {
+    /** The chain, ascending; hashes in display order. */
+    readonly refs: readonly { readonly height: number; readonly hash: string }[];
+    readonly islands: readonly (readonly [firstHeight: number, lastHeight: number])[];
+    /** Heights of blocks whose spent outputs the source has. */
+    readonly withSpent: readonly number[];
+  };
+}
+
+const shown = ({ height, hash }: BlockRef): { height: number; hash: string } => ({
+  height,
+  hash: Buffer.from(hash).reverse().toString('hex'),
+});
+const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
+
+/** What every BlockSource must do, whatever it reads from. */
+export function describeBlockSource(name: string, { open, expected }: SourceUnderTest): void {
+  const withSource = async (use: (source: BlockSource) => Promise<void>): Promise<void> => {
+    const source = await open();
+    try {
+      await use(source);
+    } finally {
+      await source.close();
+    }
+  };
+
+  describe(`${name} as a block source`, () => {
+    test('says what it is and of which network', () =>
+      withSource((source) => {
+        expect(source.name).not.toBe('');
+        expect(networkNames).toContain(source.network);
+        return Promise.resolve();
+      }));
+
+    test('gives its chain ascending', () =>
+      withSource(async (source) => {
+        expect((await source.refs()).map(shown)).toEqual(expected.refs);
+      }));
+
+    test('gives the chain from a height on, and nothing above its tip', () =>
+      withSource(async (source) => {
+        const middle = expected.refs[Math.floor(expected.refs.length / 2)]!.height;
+        const above = expected.refs.at(-1)!.height + 1;
+        expect((await source.refs(middle)).map(shown)).toEqual(
+          expected.refs.filter(({ height }) => height >= middle),
+        );
+        expect(await source.refs(above)).toEqual([]);
+      }));
+
+    test('gives the runs of consecutive blocks, which together are the chain', () =>
+      withSource(async (source) => {
+        const islands = await source.islands();
+        expect(islands.map(({ firstHeight, lastHeight }) => [firstHeight, lastHeight])).toEqual(
+          expected.islands,
+        );
+        const heights = islands.flatMap(({ firstHeight, lastHeight }) =>
+          Array.from({ length: lastHeight - firstHeight + 1 }, (_, index) => firstHeight + index),
+        );
+        expect(heights).toEqual(expected.refs.map(({ height }) => height));
+      }));
+
+    test('reads the blocks that it names, linked within an island', () =>
+      withSource(async (source) => {
+        let previous: BlockRef | null = null;
+        for (const ref of await source.refs()) {
+          const block = await source.read(ref);
+          const header = block.bytes.subarray(0, 80);
+          expect(sha256(sha256(header)).equals(ref.hash)).toBe(true);
+          if (previous?.height === ref.height - 1) {
+            expect(Buffer.from(header.subarray(4, 36)).equals(previous.hash)).toBe(true);
+          }
+          previous = ref;
+        }
+      }));
+
+    test('has spent outputs for one entry a transaction, the coinbase with none, or says that it has none', () =>
+      withSource(async (source) => {
+        const withSpent: number[] = [];
+        for (const ref of await source.refs()) {
+          const { spentOutputs } = await source.read(ref);
+          if (spentOutputs === null) continue;
+          withSpent.push(ref.height);
+          // the entry of the coinbase stands behind the count of transactions
+          const width = spentOutputs[0]! < 0xfd ? 1 : 3;
+          expect(spentOutputs[width]).toBe(0);
+        }
+        expect(withSpent).toEqual(expected.withSpent);
+      }));
+
+    test('reads into the buffers that it is given, which may be larger', () =>
+      withSource(async (source) => {
+        const taken: ArrayBuffer[] = [];
+        const buffers: BufferPool = {
+          take: (sizeBytes) => {
+            const buffer = new ArrayBuffer(sizeBytes + 100);
+            new Uint8Array(buffer).fill(0xaa);
+            taken.push(buffer);
+            return buffer;
+          },
+          give: () => undefined,
+        };
+        const ref = (await source.refs()).at(-1)!;
+        const plain = await source.read(ref);
+        const pooled = await source.read(ref, undefined, buffers);
+        expect(Buffer.from(pooled.bytes).equals(plain.bytes)).toBe(true);
+        expect(taken).toContain(pooled.bytes.buffer);
+      }));
+
+    test('gives a buffer to each reader that is the reader’s own', () =>
+      withSource(async (source) => {
+        const ref = (await source.refs()).at(-1)!;
+        const first = await source.read(ref);
+        structuredClone(null, { transfer: [first.bytes.buffer] });
+        expect(first.bytes.length).toBe(0);
+        expect((await source.read(ref)).bytes.length).toBeGreaterThan(80);
+      }));
+
+    test('refuses a block that it does not have', () =>
+      withSource(async (source) => {
+        await expect(source.read({ height: 1, hash: new Uint8Array(32) })).rejects.toMatchObject({
+          code: 'block_unavailable',
+        });
+      }));
+
+    test('does not read for somebody who gave up', () =>
+      withSource(async (source) => {
+        const ref = (await source.refs()).at(-1)!;
+        await expect(source.read(ref, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
+      }));
+  });
+}

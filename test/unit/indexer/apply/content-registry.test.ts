@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { BloomFilter } from '#indexer/apply/bloom-filter.ts';
+import { ContentRegistry, unknownId } from '#indexer/apply/content-registry.ts';
+import type { HashTable } from '#indexer/apply/hash-table.ts';
+
+const hashOf = (content: number): Uint8Array => createHash('sha256').update(String(content)).digest();
+const name = (content: number, variant: number): string => `${content}/${variant}`;
+
+/** The table, and what is on its way to it: what the registry must agree with at all times. */
+class Model {
+  readonly committed = new Map<string, number>();
+  readonly batches: { table: HashTable; added: Map<string, number> }[] = [];
+  nextId = 0;
+  asked = 0;
+  readonly registry: ContentRegistry;
+
+  constructor(entries: number) {
+    this.registry = new ContentRegistry(entries);
+  }
+
+  known(content: number, variant: number): number | undefined {
+    for (const { added } of this.batches) {
+      const id = added.get(name(content, variant));
+      if (id !== undefined) return id;
+    }
+    return this.committed.get(name(content, variant));
+  }
+
+  begin(contents: readonly (readonly [content: number, variant: number])[]): void {
+    const answers = contents.map(([content, variant]) => {
+      const id = this.registry.probe(hashOf(content), 0, variant);
+      const known = this.known(content, variant);
+      if (id >= 0) expect(id).toBe(known);
+      if (id === unknownId.absent) expect(known).toBeUndefined();
+      if (id !== unknownId.ask) return id;
+      this.asked++;
+      const row = this.committed.get(name(content, variant));
+      // what is on its way is never asked about
+      expect(row).toBe(known);
+      return row ?? unknownId.absent;
+    });
+    const table = this.registry.begin();
+    const added = new Map<string, number>();
+    contents.forEach(([content, variant], index) => {
+      if ((answers[index] as number) >= 0 || added.has(name(content, variant))) return;
+      expect(table.find(hashOf(content), 0, variant)).toBe(-1);
+      table.add(hashOf(content), 0, variant, this.nextId);
+      added.set(name(content, variant), this.nextId++);
+    });
+    this.batches.push({ table, added });
+  }
+
+  commit(): void {
+    const batch = this.batches.shift();
+    if (batch === undefined) return;
+    this.registry.commit(batch.table);
+    for (const [content, id] of batch.added) this.committed.set(content, id);
+  }
+
+  fail(): void {
+    this.registry.rollback();
+    this.batches.length = 0;
+    this.nextId = this.committed.size;
+  }
+}
+
+const content = fc.tuple(fc.nat(300), fc.constantFrom(0, 1, 8));
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('begin' as const),
+      contents: fc.array(content, { maxLength: 40 }),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('commit' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail' as const) }) },
+);
+
+describe('the registry of contents', () => {
+  test.each([8, 64, 4096])(
+    'with %i entries agrees with the table, through commits and failed transactions',
+    (entries) => {
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+          const model = new Model(entries);
+          for (const taken of steps) {
+            if (taken.kind === 'begin') model.begin(taken.contents);
+            else if (taken.kind === 'commit') model.commit();
+            else model.fail();
+          }
+        }),
+        { numRuns: 100 },
+      );
+    },
+  );
+
+  test('asks about nothing while it holds everything that there is', () => {
+    const model = new Model(1 << 14);
+    for (let batch = 0; batch < 20; batch++) {
+      model.begin(Array.from({ length: 100 }, (_, index) => [batch * 50 + index, 0] as const));
+      model.commit();
+    }
+    expect(model.asked).toBe(0);
+    expect(model.committed.size).toBe(1050);
+  });
+
+  test('asks about what it had to drop, and hardly ever about what never was', () => {
+    const model = new Model(64);
+    model.begin(Array.from({ length: 2000 }, (_, index) => [index, 0] as const));
+    model.commit();
+    model.asked = 0;
+    model.begin(Array.from({ length: 2000 }, (_, index) => [index, 0] as const));
+    expect(model.asked).toBeGreaterThan(1900);
+    model.fail();
+    model.asked = 0;
+    model.begin(Array.from({ length: 2000 }, (_, index) => [10_000 + index, 0] as const));
+    expect(model.asked).toBeLessThan(10);
+  });
+});
+
+describe('the filter', () => {
+  test('has no false negatives beyond its first part, and few false positives', () => {
+    const filter = new BloomFilter();
+    const count = 1_100_000;
+    const hashes = new Uint8Array(32);
+    const words = new Uint32Array(hashes.buffer);
+    const fill = (seed: number): Uint8Array => {
+      for (let word = 0; word < 8; word++)
+        words[word] = Math.imul(seed * 8 + word + 1, 0x9e3779b1) ^ Math.imul(seed, 0x85ebca6b + word);
+      return hashes;
+    };
+    for (let seed = 0; seed < count; seed++) filter.add(fill(seed), 0, 0);
+    let missed = 0;
+    for (let seed = 0; seed < count; seed += 7) if (!filter.mayHave(fill(seed), 0, 0)) missed++;
+    expect(missed).toBe(0);
+    let passed = 0;
+    for (let seed = count; seed < count + 10_000; seed++) if (filter.mayHave(fill(seed), 0, 0)) passed++;
+    expect(passed).toBeLessThan(400);
+  });
+});
