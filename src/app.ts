@@ -94,7 +94,7 @@ async function startOwn({ config, lifecycle, logger }: CommandContext): Promise<
     async () => {
       const started = await startEmbeddedPostgres({
         dataDir: config.dataDir,
-        log: (message) => log.info(message),
+        log: (message) => log.warn(message),
       });
       // within the work, so that an end that begins meanwhile finds it to stop
       lifecycle.add('postgres', () => started.stop(), postgresStopMs);
