@@ -1,5 +1,6 @@
 /** The process that indexes: started by ./index-process.ts, which takes the one message that it sends. */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { type IndexProgress, indexChain } from '#indexer/follow/index-chain.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -14,6 +15,7 @@ import { StageRecorder } from './stages.ts';
 
 /** The event loop is looked at this often: the figure holds so much beside what it waited. */
 const lookEveryMs = 1;
+const lockLookEveryMs = 10;
 const signal = new AbortController().signal;
 
 interface Bulk {
@@ -46,11 +48,18 @@ async function bulkLoad(source: BlockSource, pool: pg.Pool, until: number | null
   return { indexMs: indexed - start, sealMs: performance.now() - indexed, progress, commits };
 }
 
+/** The connections of a run end a moment after it, and the writer's lock with them. */
+async function lockIsFree(pool: pg.Pool): Promise<void> {
+  const held = "SELECT FROM pg_locks WHERE locktype = 'advisory'";
+  while ((await pool.query(held)).rowCount !== 0) await delay(lockLookEveryMs);
+}
+
 /** Milliseconds from the moment that a block is asked for to its commit, for each block above the tip that reveals. */
 async function tipBlocks(source: BlockSource, pool: pg.Pool, above: number): Promise<number[]> {
   const times: number[] = [];
   for (const { height } of await source.refs(above + 1)) {
     let askedAt = 0;
+    await lockIsFree(pool);
     const timed: BlockSource = {
       ...source,
       read(ref, abort, buffers) {
