@@ -152,13 +152,19 @@ export async function inscriptionSummaries(
   }));
 }
 
-/** The types and contents of the newest inscriptions, newest first: what a choice of them can be made from. */
+/**
+ * The types and contents of the newest inscriptions that show a content of their own, newest first: what a choice
+ * of them can be made from.
+ */
 export async function newestInscriptions(
   db: pg.Pool | pg.ClientBase,
   limit: number,
 ): Promise<{ key: number; contentId: number | null; contentType: string | null }[]> {
   const { rows } = await db.query<{ key: number; content_id: number | null; content_type: Buffer | null }>(
-    'SELECT key, content_id, content_type FROM chain.inscriptions ORDER BY key DESC LIMIT $1',
+    `SELECT i.key, i.content_id, i.content_type FROM chain.inscriptions i
+     LEFT JOIN chain.inscription_details d ON d.key = i.key AND d.delegate IS NOT NULL
+     WHERE i.content_id IS NOT NULL AND d.key IS NULL
+     ORDER BY i.key DESC LIMIT $1`,
     [limit],
   );
   return rows.map((row) => ({

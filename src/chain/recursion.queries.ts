@@ -12,20 +12,19 @@ export interface Reference {
   readonly isMissing: boolean;
 }
 
-/** Longer ones are read so far: what is loaded stands at the beginning of a page as a rule. */
-const readBytes = 64 * 1024;
 /** As many as anybody reads of one content; a gallery may name thousands. */
 const referencesMax = 100;
 
 const pattern = /\/content\/([0-9a-f]{64}i\d{1,10})/giu;
 
 /**
- * The inscriptions that contents refer to by `/content/<id>`, by content id. Bodies that are encoded are not looked
- * into.
+ * The inscriptions that contents refer to by `/content/<id>` in their first bytes (what is loaded stands at the beginning as
+ * a rule), by content id. Bodies that are encoded are not looked into.
  */
 export async function referencesOf(
   db: pg.Pool | pg.ClientBase,
   contentIds: readonly number[],
+  readBytes: number,
 ): Promise<Map<number, Reference[]>> {
   const { rows } = await db.query<{ content_id: number; head: Buffer }>(
     `SELECT content_id, substring(body FROM 1 FOR $2) AS head FROM chain.contents

@@ -23,6 +23,8 @@ import { blockLine, cardOf, siteOf } from './site.ts';
 /** Blocks on the first page, and in the list of blocks. */
 const latestBlocks = 25;
 const blocksPerPage = 100;
+/** So far the page of an inscription looks for what its content refers to. */
+const referenceBytes = 256 * 1024;
 /** As many cards as a block page shows at once. */
 const cardsPerPage = 60;
 
@@ -168,7 +170,7 @@ async function shownReferences(
   { contentId, contentType }: InscriptionDetail,
 ): Promise<readonly Reference[]> {
   if (contentId === null || mediaOf(contentType) !== 'frame') return [];
-  return (await referencesOf(client, [contentId])).get(contentId) ?? [];
+  return (await referencesOf(client, [contentId], referenceBytes)).get(contentId) ?? [];
 }
 
 function inscriptionQuestion(query: string): Parameters<typeof inscriptionDetail>[1] {

@@ -1,6 +1,8 @@
+import type { FastifyReply } from 'fastify';
 import type pg from 'pg';
 import { readBody, type StoredContent } from '#chain/content.queries.ts';
 import { utf8OrNull } from '#chain/utf8.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { mediaOf, mediaWords } from '#web/media.ts';
 import { type Preview, previewPage } from '#web/preview.page.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
@@ -23,7 +25,8 @@ export function previewRoutes(app: App, { pool }: AppDependencies): void {
     },
     handler: async (request, reply) => {
       const id = request.params.id.toLowerCase();
-      const content = await contentOf(pool, id);
+      const content = await contentOf(pool, id).catch((error: unknown) => noContent(error, reply));
+      if (content === null) return reply;
       const media = mediaOf(utf8OrNull(content.contentType));
       // only the browser can decode what is encoded
       const isSentAsItIs = media === 'frame' || (media === 'text' && content.contentEncoding !== null);
@@ -35,6 +38,19 @@ export function previewRoutes(app: App, { pool }: AppDependencies): void {
         .send(previewPage(await previewOf(pool, id, content)).text);
     },
   });
+}
+
+/** What is not here is said in the frame, as everything else is shown there. */
+function noContent(error: unknown, reply: FastifyReply): null {
+  if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+  const page = previewPage({ kind: 'none', words: error.message });
+  reply
+    .code(404)
+    .headers(inscribedHeaders)
+    .header('cache-control', 'no-store')
+    .type('text/html; charset=utf-8')
+    .send(page.text);
+  return null;
 }
 
 async function previewOf(pool: pg.Pool, id: string, content: StoredContent): Promise<Preview> {

@@ -25,8 +25,9 @@ const shownMax = 15;
 
 /** Narrow rows, read once a tip. */
 const consideredMax = 20_000;
-/** Frames that are looked into: one that asks for what is not indexed would be blank. 64 kB each at most. */
-const framesConsideredMax = 100;
+/** Frames that are looked into, and how far: one that asks for what is not indexed would be blank. 8 MB at most. */
+const framesConsideredMax = 1_000;
+const frameBytes = 8 * 1024;
 
 /** Keys to show of the newest inscriptions: various kinds, what can be seen first, no content twice. */
 export function chooseShowcase(newest: readonly Candidate[]): number[] {
@@ -70,7 +71,8 @@ async function choose(client: pg.ClientBase): Promise<number[]> {
   const frames = newest.flatMap(({ contentId, contentType }) =>
     contentId !== null && mediaOf(contentType) === 'frame' ? [contentId] : [],
   );
-  const references = await referencesOf(client, [...new Set(frames)].slice(0, framesConsideredMax));
+  const considered = [...new Set(frames)].slice(0, framesConsideredMax);
+  const references = await referencesOf(client, considered, frameBytes);
   const isWhole = (contentId: number): boolean =>
     references.get(contentId)?.every(({ isMissing }) => !isMissing) ?? false;
   const showable = newest.filter(

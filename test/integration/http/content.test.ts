@@ -226,7 +226,12 @@ describe('GET /preview/<id>', () => {
   });
 
   test('is 404 for what is not indexed', async () => {
+    const answer = await preview('delegating to nobody');
+    expect(answer.statusCode).toBe(404);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.body).toContain(`<p>delegate ${idOf('nobody')} not found</p>`);
     expect((await preview('nobody')).statusCode).toBe(404);
+    expect((await http.app.inject('/preview/x')).statusCode).toBe(400);
   });
 });
 

@@ -245,7 +245,7 @@ describe('pages', () => {
 
   test('go as deep as there are results', async () => {
     const { body } = await get('/?text=content&page=3');
-    expect(body.match(/class="card"/gu)).toHaveLength(140 - 120);
+    expect(body.match(/class="card"/gu)).toHaveLength(142 - 120);
     expect(body).toContain('rel="prev"');
     expect(body).not.toContain('rel="next"');
   });
