@@ -56,8 +56,12 @@ export interface InscriptionDetail {
   readonly location: Location | null;
   /** Parents that hold, in order; null where it is not known which do. */
   readonly parents: readonly InscriptionId[] | null;
+  /** The first children, and how many are known. */
   readonly children: readonly InscriptionId[];
   readonly childCount: number;
+  /** No other children can be in blocks that are missing. */
+  readonly hasAllChildren: boolean;
+  /** By sequence number; null at an end, and where the order is not known. */
   readonly previous: InscriptionId | null;
   readonly next: InscriptionId | null;
 }
@@ -89,6 +93,8 @@ interface MainRow {
   sequenced: boolean;
   numbered: boolean;
   content_id: number | null;
+  island_height: number;
+  tip_island_height: number;
 }
 
 /** How many relatives are listed, as ord's `/inscription` lists them. */
@@ -106,7 +112,7 @@ export async function inscriptionDetail(
   const location = await currentLocation(client, row);
   const delegate = row.delegate === null ? null : inscriptionIdFromBytes(row.delegate);
   const ownType = utf8OrNull(row.content_type);
-  const relatives = await relativesOf(client, row.key);
+  const relatives = await relativesOf(client, row);
   return {
     id: { txid: row.txid, index: row.index },
     key: row.key,
@@ -134,13 +140,22 @@ export async function inscriptionDetail(
     charms: row.charms === null ? null : charmsNow(row.charms, location),
     fee: row.fee,
     location,
-    // which of the claimed parents hold takes the whole history (docs/schema.md)
-    parents: row.claimed_parents !== null && !(row.anchored && row.has_spent) ? null : relatives.parents,
+    parents: knowsParents(row) ? relatives.parents : null,
     children: relatives.children,
     childCount: relatives.childCount,
-    previous: row.anchored ? relatives.previous : null,
-    next: row.anchored ? relatives.next : null,
+    hasAllChildren: isFollowedToTip(row),
+    previous: relatives.previous,
+    next: relatives.next,
   };
+}
+
+/** Which of the claimed parents hold takes the whole history; that none is claimed does not (docs/schema.md). */
+function knowsParents(row: MainRow): boolean {
+  return row.claimed_parents === null || (row.anchored && row.has_spent);
+}
+
+function isFollowedToTip(row: MainRow): boolean {
+  return row.anchored && row.has_spent && row.island_height === row.tip_island_height;
 }
 
 async function mainRow(client: ClientBase, question: InscriptionQuestion): Promise<MainRow | null> {
@@ -152,7 +167,8 @@ async function mainRow(client: ClientBase, question: InscriptionQuestion): Promi
        d.content_encoding, d.metaprotocol, d.delegate, d.claimed_parents, d.properties_json,
        m.json AS metadata_json, b.hash AS block_hash, b.time, b.anchored, b.has_spent,
        b.sequence IS NOT NULL AS sequenced,
-       b.blessed IS NOT NULL AND b.cursed IS NOT NULL AS numbered
+       b.blessed IS NOT NULL AND b.cursed IS NOT NULL AS numbered, b.island_height,
+       (SELECT island_height FROM chain.blocks ORDER BY height DESC LIMIT 1) AS tip_island_height
      FROM chain.inscriptions i
      JOIN chain.blocks b ON b.height = i.height
      LEFT JOIN chain.contents c ON c.content_id = i.content_id
@@ -218,6 +234,15 @@ async function delegateType(
   return row === undefined ? ownType : utf8OrNull(row.content_type);
 }
 
+interface RelativeRow {
+  relation: string;
+  txid: Buffer;
+  index: number;
+  children: number;
+  island_height: number;
+  ordered: boolean;
+}
+
 interface Relatives {
   readonly parents: readonly InscriptionId[];
   readonly children: readonly InscriptionId[];
@@ -226,10 +251,11 @@ interface Relatives {
   readonly next: InscriptionId | null;
 }
 
-async function relativesOf(client: ClientBase, key: number): Promise<Relatives> {
-  const { rows } = await client.query<{ relation: string; txid: Buffer; index: number; children: number }>(
+async function relativesOf(client: ClientBase, main: MainRow): Promise<Relatives> {
+  const { rows } = await client.query<RelativeRow>(
     `WITH children AS (SELECT child_key FROM chain.parents WHERE parent_key = $1)
-     SELECT listed.relation, i.txid, i.index, (SELECT count(*) FROM children) AS children
+     SELECT listed.relation, i.txid, i.index, (SELECT count(*) FROM children) AS children,
+       b.island_height, b.has_spent AND b.sequence IS NOT NULL AS ordered
      FROM (
        (SELECT 'parent' AS relation, parent_key AS key, position::integer AS place
         FROM chain.parents WHERE child_key = $1 ORDER BY position LIMIT $2)
@@ -239,18 +265,26 @@ async function relativesOf(client: ClientBase, key: number): Promise<Relatives> 
        VALUES ('previous', $1 - 1, 0), ('next', $1 + 1, 0)
      ) AS listed
      JOIN chain.inscriptions i ON i.key = listed.key
+     JOIN chain.blocks b ON b.height = i.height
      ORDER BY listed.relation, listed.place`,
-    [key, relativesShown],
+    [main.key, relativesShown],
   );
   const of = (relation: string): InscriptionId[] =>
     rows.filter((row) => row.relation === relation).map(({ txid, index }) => ({ txid, index }));
+  // neighbours of the same run of blocks, where the order is that of ord
+  const isOrdered = main.has_spent && main.sequenced;
+  const neighbour = (relation: string): InscriptionId | null => {
+    const row = rows.find((candidate) => candidate.relation === relation);
+    const isNext = isOrdered && row?.ordered === true && row.island_height === main.island_height;
+    return isNext ? { txid: row.txid, index: row.index } : null;
+  };
   return {
     parents: of('parent'),
     children: of('child'),
     // a key with children has rows here
     childCount: rows[0]?.children ?? 0,
-    previous: of('previous')[0] ?? null,
-    next: of('next')[0] ?? null,
+    previous: neighbour('previous'),
+    next: neighbour('next'),
   };
 }
 

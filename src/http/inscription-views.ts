@@ -23,8 +23,8 @@ export function inscriptionJson(detail: InscriptionDetail, network: NetworkParam
   const fields = JSON.stringify({
     address: addressOf(detail, network),
     charms: detail.charms === null ? null : charmNames(detail.charms),
-    child_count: detail.childCount,
-    children: detail.children.map(idText),
+    child_count: detail.hasAllChildren ? detail.childCount : null,
+    children: detail.hasAllChildren ? detail.children.map(idText) : null,
     content_length: detail.contentLength,
     content_type: detail.contentType,
     effective_content_type: detail.effectiveContentType,
@@ -86,6 +86,7 @@ export function inscriptionView(
     parents: detail.parents?.map(idText) ?? null,
     children: detail.children.map(idText),
     childCount: detail.childCount,
+    hasAllChildren: detail.hasAllChildren,
     previous: idOrNull(detail.previous),
     next: idOrNull(detail.next),
   };

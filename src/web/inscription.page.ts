@@ -35,6 +35,8 @@ export interface InscriptionView {
   readonly parents: readonly string[] | null;
   readonly children: readonly string[];
   readonly childCount: number;
+  /** No other children can be in blocks that are missing. */
+  readonly hasAllChildren: boolean;
   readonly previous: string | null;
   readonly next: string | null;
 }
@@ -102,7 +104,7 @@ function rows(view: InscriptionView): HtmlValue {
     optional('Curse', view.curse),
     optional('Metaprotocol', view.metaprotocol),
     row('Parents', view.parents === null ? null : idList(view.parents, view.parents.length)),
-    view.childCount > 0 && row('Children', idList(view.children, view.childCount)),
+    view.childCount > 0 && row('Children', childList(view)),
     view.references.length > 0 && row('Refers to', referenceList(view.references)),
   ];
 }
@@ -128,6 +130,11 @@ function idList(ids: readonly string[], total: number): HtmlValue {
   if (ids.length === 0) return html`<span class="faint">none</span>`;
   const more = total - ids.length;
   return html`${ids.map((id) => html`${idLink(id)}<br>`)}${more > 0 && html`<span class="faint">and ${grouped(more)} more</span>`}`;
+}
+
+function childList({ children, childCount, hasAllChildren }: InscriptionView): HtmlValue {
+  const missing = html`<br><span class="faint">others can be in blocks that are missing</span>`;
+  return html`${idList(children, childCount)}${!hasAllChildren && missing}`;
 }
 
 function referenceList(references: InscriptionView['references']): HtmlValue {
