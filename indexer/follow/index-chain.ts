@@ -8,7 +8,7 @@ import { createParsePool } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { gather } from './gather.ts';
+import { type BatchBounds, batchBounds, gather } from './gather.ts';
 import { planFor } from './known-blocks.ts';
 
 /** How far a run has come. */
@@ -47,6 +47,8 @@ export interface IndexChainOptions {
   readonly undoHooks?: readonly UndoHook[];
   /** Worker threads; absent: one a core. */
   readonly threads?: number;
+  /** Smaller batches than the usual ones, for tests. */
+  readonly bounds?: Partial<BatchBounds>;
 }
 
 /** Fewer blocks to come than these, and indexes that are missing are built before them: readers need them soon. */
@@ -129,7 +131,7 @@ async function applyBlocks(
     const last = refs.at(-1);
     const parsed = parsePool.blocks(source, refs, session.fingerprintKey, signal);
     try {
-      for await (const batch of gather(parsed)) {
+      for await (const batch of gather(parsed, { ...batchBounds, ...options.bounds })) {
         await writer.write(batch, batch.at(-1)?.ref.height !== last?.height);
       }
     } catch (error) {

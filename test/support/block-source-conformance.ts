@@ -5,7 +5,7 @@ import { networkNames } from '#kernel/primitives/network.ts';
 
 export interface SourceUnderTest {
   /** Makes a source that has at least three blocks in a row, and what must be true of it. */
-  open(): Promise<BlockSource>;
+  readonly open: () => Promise<BlockSource>;
   readonly expected: {
     /** The chain, ascending; hashes in display order. */
     readonly refs: readonly { readonly height: number; readonly hash: string }[];
