@@ -21,10 +21,14 @@ const pageBytesMax = 8_000_000;
 
 /**
  * All inscriptions of the blocks in `range` as NDJSON in the order of application, in pieces of whole lines. A field that is
- * not known is null (docs/adr/0004-null-never-a-guess.md). Run it in a snapshot: it reads page by page, and
- * only when the next piece is asked for.
+ * not known is null (docs/adr/0004-null-never-a-guess.md). It reads page by page, and only when the next piece is
+ * asked for: `client` is to be in a snapshot, whose planner settings it changes.
  */
 export async function* exportInscriptions(client: ClientBase, range: ExportRange): AsyncGenerator<string> {
+  // a page is a thousand keys: whatever the planner believes of a table that was just filled, indexes are the way
+  await client.query(
+    'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off',
+  );
   const keys = await keysOf(client, range);
   for (let key = keys.first; key < keys.end; ) {
     const rows = await readPage(client, key, Math.min(key + keysPerPage, keys.end));

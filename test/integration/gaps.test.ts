@@ -6,6 +6,7 @@ import { exportInscriptions } from '#chain/export-inscriptions.ts';
 import { indexChain } from '#indexer/follow/index-chain.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { StartCounters } from '#kernel/contracts/block-source.ts';
+import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { GoldenChain } from '#test/support/golden-chain.ts';
@@ -51,10 +52,10 @@ async function exported(dir: string): Promise<Record<string, unknown>[]> {
   cleanUps.push(() => database.drop());
   const source = await openFolderSource(dir);
   await indexChain({ source, pool: database.pool, signal: new AbortController().signal, threads: 1 });
-  const client = await database.pool.connect();
-  cleanUps.push(() => client.release());
   let text = '';
-  for await (const lines of exportInscriptions(client, {})) text += lines;
+  await withSnapshot(database.pool, async ({ client }) => {
+    for await (const lines of exportInscriptions(client, {})) text += lines;
+  });
   const lines = text.split('\n').slice(0, -1);
   return lines.map((line) => {
     const { id, number, sequence, curse, satpoint, charms, fee, parents, claimedParents } = JSON.parse(
