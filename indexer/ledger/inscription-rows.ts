@@ -1,5 +1,11 @@
 import { withRoom } from '#indexer/parse/growable.ts';
-import { charmsUnknown, curseUnknown, type NewInscriptions, numberUnknown } from './ledger-block.ts';
+import {
+  charmsUnknown,
+  curseUnknown,
+  feeUnknown,
+  type NewInscriptions,
+  numberUnknown,
+} from './ledger-block.ts';
 
 /** Builds the rows of a block's new inscriptions; how many there will be is known from the start. */
 export class InscriptionRows {
@@ -26,7 +32,7 @@ export class InscriptionRows {
     this.number = new Int32Array(count).fill(numberUnknown);
     this.curse = new Uint8Array(count).fill(curseUnknown);
     this.charms = new Uint16Array(count).fill(charmsUnknown);
-    this.fee = new Float64Array(count).fill(Number.NaN);
+    this.fee = new Float64Array(count).fill(feeUnknown);
     this.firstParent = new Uint32Array(count + 1);
     this.parentsKnown = new Uint8Array(count);
   }
