@@ -42,6 +42,7 @@ export function buildApp(deps: AppDependencies): App {
   });
   // schemas say what routes answer, and tsc checks that they do; nothing is left to strip or convert
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
+  app.server.maxConnections = limits.connections;
   app.setErrorHandler(handleError);
   app.setNotFoundHandler(handleNotFound);
   app.register(cors, {

@@ -8,6 +8,7 @@ import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/insc
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { matchesTag } from './conditional.ts';
 import { chooseEncoding, contentTypeHeader, immutable, inscribedHeaders } from './content-headers.ts';
+import { type ByteRange, rangeOf } from './range.ts';
 
 export const inscriptionPath = Type.Object({ id: Type.String() });
 
@@ -66,14 +67,27 @@ export async function sendContent(
   const tag = `"${Buffer.from(sha256).toString('hex')}"`;
   reply.headers(inscribedHeaders).header('cache-control', immutable).header('etag', tag);
   if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
+  const range = askedRange(request, tag, sizeBytes);
+  if (range === 'none') {
+    const size = `bytes */${sizeBytes}`;
+    return reply.code(416).header('content-range', size).header('cache-control', 'no-store').send();
+  }
   const body = request.method === 'HEAD' ? Buffer.alloc(0) : await readBody(pool, contentId);
   if (body === null) throw new AppError('not_found', 'this inscription has no content any more');
   if (choice.encoding !== null) reply.header('content-encoding', choice.encoding);
-  return (
-    reply
-      .header('content-type', contentTypeHeader(content.contentType))
-      .header('content-length', sizeBytes)
-      // as a stream: of a buffer Fastify would replace content types that it cannot read
-      .send(Readable.from([body]))
-  );
+  reply.header('content-type', contentTypeHeader(content.contentType)).header('accept-ranges', 'bytes');
+  // as streams: of buffers Fastify would replace content types that it cannot read
+  if (range === null) return reply.header('content-length', sizeBytes).send(Readable.from([body]));
+  const { first, last } = range;
+  return reply
+    .code(206)
+    .header('content-range', `bytes ${first}-${last}/${sizeBytes}`)
+    .header('content-length', last + 1 - first)
+    .send(Readable.from([body.subarray(first, last + 1)]));
+}
+
+/** A range of the very bytes that the client has begun with; of others it gets the whole. */
+function askedRange(request: FastifyRequest, tag: string, sizeBytes: number): ByteRange | 'none' | null {
+  const begun = request.headers['if-range'];
+  return begun === undefined || begun === tag ? rangeOf(request.headers.range, sizeBytes) : null;
 }

@@ -16,6 +16,8 @@ export const limits = {
   requestTimeoutMs: 30_000,
   /** A connection on which nothing moves, a slow reader of an answer too. */
   idleTimeoutMs: 60_000,
+  /** Connections at once; each can hold a body in memory. More are closed as they come. */
+  connections: 1_000,
   /** Longer than the 60 s of common load balancers, so that they close first and no request meets a closed socket. */
   keepAliveTimeoutMs: 72_000,
   /** A parameter in a path: a needle in `/search/<query>`. */

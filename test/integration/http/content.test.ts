@@ -177,6 +177,35 @@ describe('GET /content/<id>', () => {
   });
 });
 
+describe('GET /content/<id> in parts', () => {
+  const part = async (range: string, more: Record<string, string> = {}) => {
+    const { statusCode, headers, rawPayload } = await content('png', { range, ...more });
+    return [statusCode, headers['content-range'], [...rawPayload]];
+  };
+
+  test('sends the bytes that were asked for', async () => {
+    expect(await part('bytes=1-3')).toEqual([206, 'bytes 1-3/7', [...png.subarray(1, 4)]]);
+    expect(await part('bytes=5-')).toEqual([206, 'bytes 5-6/7', [...png.subarray(5)]]);
+    expect(await part('bytes=-2')).toEqual([206, 'bytes 5-6/7', [...png.subarray(5)]]);
+    expect(await part('bytes=0-999')).toEqual([206, 'bytes 0-6/7', [...png]]);
+    expect((await content('png')).headers['accept-ranges']).toBe('bytes');
+  });
+
+  test('sends all where it cannot be said which, or the client has begun with other bytes', async () => {
+    for (const range of ['bytes=3-1', 'bytes=0-1,3-4', 'lines=1-2', 'bytes=-', 'x']) {
+      expect(await part(range)).toEqual([200, undefined, [...png]]);
+    }
+    const { etag } = (await content('png')).headers;
+    expect(await part('bytes=0-0', { 'if-range': '"other"' })).toEqual([200, undefined, [...png]]);
+    expect(await part('bytes=0-0', { 'if-range': etag as string })).toEqual([206, 'bytes 0-0/7', [0x89]]);
+  });
+
+  test('is 416 behind the end', async () => {
+    expect(await part('bytes=7-')).toEqual([416, 'bytes */7', []]);
+    expect(await part('bytes=-0')).toEqual([416, 'bytes */7', []]);
+  });
+});
+
 describe('GET /preview/<id>', () => {
   const preview = async (name: string, headers: Record<string, string> = {}) =>
     http.app.inject({ url: `/preview/${idOf(name)}`, headers });

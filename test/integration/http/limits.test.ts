@@ -90,6 +90,7 @@ describe('on the wire', () => {
     expect(server.requestTimeout).toBe(30_000);
     expect(server.timeout).toBe(60_000);
     expect(server.keepAliveTimeout).toBe(72_000);
+    expect(server.maxConnections).toBe(1_000);
   });
 
   test('content types go over the wire as they are stored', async () => {

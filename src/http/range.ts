@@ -1,0 +1,26 @@
+/** Bytes of a body, both ends included. */
+export interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * The one range that a `Range` header asks for (RFC 9110, 14.1.2); 'none' where it lies behind the end; null where the
+ * whole body is to be sent: no header, several ranges, another unit, or nonsense. Players of some browsers show
+ * nothing without ranges.
+ */
+export function rangeOf(header: string | undefined, sizeBytes: number): ByteRange | 'none' | null {
+  const match = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/u.exec(header ?? '');
+  if (match === null) return null;
+  const [, from, to = '', suffix] = match;
+  if (from === undefined) return lastBytes(Number(suffix), sizeBytes);
+  const first = Number(from);
+  const last = to === '' ? Number.POSITIVE_INFINITY : Number(to);
+  if (last < first) return null;
+  return first < sizeBytes ? { first, last: Math.min(last, sizeBytes - 1) } : 'none';
+}
+
+function lastBytes(count: number, sizeBytes: number): ByteRange | 'none' {
+  const length = Math.min(count, sizeBytes);
+  return length === 0 ? 'none' : { first: sizeBytes - length, last: sizeBytes - 1 };
+}
