@@ -8,10 +8,13 @@ export interface EngineTuning {
   readonly enoughCandidates: number;
   /** A text that is looked up by its id takes as long as about so many of a scan. */
   readonly scanAdvantage: number;
-  /** Texts up to which the index on inscriptions is tried before a scan of the columns. */
-  readonly indexedTextsMax: number;
-  /** Inscriptions of them up to which it answers. */
-  readonly indexedKeysMax: number;
+  /**
+   * The index on inscriptions answers where no more texts match than this, nor more inscriptions; where they are more, the
+   * columns of all inscriptions are scanned.
+   */
+  readonly indexedMin: number;
+  /** One inscription found by the index takes as long as about so many of a scan; it is what `indexedMin` grows by. */
+  readonly columnAdvantage: number;
 }
 
 export const usualTuning: EngineTuning = {
@@ -20,7 +23,6 @@ export const usualTuning: EngineTuning = {
   firstGrams: 8,
   enoughCandidates: 64,
   scanAdvantage: 8,
-  indexedTextsMax: 1000,
-  // some 2 ms
-  indexedKeysMax: 4000,
+  indexedMin: 500,
+  columnAdvantage: 1000,
 };

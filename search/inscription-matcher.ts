@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
 import type { IdSet } from './id-set.ts';
+import { int32s } from './int32s.ts';
 import { type Segment, sealedEnd } from './seal-plan.ts';
 import type { Matching } from './text-matcher.ts';
 
@@ -31,11 +32,12 @@ export async function matchInscriptions(
   texts: IdSet,
   slice: Slice,
 ): Promise<MatchingKeys> {
-  const { indexedTextsMax } = matching.tuning;
+  const { indexedMin, columnAdvantage } = matching.tuning;
   const count = texts.count();
   if (count === 0) return { keys: [], totalItems: 0 };
-  if (count <= indexedTextsMax) {
-    const keys = await readByIndex(matching, texts.ids());
+  const indexedMax = Math.max(indexedMin, Math.floor(sealedEnd(segments) / columnAdvantage));
+  if (count <= indexedMax) {
+    const keys = await readByIndex(matching, texts.ids(), indexedMax);
     if (keys !== null) {
       keys.sort();
       return {
@@ -47,27 +49,19 @@ export async function matchInscriptions(
   return scanColumns(matching, segments, texts, slice);
 }
 
-/** The keys of inscriptions of some texts, in no order; null where they are more than an index should be asked for. */
+/** The keys of inscriptions of some texts, in no order; null where they are more than `keysMax`. */
 async function readByIndex(
-  { client, corpus, tuning }: Matching,
+  { client, corpus }: Matching,
   ids: readonly number[],
+  keysMax: number,
 ): Promise<Int32Array | null> {
-  const { indexedKeysMax } = tuning;
   const { rows } = await client.query<{ keys: Buffer | null }>(
     `SELECT string_agg(int4send(key), '') AS keys
        FROM (SELECT key FROM chain.inscriptions WHERE ${idColumns[corpus]} = ANY($1) LIMIT $2) AS found`,
-    [ids, indexedKeysMax + 1],
+    [ids, keysMax + 1],
   );
   const keys = int32s(rows[0]?.keys ?? null);
-  return keys.length > indexedKeysMax ? null : keys;
-}
-
-/** Numbers of four bytes, big endian, as Postgres sends them. */
-function int32s(bytes: Buffer | null): Int32Array {
-  if (bytes === null) return new Int32Array(0);
-  const numbers = new Int32Array(bytes.length / 4);
-  for (let index = 0; index < numbers.length; index++) numbers[index] = bytes.readInt32BE(index * 4);
-  return numbers;
+  return keys.length > keysMax ? null : keys;
 }
 
 /** Counts what matches and keeps the keys of a slice. */
@@ -175,7 +169,7 @@ async function readTail(
   const id = idColumns[corpus];
   const { rows } = await client.query<{ ids: Buffer | null; keys: Buffer | null }>(
     `SELECT string_agg(int4send(${id}), '' ORDER BY key) AS ids, string_agg(int4send(key), '' ORDER BY key) AS keys
-       FROM chain.inscriptions WHERE key >= $1 AND ${id} IS NOT NULL`,
+       FROM (SELECT key, ${id} FROM chain.inscriptions WHERE key >= $1 AND ${id} IS NOT NULL ORDER BY key) AS tail`,
     [firstKey],
   );
   return { ids: int32s(rows[0]?.ids ?? null), keys: int32s(rows[0]?.keys ?? null) };

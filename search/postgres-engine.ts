@@ -39,9 +39,13 @@ export function createPostgresEngine(given: Partial<EngineTuning> = {}): SearchE
     });
     const contents = new IdSet();
     for (const row of rows) contents.add(row.content_id);
-    const { inscriptions } = await readSegments(client);
     const matching = { client, cache, tuning, corpus: 'content' as const };
-    const found = await matchInscriptions(matching, inscriptions, contents, sliceOf(query));
+    const found = await matchInscriptions(
+      matching,
+      (await readSegments(client)).inscriptions,
+      contents,
+      sliceOf(query),
+    );
     return { ...found, tip };
   };
 

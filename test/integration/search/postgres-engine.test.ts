@@ -28,11 +28,11 @@ describePostgres('the Postgres engine with small windows', { windowIds: 16, wind
 describePostgres(
   'the Postgres engine with small segments, no cache and columns',
   { windowIds: 64, windowKeys: 64, segmentTextBytesMax: 60 },
-  { cacheBytesMax: 1, indexedTextsMax: 0 },
+  { cacheBytesMax: 1, indexedMin: 0 },
 );
 // windows as they are, every gram looked up in two steps, and a cache that forgets all the time
 describePostgres(
   'the Postgres engine with large windows and small steps',
   {},
-  { cacheBytesMax: 5000, firstGrams: 1, enoughCandidates: 0, scanAdvantage: 1000, indexedKeysMax: 1 },
+  { cacheBytesMax: 5000, firstGrams: 1, enoughCandidates: 0, scanAdvantage: 1000, indexedMin: 1 },
 );

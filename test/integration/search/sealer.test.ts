@@ -41,7 +41,7 @@ describe('the sealer', () => {
 
   /** The index says the same as a scan; `word` is in every text. */
   const expectExact = async (...needles: string[]): Promise<void> => {
-    const engine = createPostgresEngine({ indexedTextsMax: 0 });
+    const engine = createPostgresEngine({ indexedMin: 0 });
     for (const corpus of ['content', 'metadata'] as const) {
       for (const needle of needles) {
         const page = { page: 1, itemsPerPage: 1000 };

@@ -1,0 +1,7 @@
+/** Numbers of four bytes, big endian, as int4send of Postgres makes them; none for null. */
+export function int32s(bytes: Buffer | null): Int32Array {
+  if (bytes === null) return new Int32Array(0);
+  const numbers = new Int32Array(bytes.length / 4);
+  for (let index = 0; index < numbers.length; index++) numbers[index] = bytes.readInt32BE(index * 4);
+  return numbers;
+}
