@@ -1,4 +1,6 @@
+import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { commands } from '#src/cli.ts';
@@ -24,35 +26,19 @@ describe('help', () => {
     expect(word.stdout).toBe(long.stdout);
   });
 
-  it.each(commands.map((command) => [command.name, command] as const))(
-    'shows every flag of %s, also beside other flags',
-    async (name, command) => {
-      const { exitCode, stdout } = await runCli([name, '--help', '--data', dataDir]);
-      expect(exitCode).toBe(0);
-      for (const flag of command.flags) expect(stdout).toContain(`--${flag.name} ${flag.value}`);
-    },
-  );
+  it('of a command works beside other flags and starts nothing', async () => {
+    const { exitCode, stdout } = await runCli(['demo', '--help', '--data', join(dataDir, 'new')]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('--sample NAME');
+    expect(await readdir(dataDir)).toEqual([]);
+  });
 });
 
 describe('wrong usage', () => {
   it.each([
-    { words: [], says: 'which command?' },
-    { words: ['sevre'], says: 'unknown command sevre; commands are' },
-    { words: ['--port', '1', 'serve'], says: 'the command comes first' },
     { words: ['serve', '--prot', '1'], says: "unknown option '--prot'; satscribe serve --help" },
-    { words: ['serve', '--port'], says: 'satscribe serve --help' },
-    { words: ['serve', 'now'], says: 'unexpected word now' },
-    { words: ['migrate', '--port', '1'], says: "unknown option '--port'" },
-    { words: ['serve', '--port', '70000'], says: 'an integer from 0 to 65535' },
-    { words: ['index'], says: 'which blocks?' },
     { words: ['index', '--blocks', 'x', '--until', '-1'], says: '--until' },
-    { words: ['index', '--blocks', 'x', '--until', '1e3'], says: 'a height is an integer' },
-    { words: ['index', '--blocks', 'x', '--tip', 'abc'], says: 'a block hash is 64 digits' },
-    { words: ['demo', '--sample', 'testnet'], says: 'the samples are mainnet and regtest' },
-    { words: ['demo', '--sample', 'regtest', '--blocks', 'x'], says: 'exclude each other' },
-    { words: ['export'], says: 'satscribe export inscriptions' },
-    { words: ['export', 'runes'], says: 'unknown object runes' },
-    { words: ['export', 'inscriptions', '--from', 'x'], says: 'a height is an integer' },
+    { words: ['index'], says: 'which blocks?' },
   ])('$words ends with 2 and the next step', async ({ words, says }) => {
     const { exitCode, stdout, stderr } = await runCli(words, { DATA_DIR: dataDir });
     expect(stderr).toContain(says);

@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { commands, parseCommandLine } from '#src/cli.ts';
+import { UsageError } from '#src/commands/command.ts';
+
+describe('help', () => {
+  it.each(commands)('shows every flag of $name with its default', (command) => {
+    const line = parseCommandLine([command.name, '--help']);
+    if (line.kind !== 'help') throw new Error('no help');
+    for (const flag of command.flags) {
+      expect(line.text).toContain(`--${flag.name} ${flag.value}`);
+      if (flag.default !== null) expect(line.text).toContain(`(default ${flag.default})`);
+    }
+    expect(parseCommandLine(['help', command.name])).toEqual(line);
+    expect(parseCommandLine([command.name, '-h'])).toEqual(line);
+  });
+
+  it('shows every command', () => {
+    const line = parseCommandLine(['--help']);
+    if (line.kind !== 'help') throw new Error('no help');
+    for (const { name, summary } of commands)
+      expect(line.text).toMatch(new RegExp(`  ${name}.*${summary}`, 'u'));
+  });
+
+  it('fits a terminal of 120 columns but for long defaults', () => {
+    const line = parseCommandLine(['--help']);
+    if (line.kind !== 'help') throw new Error('no help');
+    expect(Math.max(...line.text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(120);
+  });
+});
+
+describe('a command line', () => {
+  it('gives settings and flags of the command apart', () => {
+    expect(parseCommandLine(['serve', '--port', '1', '--tip=ab', '--data', 'd'])).toMatchObject({
+      kind: 'run',
+      command: { name: 'serve' },
+      settings: { port: '1', dataDir: 'd' },
+      flags: { tip: 'ab' },
+    });
+    expect(parseCommandLine(['export', 'inscriptions', '--from', '3'])).toMatchObject({
+      command: { name: 'export' },
+      flags: { from: '3' },
+    });
+  });
+
+  it.each([
+    { words: [], says: 'which command?' },
+    { words: ['sevre'], says: 'unknown command sevre; commands are demo, serve' },
+    { words: ['help', 'sevre'], says: 'unknown command sevre' },
+    { words: ['--port', '1', 'serve'], says: 'the command comes first' },
+    { words: ['serve', '--prot', '1'], says: "unknown option '--prot'; satscribe serve --help" },
+    { words: ['serve', '--port'], says: 'satscribe serve --help' },
+    { words: ['serve', '-p', '1'], says: "unknown option '-p'" },
+    { words: ['serve', 'now'], says: 'unexpected word now' },
+    { words: ['serve', '--', '--port'], says: 'unexpected word --port' },
+    { words: ['migrate', '--port', '1'], says: "unknown option '--port'" },
+    { words: ['export'], says: 'satscribe export inscriptions' },
+    { words: ['export', 'runes'], says: 'unknown object runes' },
+    { words: ['export', 'inscriptions', 'more'], says: 'unexpected word more' },
+  ])('$words is refused with the next step', ({ words, says }) => {
+    expect(() => parseCommandLine(words)).toThrow(UsageError);
+    expect(() => parseCommandLine(words)).toThrow(says);
+  });
+
+  it('is read or refused, whatever it is', () => {
+    const word = fc.oneof(
+      fc.string(),
+      fc.constantFrom(
+        '--help',
+        '--port',
+        '--data=x',
+        '--',
+        '-h',
+        '--no-help',
+        'inscriptions',
+        '7700',
+        '__proto__',
+      ),
+    );
+    const line = fc.tuple(
+      fc.oneof(word, fc.constantFrom(...commands.map(({ name }) => name))),
+      fc.array(word),
+    );
+    fc.assert(
+      fc.property(line, ([first, rest]) => {
+        try {
+          return ['help', 'run'].includes(parseCommandLine([first, ...rest]).kind);
+        } catch (error) {
+          return error instanceof UsageError;
+        }
+      }),
+    );
+  });
+});
+
+describe('the demo', () => {
+  const demo = commands.find(({ name }) => name === 'demo');
+  const prepare = (flags: Record<string, string>, settings = {}, env = {}): unknown =>
+    demo?.prepare?.({ flags, settings, env });
+
+  it('shows the mainnet sample, each sample in a data folder of its own', () => {
+    expect(prepare({})).toMatchObject({
+      settings: { blocksDir: expect.stringMatching(/samples\/mainnet$/u) as string },
+      defaults: { dataDir: './data/demo' },
+    });
+    expect(prepare({ sample: 'regtest' })).toMatchObject({
+      settings: { blocksDir: expect.stringMatching(/samples\/regtest$/u) as string },
+      defaults: { dataDir: './data/demo-regtest' },
+    });
+  });
+
+  it('keeps the blocks of another folder apart from the samples and from other folders', () => {
+    const dataDirOf = (blocksDir: string): string =>
+      (prepare({}, { blocksDir }) as { defaults: { dataDir: string } }).defaults.dataDir;
+    expect(dataDirOf('/a/blocks')).toMatch(/^\.\/data\/demo-blocks-[0-9a-f]{8}$/u);
+    expect(dataDirOf('/a/blocks')).not.toBe(dataDirOf('/b/blocks'));
+    expect(dataDirOf('/a/blocks')).toBe(dataDirOf('/a/../a/blocks/'));
+    expect(prepare({}, {}, { BLOCKS_DIR: '/a/blocks' })).toEqual({
+      settings: {},
+      defaults: { dataDir: dataDirOf('/a/blocks'), logLevel: 'warn' },
+    });
+  });
+
+  it('takes a sample or a folder, and no sample that is not there', () => {
+    expect(() => prepare({ sample: 'regtest' }, { blocksDir: 'x' })).toThrow('exclude each other');
+    expect(() => prepare({ sample: 'testnet' })).toThrow('the samples are mainnet and regtest');
+    expect(prepare({ sample: 'regtest' }, {}, { BLOCKS_DIR: 'x' })).toMatchObject({
+      settings: { blocksDir: expect.stringMatching(/samples\/regtest$/u) as string },
+    });
+  });
+});
