@@ -56,18 +56,23 @@ const secret = new Uint8Array(32).fill(7);
 export class LedgerStore {
   readonly inscriptions: StoredInscription[] = [];
   readonly tracked = new TrackedOutputs();
-  counters: LedgerCounters;
-  anchored: boolean;
+  counters!: LedgerCounters;
+  anchored!: boolean;
   private readonly network: NetworkParameters;
   private readonly byOutpoint = new Map<string, StoredInscription[]>();
   private readonly fingerprintKey = expandFingerprintKey(secret);
 
   constructor(network: NetworkParameters, firstHeight: number, start: Partial<LedgerCounters> = {}) {
     this.network = network;
-    this.anchored = startsAnchored(firstHeight, network);
+    this.enterIsland(firstHeight, start);
+  }
+
+  /** Goes on behind a gap: what is held stays held, because an output is spent once. */
+  enterIsland(firstHeight: number, start: Partial<LedgerCounters>): void {
+    this.anchored = startsAnchored(firstHeight, this.network);
     const known = this.anchored ? 0 : null;
     this.counters = {
-      nextKey: 0,
+      nextKey: this.inscriptions.length,
       sequence: known,
       blessed: known,
       cursed: known,
