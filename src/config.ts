@@ -28,7 +28,7 @@ export const configSchema = Type.Object(
       maxLength: 4096,
       default: './data',
       flag: 'data',
-      description: 'folder of everything that is kept: the embedded Postgres lives there (demo: ./data/demo)',
+      description: 'folder of everything that is kept; the embedded Postgres lives there',
     }),
     blocksDir: Type.Optional(
       Type.String({
