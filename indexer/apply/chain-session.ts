@@ -15,7 +15,8 @@ export interface ChainSession {
   /** Asks about what is committed while a batch is being written. */
   readonly reader: pg.PoolClient;
   readonly fingerprintKey: Uint8Array;
-  close(): void;
+  /** Gives the lock back: whoever asks for it afterwards gets it. */
+  close(): Promise<void>;
 }
 
 /**
@@ -32,8 +33,11 @@ const sessionSettings = `
  */
 export async function openChainSession(pool: pg.Pool, network: NetworkName): Promise<ChainSession> {
   const clients: pg.PoolClient[] = [];
-  // not given back to the pool: their settings and the lock end with the connections
-  const close = (): void => {
+  const close = async (): Promise<void> => {
+    const [writer] = clients;
+    // a connection that is lost has lost the lock too; one that is only being ended holds it for a moment longer
+    await writer?.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
+    // not given back to the pool: their settings end with the connections
     for (const client of clients.splice(0)) client.release(true);
   };
   try {
@@ -46,7 +50,7 @@ export async function openChainSession(pool: pg.Pool, network: NetworkName): Pro
     const fingerprintKey = await withTransaction(writer, (tx) => claimDatabase(tx, network));
     return { writer, reader, fingerprintKey, close };
   } catch (error) {
-    close();
+    await close();
     throw error;
   }
 }

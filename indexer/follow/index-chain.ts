@@ -84,7 +84,7 @@ export async function indexChain(options: IndexChainOptions): Promise<IndexSumma
       seconds: (performance.now() - startedAt) / 1000,
     };
   } finally {
-    session.close();
+    await session.close();
   }
 }
 
