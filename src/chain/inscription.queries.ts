@@ -137,7 +137,7 @@ export async function inscriptionDetail(
     metadataJson: row.metadata_json === null ? null : row.metadata_json.toString('utf8'),
     propertiesJson: row.properties_json,
     curse: row.curse,
-    charms: row.charms === null ? null : charmsNow(row.charms, location),
+    charms: row.charms === null || location === null ? null : charmsNow(row.charms, location),
     fee: row.fee,
     location,
     parents: knowsParents(row) ? relatives.parents : null,
@@ -212,10 +212,10 @@ async function currentLocation(client: ClientBase, row: MainRow): Promise<Locati
 
 const opReturn = 0x6a;
 
-function charmsNow(revealed: number, location: Location | null): number {
+function charmsNow(revealed: number, location: Location): number {
   let bits = revealed;
-  if (location?.place === 'lost') bits |= charms.lost;
-  if (location?.script?.[0] === opReturn) bits |= charms.burned;
+  if (location.place === 'lost') bits |= charms.lost;
+  if (location.script?.[0] === opReturn) bits |= charms.burned;
   return bits;
 }
 
