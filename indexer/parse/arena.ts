@@ -1,8 +1,6 @@
 /** Shorter copies are done byte by byte: making the two views that `set` needs costs more than 64 bytes. */
 const byteLoopMax = 64;
 const firstCapacity = 1 << 20;
-/** A block leaves at most about this much behind; what an odd block needed beyond it is given back. */
-const keptCapacityMax = 8 << 20;
 
 /** Copies `length` bytes of `source` from `start` on to `to` of `target`. */
 export function copyBytes(
@@ -23,11 +21,6 @@ export function copyBytes(
 export class Arena {
   bytes: Buffer<ArrayBuffer> = Buffer.from(new ArrayBuffer(firstCapacity));
   length = 0;
-
-  reset(): void {
-    this.length = 0;
-    if (this.bytes.length > keptCapacityMax) this.bytes = Buffer.from(new ArrayBuffer(firstCapacity));
-  }
 
   /** Makes room for `size` more bytes behind `length`. */
   reserve(size: number): void {

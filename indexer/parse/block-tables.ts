@@ -2,8 +2,8 @@ import { Arena } from './arena.ts';
 import { withRoom } from './growable.ts';
 
 /**
- * The columns of a block while they are made (meaning: ./block-columns.ts). They keep their room from block to block;
- * only `Arena` gives back what an odd block needed. A table's `length` counts its rows.
+ * The columns of a block while they are made (meaning: ./block-columns.ts). They keep their room from block to block. A
+ * table's `length` counts its rows.
  */
 
 /** t: one row a transaction, and one more of `start` and `firstInput`. */
@@ -162,6 +162,6 @@ export class BlockTables {
     this.metadata.length = 0;
     this.fields.length = 0;
     this.types.length = 0;
-    this.arena.reset();
+    this.arena.length = 0;
   }
 }

@@ -6,10 +6,13 @@ export const cborRulesVersion = 1;
 /** ord's reader (ciborium) gives up below this many arrays, maps and tags, and so its metadata is none. */
 const depthMax = 256;
 /**
- * No metadata of a block is longer than a block. Escapes and floats make JSON longer than its CBOR, maps as keys of
- * maps do so at every level: what would be longer than this is none.
+ * JSON is longer than its CBOR: six characters for a byte of text that is escaped, up to 22 for a float of three bytes.
+ * Maps as keys of maps double their escapes at every level, and would make any length out of a few bytes: a text that
+ * takes more characters to make than this is none.
  */
 const jsonLengthMax = 4_000_000;
+const charactersPerByteMax = 32;
+const charactersMin = 64;
 /** Bignums of more bytes are not numbers for ord's reader either. */
 const bignumBytesMax = 16;
 
@@ -21,9 +24,11 @@ class JsonWriter {
   private depth = 0;
   /** Characters made so far, those of keys again with each level of keys around them. */
   private written = 0;
+  private readonly writtenMax: number;
 
   constructor(reader: CborReader) {
     this.reader = reader;
+    this.writtenMax = Math.min(jsonLengthMax, charactersMin + charactersPerByteMax * reader.bytes.length);
   }
 
   /** The next item as JSON text. */
@@ -127,7 +132,7 @@ class JsonWriter {
 
   private count(text: string, characters = text.length): string {
     this.written += characters;
-    if (this.written > jsonLengthMax) throw new CborError();
+    if (this.written > this.writtenMax) throw new CborError();
     return text;
   }
 }
@@ -176,7 +181,7 @@ function halfFloat(bits: number): number {
 
 /**
  * Canonical JSON text of CBOR metadata: the same bytes always give the same text, members in the order of the bytes.
- * Null where ord's reader takes the bytes for no value, or where the text would be longer than `jsonLengthMax`; bytes
+ * Null where ord's reader takes the bytes for no value, or where the text would be longer than the limits above; bytes
  * behind the first item are ignored, as there. docs/adr/0003-cbor.md says what becomes of what JSON cannot say.
  */
 export function cborToJson(cbor: Uint8Array): string | null {

@@ -23,9 +23,7 @@ export const contentText = { none: 0, body: 1, folded: 2 } as const;
 const longBody = 4096;
 /** Bodies of one quick hash that are compared; an honest block has one, and whoever makes more gets sha256. */
 const sameQuickHashMax = 8;
-const slotsKept = 1 << 12;
-/** Emptying the slots costs time at every block: what an odd block needed beyond this is given back. */
-const slotsKeptMax = 1 << 16;
+const slotsFirst = 1 << 12;
 
 /**
  * The distinct contents of a block, in the order of first appearance. A body that is there already is found by a
@@ -37,7 +35,7 @@ export class ContentCollector {
   private readonly arena: Arena;
   private readonly budget: DerivedBudget;
   /** Index + 1 of the content in each slot; a power of two of slots, at most half of them taken. */
-  private slots = new Int32Array(slotsKept);
+  private slots = new Int32Array(slotsFirst);
   private slotsTaken = 0;
   private quickHashes = new Int32Array(1 << 10);
   private readonly lanes: Sha256Lanes;
@@ -54,8 +52,7 @@ export class ContentCollector {
   }
 
   reset(multiplier: number, textMaxBytes: number): void {
-    if (this.slots.length > slotsKeptMax) this.slots = new Int32Array(slotsKept);
-    else this.slots.fill(0);
+    this.slots.fill(0);
     this.slotsTaken = 0;
     this.indexBySha.clear();
     this.lanes.reset();

@@ -33,7 +33,12 @@ export type ParseResult =
       readonly message: string;
     };
 
-/** All that a parse needs and that is worth keeping for the next: about 2 MB a thread. */
+// Room that no honest block needs: whoever grew beyond it is not kept, so that one odd block costs its memory once.
+const keptArenaMax = 16 << 20;
+const keptEnvelopesMax = 1 << 16;
+const keptItemsMax = 1 << 17;
+
+/** All that a parse needs and that is worth keeping for the next: a few MB a thread. */
 class BlockParser {
   private readonly tables = new BlockTables();
   private readonly scan = new ScriptScan();
@@ -61,6 +66,15 @@ class BlockParser {
     this.hashReveals(block);
     const header = block.slice(0, headerLength);
     return { kind: 'parsed', columns: encodeBlockColumns(columnsOf(tables, header)) };
+  }
+
+  get isOutgrown(): boolean {
+    const { arena, envelopes } = this.tables;
+    return (
+      arena.bytes.length > keptArenaMax ||
+      envelopes.input.length > keptEnvelopesMax ||
+      this.scan.itemStart.length > keptItemsMax
+    );
   }
 
   private reset(options: ParseOptions): void {
@@ -171,5 +185,7 @@ let parser: BlockParser | null = null;
  */
 export function parseBlock(block: Uint8Array, options: ParseOptions): ParseResult {
   parser ??= new BlockParser();
-  return parser.parse(block, options);
+  const result = parser.parse(block, options);
+  if (parser.isOutgrown) parser = null;
+  return result;
 }

@@ -104,6 +104,8 @@ describe('cborToJson', () => {
     const nested = (levels: number): Buffer =>
       Buffer.concat([Buffer.alloc(levels, 0xa1), Buffer.from('6122', 'hex'), Buffer.alloc(levels)]);
     expect(cborToJson(nested(2))).not.toBeNull();
+    expect(cborToJson(nested(4))).toContain('\\\\');
+    expect(cborToJson(nested(12))).toBeNull();
     expect(cborToJson(nested(100))).toBeNull();
     // floats of three bytes become twenty characters each
     const floats = Buffer.concat([

@@ -1,12 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import type { ParseResult } from '#indexer/parse/parse-block.ts';
 import { fixtureLines, samplesFolder } from './fixtures.ts';
 import { fuzzRuns } from './fuzz-runs.ts';
-import { blockOf, columnsOf, parse, readEnvelopes, reveal, transaction } from './synthetic-block.ts';
+import {
+  blockOf,
+  columnsOf,
+  envelopeScript,
+  parse,
+  readEnvelopes,
+  reveal,
+  tag,
+  transaction,
+} from './synthetic-block.ts';
 
 /** No throw is the first thing; what comes out must also hold together. */
 function check(result: ParseResult): void {
@@ -111,6 +121,15 @@ describe('the worst that a block can hold takes bounded time', () => {
       'metadata in chunks of one byte',
       Buffer.concat([opening, Buffer.alloc(size, Buffer.from('01050181', 'hex')), Buffer.from([0x68])]),
     ],
+    [
+      'metadata whose keys are maps whose keys are maps',
+      Buffer.alloc(
+        size,
+        envelopeScript(tag(5), Buffer.concat([Buffer.alloc(17, 0xa1), Buffer.alloc(18, 0)])),
+      ),
+    ],
+    ['bombs in bodies', bombs((bomb) => envelopeScript(tag(9), 'br', '', bomb))],
+    ['bombs in properties', bombs((bomb) => envelopeScript(tag(19), 'br', tag(17), bomb))],
     ['different content types', Buffer.concat(distinctTypes(250_000))],
   ])('%s', (_, script) => {
     check(parse(blockOf([transaction([{ witness: [script, Buffer.alloc(0)] }])])));
@@ -121,6 +140,18 @@ describe('the worst that a block can hold takes bounded time', () => {
     check(parse(blockOf([transaction([{ witness: items }])])));
   });
 });
+
+/** Brotli streams of 14 bytes that name a window of 16 MB, all different. */
+function bombs(envelope: (bomb: Buffer) => Buffer): Buffer {
+  const parameters = { [constants.BROTLI_PARAM_LGWIN]: 18, [constants.BROTLI_PARAM_QUALITY]: 1 };
+  return Buffer.concat(
+    Array.from({ length: 10_000 }, (_, index) => {
+      const bomb = brotliCompressSync(`${index}${'0'.repeat(3000)}`, { params: parameters });
+      bomb[0] = bomb[0]! | 0x0e;
+      return envelope(bomb);
+    }),
+  );
+}
 
 function distinctTags(count: number): Buffer[] {
   return Array.from({ length: count }, (_, index) =>
