@@ -13,7 +13,10 @@ const chosen: ReadonlyMap<number, string> = new Map([
   [767_430, 'the first inscription of all: number 0'],
   [778_163, 'early pictures'],
   [780_004, 'texts, names and a transaction that broke parsers'],
-  [781_735, 'pictures before the jubilee, with all values that it spends, and the sequence numbers that ord gave'],
+  [
+    781_735,
+    'pictures before the jubilee, with all values that it spends, and the sequence numbers that ord gave',
+  ],
   [818_677, 'a block full of BRC-20'],
   [831_331, 'JavaScript that the next block loads'],
   [831_332, 'a recursive inscription that loads it, and a batch of thousands'],
@@ -76,7 +79,8 @@ function readTransaction(bytes: Buffer, reader: Reader): Transaction {
     script: reader.take(reader.compactSize()),
   }));
   const end = reader.at;
-  if (segwit) for (const _ of inputs) for (let n = reader.compactSize(); n > 0; n--) reader.take(reader.compactSize());
+  if (segwit)
+    for (const _ of inputs) for (let n = reader.compactSize(); n > 0; n--) reader.take(reader.compactSize());
   const txid = sha256d(Buffer.concat([version, bytes.subarray(start, end), reader.take(4)]));
   return { txid, inputs, outputs };
 }

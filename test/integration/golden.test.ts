@@ -225,7 +225,7 @@ async function indexInBatches(
     if (batch.length > 0) await writer.write(batch, false);
     await writer.finish();
   } finally {
-    session.close();
+    await session.close();
     await parsePool.close();
   }
 }
