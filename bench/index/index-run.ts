@@ -126,5 +126,6 @@ async function run(task: IndexTask): Promise<IndexOutcome> {
   };
 }
 
-process.send?.(await run(JSON.parse(process.argv[2] as string) as IndexTask));
-process.disconnect?.();
+const outcome = await run(JSON.parse(process.argv[2] as string) as IndexTask);
+if (process.send === undefined) console.log(JSON.stringify(outcome));
+else process.send(outcome, () => process.disconnect());

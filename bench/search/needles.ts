@@ -43,12 +43,31 @@ function trigrams(text: string): string[] {
   return Array.from({ length: Math.max(0, text.length - 2) }, (_, at) => text.slice(at, at + 3));
 }
 
-function commonTrigrams(texts: readonly CountedText[]): Set<string> {
-  const counts = new Map<string, number>();
-  for (const { text } of texts)
-    for (const key of new Set(trigrams(text))) counts.set(key, (counts.get(key) ?? 0) + 1);
-  const least = texts.length * trigramShareMin;
-  return new Set([...counts].filter(([, count]) => count >= least).map(([key]) => key));
+/** Which texts have a trigram: finds the few that can hold a needle without a scan. */
+class TrigramIndex {
+  private readonly texts: readonly CountedText[];
+  private readonly holders = new Map<string, CountedText[]>();
+
+  constructor(texts: readonly CountedText[]) {
+    this.texts = texts;
+    for (const text of texts) {
+      for (const key of new Set(trigrams(text.text))) {
+        const list = this.holders.get(key);
+        if (list === undefined) this.holders.set(key, [text]);
+        else list.push(text);
+      }
+    }
+  }
+
+  /** Texts that have the rarest trigram of a needle of three letters or more. */
+  candidates(needle: string): readonly CountedText[] {
+    const lists = trigrams(needle).map((key) => this.holders.get(key) ?? []);
+    return lists.reduce((a, b) => (a.length <= b.length ? a : b));
+  }
+
+  isCommon(key: string): boolean {
+    return (this.holders.get(key)?.length ?? 0) >= this.texts.length * trigramShareMin;
+  }
 }
 
 export type NeedleClass = 'rare' | 'common' | 'and' | 'punctuation' | 'short' | 'deepPage';
@@ -109,17 +128,16 @@ export function makeNeedles(
       return value === undefined ? null : [value];
     });
   };
-  const isCommon = commonTrigrams(texts);
+  const index = new TrigramIndex(texts);
   const head = '{"p":"brc-20","op":"';
   return {
     // two pieces of different texts, joined: every trigram is common, the whole is in few texts or in none
     rare: collect(rareCount, () => {
       const joined = random.unit() < 0.5 ? piece(7, 14) : piece(4, 8) + piece(4, 8);
       if (joined.length < 6 || joined.includes(',')) return null;
-      if (!trigrams(joined).every((key) => isCommon.has(key))) return null;
-      let hits = 0;
-      for (const { text } of texts) if (text.includes(joined) && ++hits > rareHitsMax) return null;
-      return [joined];
+      if (!trigrams(joined).every((key) => index.isCommon(key))) return null;
+      const hits = index.candidates(joined).filter(({ text }) => text.includes(joined)).length;
+      return hits > rareHitsMax ? null : [joined];
     }),
     common: shuffled(around(head, ['rc-2', '{"p":"', ',"op":"'])),
     and: collect(perClass, () => {
