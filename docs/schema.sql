@@ -66,19 +66,19 @@ CREATE TABLE chain.inscription_details (
 
 CREATE TABLE chain.inscriptions (
   key integer NOT NULL,
-  txid bytea NOT NULL,
   index integer NOT NULL,
+  fee bigint,
   height integer NOT NULL,
   tx_index integer NOT NULL,
   input integer NOT NULL,
   content_id integer,
-  content_type bytea,
   number integer,
+  metadata_id integer,
   curse smallint,
   charms smallint,
-  fee bigint,
   flags smallint NOT NULL,
-  metadata_id integer,
+  txid bytea NOT NULL,
+  content_type bytea,
   CONSTRAINT inscriptions_pkey PRIMARY KEY (key)
 );
 CREATE INDEX inscriptions_content ON chain.inscriptions USING btree (content_id);
@@ -89,15 +89,15 @@ CREATE INDEX inscriptions_number ON chain.inscriptions USING btree (number) WHER
 CREATE TABLE chain.locations (
   key integer NOT NULL,
   height integer NOT NULL,
-  step integer NOT NULL,
-  place smallint NOT NULL,
-  txid bytea,
-  vout integer,
   sat_offset bigint NOT NULL,
   value bigint,
-  script bytea,
   outpoint_fingerprint bigint,
+  step integer NOT NULL,
+  vout integer,
   spent_height integer,
+  place smallint NOT NULL,
+  txid bytea,
+  script bytea,
   CONSTRAINT locations_pkey PRIMARY KEY (key, height, step)
 );
 CREATE INDEX locations_outpoint ON chain.locations USING btree (outpoint_fingerprint) WHERE (spent_height IS NULL);

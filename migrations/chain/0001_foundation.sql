@@ -72,25 +72,26 @@ CREATE TABLE chain.metadata_texts (
   folded bytea
 );
 
+-- The columns of this table and of locations stand so that nothing is lost to alignment: 8 bytes a row each.
 CREATE TABLE chain.inscriptions (
   -- order of application; equals ord's sequence number on an anchored chain
   key integer PRIMARY KEY,
-  txid bytea NOT NULL,
   index integer NOT NULL,
+  fee bigint,
   height integer NOT NULL,
   tx_index integer NOT NULL,
   input integer NOT NULL,
   content_id integer,
-  content_type bytea,
   number integer,
+  metadata_id integer,
   -- kernel/primitives/curse.ts; 0 none, null unknown
   curse smallint,
   -- ord's bits as stored at the reveal (kernel/primitives/charm.ts), null unknown
   charms smallint,
-  fee bigint,
   -- flags of the parser (indexer/parse/envelope-flags.ts)
   flags smallint NOT NULL,
-  metadata_id integer
+  txid bytea NOT NULL,
+  content_type bytea
 );
 
 -- What only some inscriptions have. Raw bytes are kept so that a changed rule needs no new sync.
@@ -126,18 +127,18 @@ CREATE TABLE chain.parents (
 CREATE TABLE chain.locations (
   key integer NOT NULL,
   height integer NOT NULL,
+  sat_offset bigint NOT NULL,
+  value bigint,
+  outpoint_fingerprint bigint,
   -- order within the block: index of the transaction, the coinbase counting as the last
   step integer NOT NULL,
+  vout integer,
+  -- height at which the output was spent; going back empties it again
+  spent_height integer,
   -- 0 an output, 1 lost (null outpoint), 2 unbound
   place smallint NOT NULL,
   -- null: the transaction that revealed it
   txid bytea,
-  vout integer,
-  sat_offset bigint NOT NULL,
-  value bigint,
   script bytea,
-  outpoint_fingerprint bigint,
-  -- height at which the output was spent; going back empties it again
-  spent_height integer,
   PRIMARY KEY (key, height, step)
 );

@@ -34,7 +34,8 @@ async function fill(
   );
   for (const [key, { metadata, type, metaprotocol }] of rows.entries()) {
     await pool.query(
-      `INSERT INTO chain.inscriptions VALUES ($1, $2, 0, 5, 1, 0, NULL, $3, $1, 0, 0, 100, 0, $4)`,
+      `INSERT INTO chain.inscriptions (key, txid, index, height, tx_index, input, content_id, content_type, number, curse,
+         charms, fee, flags, metadata_id) VALUES ($1, $2, 0, 5, 1, 0, NULL, $3, $1, 0, 0, 100, 0, $4)`,
       [key, hash(`${key}`), type, metadata === null ? null : key],
     );
     if (metadata !== null) {
