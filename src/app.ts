@@ -150,7 +150,7 @@ export interface IndexBlocksOptions {
 
 /** Brings the database to the source's tip, or to `until`, with progress on stderr, and seals what was added for searches. */
 export async function indexBlocks(
-  { lifecycle, logger }: CommandContext,
+  { config, lifecycle, logger }: CommandContext,
   database: Database,
   { source, until, isServing }: IndexBlocksOptions,
 ): Promise<IndexSummary> {
@@ -181,6 +181,7 @@ export async function indexBlocks(
         ...(until === undefined ? {} : { until }),
         onProgress: (state) => progress.update(state),
         undoHooks: [forgetAbove],
+        textMaxBytes: config.searchTextMaxBytes,
       }).finally(() => progress.finish());
       signal.throwIfAborted();
       await sealer.sealPending(signal);

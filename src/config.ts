@@ -47,6 +47,14 @@ export const configSchema = Type.Object(
           'PostgreSQL 15 or newer to use instead of the embedded one, as postgres://user:password@host:port/database',
       }),
     ),
+    searchTextMaxBytes: Type.Integer({
+      minimum: 0,
+      // no body is longer, as no block is
+      maximum: 4_000_000,
+      default: 4_000_000,
+      description:
+        'longest text, decoded, that is made searchable, from the next block on; contents above it are found by hash',
+    }),
     logLevel: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       default: 'info',
       flag: 'log-level',

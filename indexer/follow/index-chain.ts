@@ -47,6 +47,8 @@ export interface IndexChainOptions {
   readonly undoHooks?: readonly UndoHook[];
   /** Worker threads; absent: one a core. */
   readonly threads?: number;
+  /** Longest text, decoded, that is made searchable; absent: every one. */
+  readonly textMaxBytes?: number;
   /** Smaller batches than the usual ones, for tests. */
   readonly bounds?: Partial<BatchBounds>;
 }
@@ -117,10 +119,11 @@ async function applyBlocks(
   };
   if (refs.length === 0) return done;
   report(done);
-  const parsePool = createParsePool(
-    createBufferPool(),
-    options.threads === undefined ? {} : { threads: options.threads },
-  );
+  const { threads, textMaxBytes } = options;
+  const parsePool = createParsePool(createBufferPool(), {
+    ...(threads === undefined ? {} : { threads }),
+    ...(textMaxBytes === undefined ? {} : { textMaxBytes }),
+  });
   try {
     const writer = await BlockWriter.open({
       session,

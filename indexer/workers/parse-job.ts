@@ -11,6 +11,8 @@ export interface ParseJob {
   /** Check that the block is what its name says: its source is not trusted. */
   readonly verify: boolean;
   readonly fingerprintKey: Uint8Array;
+  /** Longest text, decoded, that is made searchable. */
+  readonly textMaxBytes: number;
 }
 
 /** What comes back; the buffers are transferred, also where the block is refused. */

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
+import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';
 import type { BlockRef, BlockSource, BufferPool } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -20,6 +21,8 @@ export interface ParsedBlock {
 export interface ParsePoolOptions {
   /** Threads at most; absent: one a core. The main thread and Postgres have the cores too, but not all of the time. */
   readonly threads?: number;
+  /** Longest text, decoded, that is made searchable; absent: every one. */
+  readonly textMaxBytes?: number;
 }
 
 export interface ParsePool {
@@ -47,6 +50,7 @@ function lookAheadBlocks(threads: number): number {
 
 export function createParsePool(buffers: BufferPool, options: ParsePoolOptions = {}): ParsePool {
   const threads = Math.max(1, options.threads ?? availableParallelism());
+  const textMaxBytes = options.textMaxBytes ?? searchableBytesMaxDefault;
   const lookAhead = lookAheadBlocks(threads);
   const workers = new Piscina<ParseJob, ParseJobResult>({
     filename: new URL('./parse.worker.ts', import.meta.url).href,
@@ -58,7 +62,7 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
 
   return {
     async *blocks(source, refs, fingerprintKey, signal) {
-      const context: ParseContext = { workers, buffers, source, fingerprintKey, signal };
+      const context: ParseContext = { workers, buffers, source, fingerprintKey, textMaxBytes, signal };
       const underWay: Promise<ParsedBlock>[] = [];
       const iterator = refs[Symbol.iterator]();
       const start = (): boolean => {
@@ -91,11 +95,12 @@ interface ParseContext {
   readonly buffers: BufferPool;
   readonly source: BlockSource;
   readonly fingerprintKey: Uint8Array;
+  readonly textMaxBytes: number;
   readonly signal: AbortSignal;
 }
 
 async function parse(
-  { workers, buffers, source, fingerprintKey, signal }: ParseContext,
+  { workers, buffers, source, fingerprintKey, textMaxBytes, signal }: ParseContext,
   ref: BlockRef,
 ): Promise<ParsedBlock> {
   const { bytes, spentOutputs } = await source.read(ref, signal, buffers);
@@ -108,6 +113,7 @@ async function parse(
     network: source.network,
     verify: !source.trusted,
     fingerprintKey,
+    textMaxBytes,
   };
   const transferList = spentOutputs === null ? [bytes.buffer] : [bytes.buffer, spentOutputs.buffer];
   const result = await workers.run(job, { transferList });

@@ -21,7 +21,7 @@ function outcomeOf(job: ParseJob): ParseJobOutcome {
     const verification = verifyBlock(job.block, job);
     if (!verification.ok) return verification;
   }
-  const parsed = parseBlock(job.block, { spent: job.spent, fingerprintKey: job.fingerprintKey });
+  const parsed = parseBlock(job.block, job);
   if (parsed.kind === 'parsed') return { ok: true, columns: parsed.columns };
   const { code, message, at } = parsed;
   return { ok: false, code, message, at };

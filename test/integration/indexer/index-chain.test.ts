@@ -451,3 +451,16 @@ describe('what is refused', () => {
     expect(await codeOf(index(database.pool, dir))).toBe('folder_invalid');
   });
 });
+
+test('texts above the cap are kept, and not made searchable', async () => {
+  const dir = folderOf(new GoldenChain('mixed-1'));
+  await index(database.pool, dir, { textMaxBytes: 40 });
+  const { rows } = await database.pool.query<{ texts: number; longest: number; longer: number }>(
+    `SELECT count(*) FILTER (WHERE text > 0) AS texts, max(length(body)) FILTER (WHERE text > 0) AS longest,
+       count(*) FILTER (WHERE length(body) > 40 AND variant = 8) AS longer FROM chain.contents`,
+  );
+  const { texts, longest, longer } = rows[0]!;
+  expect(texts).toBeGreaterThan(0);
+  expect(longest).toBeLessThanOrEqual(40);
+  expect(longer).toBeGreaterThan(0);
+});
