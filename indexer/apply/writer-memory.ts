@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { readCopy } from '#kernel/pg/copy-read.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import { ContentRegistry, contentCacheEntries, metadataCacheEntries } from './content-registry.ts';
 
 /** What the writer keeps in memory of what is committed. All of it can be read again from the tables. */
@@ -15,8 +16,15 @@ const int4Field = 4 + 4;
 const int8Field = 4 + 8;
 const hashField = 4 + 32;
 
-/** Reads it by streaming: 8 bytes for each unspent location, 38 for each distinct content. */
-export async function loadWriterMemory(client: pg.ClientBase): Promise<WriterMemory> {
+/**
+ * Reads it by streaming: 8 bytes for each unspent location, 38 for each distinct content. Whole tables are read, in
+ * their own order, which the settings of the session (chain-session.ts) would have it do by way of an index.
+ */
+export function loadWriterMemory(client: pg.ClientBase): Promise<WriterMemory> {
+  return withTransaction(client, load, 'BEGIN READ ONLY; SET LOCAL enable_seqscan = on');
+}
+
+async function load(client: pg.ClientBase): Promise<WriterMemory> {
   const { rows } = await client.query<{ contents: number; metadata: number }>(
     `SELECT coalesce((SELECT max(content_id) + 1 FROM chain.contents), 0) AS contents,
             coalesce((SELECT max(metadata_id) + 1 FROM chain.metadata_texts), 0) AS metadata`,
