@@ -1,3 +1,4 @@
+import { OptionError } from './options.ts';
 import { jsonLine, machine, type Report, reportLines } from './report.ts';
 
 const usage = `npm run bench -- BENCH [options] [--json]
@@ -25,18 +26,29 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   search: async (args) => (await import('./search/search-bench.ts')).searchBench(args),
 };
 
-const args = process.argv.slice(2);
-const bench = args.find((arg) => !arg.startsWith('-'));
-const json = args.includes('--json');
-const options = args.filter((arg) => arg !== bench && arg !== '--json');
-const start = bench === undefined ? undefined : benches[bench];
-const asked = args.includes('--help') || args.includes('-h');
+const [bench = '', ...rest] = process.argv.slice(2);
+const start = benches[bench];
+const asked = [bench, ...rest].some((arg) => arg === '--help' || arg === '-h');
+
+function isUsageError(error: unknown): error is Error {
+  if (error instanceof OptionError) return true;
+  return (
+    error instanceof TypeError && (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS') === true
+  );
+}
+
 if (asked || start === undefined) {
   console.log(usage);
   process.exitCode = asked ? 0 : 2;
 } else {
-  const report = await start(options);
-  const on = machine();
-  console.log(reportLines(report, on).join('\n'));
-  if (json) console.log(jsonLine(report, on));
+  try {
+    const report = await start(rest.filter((arg) => arg !== '--json'));
+    const on = machine();
+    console.log(reportLines(report, on).join('\n'));
+    if (rest.includes('--json')) console.log(jsonLine(report, on));
+  } catch (error) {
+    if (!isUsageError(error)) throw error;
+    console.error(`${error.message}\n\n${usage}`);
+    process.exitCode = 2;
+  }
 }

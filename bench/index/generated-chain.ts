@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { cachedFolder, type Description } from '../generate/block-folder.ts';
 import { type ChainOptions, generateInscriptionChain } from '../generate/inscription-chain.ts';
+import { numberOption } from '../options.ts';
 import { runIndex } from './index-process.ts';
 
 /** Where generated chains and databases lie; not in the repository. */
@@ -17,6 +18,8 @@ export interface GeneratedChain {
   readonly description: Description;
 }
 
+/** Fewer are one commit, of which no rate can be told. */
+const leastInscriptions = 30_000;
 /** Version of the generators: another one gives other chains for the same seed. */
 const generatorVersion = 1;
 
@@ -28,14 +31,21 @@ export function parametersName(parameters: unknown): string {
     .slice(0, 12);
 }
 
+/** What the command line says of a generated chain. */
+export interface GeneratedChainArguments {
+  readonly docs: string;
+  readonly moves: string;
+  readonly seed: string;
+}
+
 /** The chain of small text inscriptions, generated where it is not there yet. */
-export function generatedChain(inscriptions: number, shareOfMoves: number, seed: string): GeneratedChain {
+export function generatedChain({ docs, moves, seed }: GeneratedChainArguments): GeneratedChain {
   const options: ChainOptions = {
     seed,
-    inscriptions,
+    inscriptions: numberOption('docs', docs, leastInscriptions),
     shareOfCopies: 0.8,
     revealsPerBlock: 3000,
-    shareOfMoves,
+    shareOfMoves: numberOption('moves', moves, 0),
     tipBlocks: 7,
     revealsPerTipBlock: 5000,
   };

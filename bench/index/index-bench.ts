@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { readBlockFiles } from '../block-files.ts';
 import { cachedFolder, type Description } from '../generate/block-folder.ts';
 import { generateRepeatedBlocks } from '../generate/repeated-blocks.ts';
+import { numberOption, OptionError } from '../options.ts';
 import type { Figure, Report, Table } from '../report.ts';
 import { median } from '../statistics.ts';
 import { benchData, type GeneratedChain, generatedChain, parametersName } from './generated-chain.ts';
@@ -176,15 +177,17 @@ export async function indexBench(args: string[]): Promise<Report> {
       only: { type: 'string' },
     },
   });
-  const runs = Number(values.rounds);
-  const parts: Part[] = [];
-  if (values.only !== 'generated') {
-    parts.push(await realPart(values.blocks, Number(values.megabytes) * 1e6, runs));
+  const runs = numberOption('rounds', values.rounds, 1);
+  const { only } = values;
+  if (only !== undefined && only !== 'real' && only !== 'generated') {
+    throw new OptionError(`--only must be real or generated, not '${only}'`);
   }
-  if (values.only !== 'real') {
-    parts.push(
-      await generatedPart(generatedChain(Number(values.docs), Number(values.moves), values.seed), runs),
-    );
+  const parts: Part[] = [];
+  if (only !== 'generated') {
+    parts.push(await realPart(values.blocks, numberOption('megabytes', values.megabytes, 1) * 1e6, runs));
+  }
+  if (only !== 'real') {
+    parts.push(await generatedPart(generatedChain(values), runs));
   }
   const outcomes = parts.flatMap((part) => part.outcomes);
   const delays = parts.map((part) => medianOf(part.outcomes, ({ eventLoopP99Ms }) => eventLoopP99Ms));

@@ -4,17 +4,20 @@ import { Piscina } from 'piscina';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
-import { createParsePool } from '#indexer/workers/parse-pool.ts';
+import { createParsePool, type ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { readBlockFiles } from '../block-files.ts';
 import type { SourceFile } from '../generate/repeated-blocks.ts';
 import { takeTurns, type Variant } from '../measure.ts';
+import { numberOption } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
 import { median } from '../statistics.ts';
 import { bitcoinjsScan, hashedByte, walk } from './references.ts';
 
 const fingerprintKey = Buffer.alloc(32, 7);
 const hashLoopCount = 200_000;
+/** The pool asks for two blocks a thread and one more ahead, and one is being taken. */
+const blocksAtOnce = availableParallelism() * 2 + 6;
 const leastBlocksOfARun = 60; // so that the end of a run, when one thread has nothing left, does not count
 
 interface ThreadsVariant extends Variant {
@@ -41,52 +44,50 @@ function hashVariant(threads: number): ThreadsVariant {
   };
 }
 
-/** Blocks in memory; trusted, so that workers only parse. The copy stands for the read of a file that is cached. */
-function memorySource(files: readonly SourceFile[]): BlockSource {
-  const islands = async (): Promise<[]> => [];
+/**
+ * Blocks in memory; trusted, so that workers only parse. Their buffers are lent out and brought back by `giveBack`:
+ * nothing is copied but spent outputs. At a time, no more blocks are lent out than `blocksAtOnce`.
+ */
+function memorySource(files: readonly SourceFile[]): BlockSource & { giveBack(block: ParsedBlock): void } {
+  const copies = Math.ceil(blocksAtOnce / files.length);
+  const idle = files.map((file) => Array.from({ length: copies }, () => new Uint8Array(file.bytes)));
+  const none = (): Promise<[]> => Promise.resolve([]);
   return {
     name: 'memory',
     network: 'mainnet',
     trusted: true,
-    islands,
-    refs: islands,
-    async read(ref, _signal, buffers) {
-      const file = files[ref.height % files.length] as SourceFile;
-      const copy = (from: Uint8Array): Uint8Array<ArrayBuffer> => {
-        const buffer = buffers?.take(from.length) ?? new ArrayBuffer(from.length);
-        const bytes = new Uint8Array(buffer, 0, from.length);
-        bytes.set(from);
-        return bytes;
-      };
-      return {
+    islands: none,
+    refs: none,
+    read(ref) {
+      const place = ref.height % files.length;
+      const spent = files[place]?.spent ?? null;
+      return Promise.resolve({
         ref,
-        bytes: copy(file.bytes),
-        spentOutputs: file.spent && copy(file.spent),
+        bytes: idle[place]?.pop() as Uint8Array<ArrayBuffer>,
+        spentOutputs: spent === null ? null : new Uint8Array(spent),
         spentHeights: null,
-      };
+      });
     },
-    close: async () => undefined,
+    giveBack({ ref, bytes }) {
+      idle[ref.height % files.length]?.push(bytes);
+    },
+    close: () => Promise.resolve(),
   };
 }
 
 /** The blocks through worker threads as the indexer does it: buffers travel there and back and are used again. */
 function poolVariant(threads: number, files: readonly SourceFile[], repeats: number): ThreadsVariant {
   const pool = createParsePool(createBufferPool(), { threads });
+  const source = memorySource(files);
   const refs = Array.from({ length: files.length * repeats }, (_, height) => ({
     height,
     hash: fingerprintKey,
   }));
+  const { signal } = new AbortController();
   return {
     name: `parse ${threads}`,
     async run() {
-      for await (const block of pool.blocks(
-        memorySource(files),
-        refs,
-        fingerprintKey,
-        new AbortController().signal,
-      )) {
-        block.release();
-      }
+      for await (const block of pool.blocks(source, refs, fingerprintKey, signal)) source.giveBack(block);
     },
     close: () => pool.close(),
   };
@@ -121,7 +122,7 @@ export async function parseBench(args: string[]): Promise<Report> {
       seed: { type: 'string' },
     },
   });
-  const rounds = Number(values.rounds);
+  const rounds = numberOption('rounds', values.rounds, 1);
   const files = readBlockFiles(values.blocks);
   const megabytes = files.reduce((sum, file) => sum + file.bytes.length, 0) / 1e6;
   const content = describe(files);

@@ -134,7 +134,7 @@ export async function searchBench(args: string[]): Promise<Report> {
       seed: { type: 'string', default: '1' },
     },
   });
-  const chain = generatedChain(Number(values.docs), Number(values.moves), values.seed);
+  const chain = generatedChain(values);
   const dataDir = await indexedChain(chain);
   const texts = countedTexts(chain.options);
   const needles = makeNeedles(texts, values.seed, rareCount, perClass);

@@ -1,0 +1,11 @@
+/** An option that was given wrongly: the message says how. */
+export class OptionError extends Error {}
+
+/** The value of an option that must be a number of at least `least`. */
+export function numberOption(name: string, text: string, least: number): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value < least) {
+    throw new OptionError(`--${name} must be a number of at least ${least}, not '${text}'`);
+  }
+  return value;
+}
