@@ -19,16 +19,26 @@ export function copyBytes(
 
 /** Bytes that only grow until they are reset, in one buffer that lives on between blocks. */
 export class Arena {
-  bytes: Buffer<ArrayBuffer> = Buffer.from(new ArrayBuffer(firstCapacity));
+  bytes: Uint8Array<ArrayBuffer> = new Uint8Array(firstCapacity);
+  /** The same, by words: for what begins at a multiple of four (`align`). */
+  words = new Int32Array(this.bytes.buffer);
   length = 0;
 
   /** Makes room for `size` more bytes behind `length`. */
   reserve(size: number): void {
     const needed = this.length + size;
     if (needed <= this.bytes.length) return;
-    const bytes = Buffer.from(new ArrayBuffer(Math.max(needed, this.bytes.length * 2)));
+    const bytes = new Uint8Array(Math.max((needed + 3) & ~3, this.bytes.length * 2));
     bytes.set(this.bytes.subarray(0, this.length));
     this.bytes = bytes;
+    this.words = new Int32Array(bytes.buffer);
+  }
+
+  /** Moves to the next multiple of four, and returns it. */
+  align(): number {
+    this.reserve(3);
+    this.length = (this.length + 3) & ~3;
+    return this.length;
   }
 
   /** Appends `length` bytes of `source` from `start` on. */
@@ -51,14 +61,10 @@ export class Arena {
   pushCompactSize(size: number): void {
     if (size < 0xfd) {
       this.push(size);
-    } else if (size <= 0xffff) {
-      this.push(0xfd);
-      this.reserve(2);
-      this.length = this.bytes.writeUInt16LE(size, this.length);
-    } else {
-      this.push(0xfe);
-      this.reserve(4);
-      this.length = this.bytes.writeUInt32LE(size, this.length);
+      return;
     }
+    const width = size <= 0xffff ? 2 : 4;
+    this.push(width === 2 ? 0xfd : 0xfe);
+    for (let byte = 0; byte < width; byte++) this.push((size >>> (byte * 8)) & 0xff);
   }
 }

@@ -1,31 +1,55 @@
-import { foldCodePoint } from '#kernel/text/fold.ts';
+/** What folding (kernel/text/fold.ts) does to a text: nothing, ASCII letters only, or what all of Unicode needs. */
+export const foldNeeds = { nothing: 0, ascii: 1, unicode: 2 } as const;
+export type FoldNeed = (typeof foldNeeds)[keyof typeof foldNeeds];
 
-/** What bytes of a text need: nothing, another ASCII byte each, or the rules for all of Unicode. */
-export const asciiNeeds = { nothing: 0, folding: 1, unicode: 2 } as const;
-export type AsciiNeed = (typeof asciiNeeds)[keyof typeof asciiNeeds];
+// Four bytes at a time. For bytes below 0x80 the sums below never carry into the next byte, and their high bits say:
+const lowBits = 0x7f7f7f7f;
+const highBits = 0x80808080;
+/** not before "A" */
+const fromA = 0x3f3f3f3f;
+/** behind "Z" */
+const behindZ = 0x25252525;
+/** not NUL */
+const fromOne = 0x7f7f7f7f;
 
-const folded = Uint8Array.from({ length: 256 }, (_, byte) => (byte < 0x80 ? foldCodePoint(byte) : byte));
-const needOf = Uint8Array.from({ length: 256 }, (_, byte): number => {
-  if (byte >= 0x80 || foldCodePoint(byte) >= 0x80) return asciiNeeds.unicode;
-  return foldCodePoint(byte) === byte ? asciiNeeds.nothing : asciiNeeds.folding;
-});
+const upperCase = (word: number): number =>
+  ((word & lowBits) + fromA) & ~((word & lowBits) + behindZ) & highBits;
 
-/** Most texts are ASCII: one pass says so, and what folding (kernel/text/fold.ts) would change. */
-export function asciiNeed(bytes: Uint8Array, start: number, end: number): AsciiNeed {
-  let needs = 0;
-  for (let at = start; at < end; at++) needs |= needOf[bytes[at] as number] as number;
-  if (needs >= asciiNeeds.unicode) return asciiNeeds.unicode;
-  return needs === asciiNeeds.folding ? asciiNeeds.folding : asciiNeeds.nothing;
+/**
+ * What folding needs to do with `length` bytes that begin with word `first`; what is behind them in the last word does
+ * not matter. NUL is for the rules of Unicode: it becomes another character (docs/search.md).
+ */
+export function foldNeed(words: Int32Array, first: number, length: number): FoldNeed {
+  const end = first + (length >> 2);
+  let high = 0;
+  let notNul = highBits;
+  let upper = 0;
+  for (let at = first; at < end; at++) {
+    const word = words[at] as number;
+    high |= word;
+    notNul &= (word & lowBits) + fromOne;
+    upper |= upperCase(word);
+  }
+  const rest = length & 3;
+  if (rest > 0) {
+    // the bytes behind the text count as blanks, which need nothing
+    const behind = -1 << (rest * 8);
+    const word = ((words[end] as number) & ~behind) | (0x20202020 & behind);
+    high |= word;
+    notNul &= (word & lowBits) + fromOne;
+    upper |= upperCase(word);
+  }
+  if (((high | ~notNul) & highBits) !== 0) return foldNeeds.unicode;
+  return upper === 0 ? foldNeeds.nothing : foldNeeds.ascii;
 }
 
-/** Writes the folded form of ASCII bytes, which is as long, to `to` of `target`. */
-export function foldAscii(
-  source: Uint8Array,
-  start: number,
-  end: number,
-  target: Uint8Array,
-  to: number,
-): void {
-  const shift = to - start;
-  for (let at = start; at < end; at++) target[at + shift] = folded[source[at] as number] as number;
+/** Folds ASCII: the words that hold `length` bytes from word `first` on go, folded, to where word `to` is. */
+export function foldAscii(words: Int32Array, first: number, length: number, to: number): void {
+  const end = first + ((length + 3) >> 2);
+  const shift = to - first;
+  for (let at = first; at < end; at++) {
+    const word = words[at] as number;
+    // an upper-case letter becomes lower case by bit 5
+    words[at + shift] = word | (upperCase(word) >>> 2);
+  }
 }

@@ -50,6 +50,7 @@ export class RevealTable {
   hash: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 10);
 
   reserve(rows: number): void {
+    if (rows < this.tx.length) return;
     this.tx = withRoom(this.tx, rows);
     this.firstEnvelope = withRoom(this.firstEnvelope, rows + 1);
     this.inputsStart = withRoom(this.inputsStart, rows);
@@ -89,8 +90,22 @@ export class ContentTable {
   text = new Uint8Array(1 << 10);
   range = new Uint32Array(2 << 10);
   folded = new Uint32Array(2 << 10);
+  /** Zeros where nothing was decoded: `setDecoded` alone writes here. */
   decodedHash: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 10);
   decodedLength = new Int32Array(1 << 10);
+  private decodedRows: number[] = [];
+
+  reset(): void {
+    this.length = 0;
+    for (const row of this.decodedRows) this.decodedHash.fill(0, row * 32, row * 32 + 32);
+    this.decodedRows = [];
+  }
+
+  setDecoded(row: number, hash: Uint8Array, length: number): void {
+    this.decodedHash.set(hash, row * 32);
+    this.decodedLength[row] = length;
+    this.decodedRows.push(row);
+  }
 
   reserve(rows: number): void {
     if (rows <= this.variant.length) return;
@@ -125,6 +140,7 @@ export class FieldTable {
   range = new Uint32Array(2 << 8);
 
   reserve(rows: number): void {
+    if (rows <= this.kind.length) return;
     this.kind = withRoom(this.kind, rows);
     this.range = withRoom(this.range, rows * 2);
   }
@@ -158,7 +174,7 @@ export class BlockTables {
     this.inputs.length = 0;
     this.reveals.length = 0;
     this.envelopes.length = 0;
-    this.contents.length = 0;
+    this.contents.reset();
     this.metadata.length = 0;
     this.fields.length = 0;
     this.types.length = 0;

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { foldUtf8 } from '#kernel/text/fold.ts';
 import type { Arena } from './arena.ts';
-import { asciiNeed, asciiNeeds, foldAscii } from './ascii-text.ts';
+import { foldAscii, foldNeed, foldNeeds } from './ascii-text.ts';
 import type { ContentTable } from './block-tables.ts';
 import {
   bodyLimits,
@@ -61,14 +61,14 @@ export class ContentCollector {
   }
 
   /**
-   * The index of the content whose body is what stands behind `start` in the arena; the bytes are taken back where
+   * The index of the content whose body is what stands behind `start`, a multiple of four, in the arena; the bytes are taken back where
    * the content is there already.
    */
   add(start: number, encodingField: Uint8Array | null, searchable: boolean): number {
     const variant = encodingNumber(encodingField) | (searchable ? searchableVariant : 0);
     const length = this.arena.length - start;
     if (length > longBody) return this.addBySha(start, length, variant);
-    const quick = quickHash(this.arena.bytes, start, length) ^ variant;
+    const quick = quickHash(this.arena.words, start >> 2, length) ^ variant;
     let same = 0;
     for (let slot = this.slotOf(quick); ; slot = (slot + 1) & (this.slots.length - 1)) {
       const index = (this.slots[slot] as number) - 1;
@@ -103,9 +103,8 @@ export class ContentCollector {
   }
 
   private insert(start: number, length: number, variant: number, quick: number, slot: number): number {
-    const body = this.arena.bytes.subarray(start, start + length);
-    const index = this.append(start, body, variant);
-    this.hashBody(index, start, body);
+    const index = this.append(start, length, variant);
+    this.hashBody(index, start, length);
     if (index >= this.quickHashes.length) {
       const grown = new Int32Array(this.quickHashes.length * 2);
       grown.set(this.quickHashes);
@@ -130,79 +129,107 @@ export class ContentCollector {
   }
 
   private addBySha(start: number, length: number, variant: number): number {
-    const body = this.arena.bytes.subarray(start, start + length);
-    const sha = hash('sha256', body, 'buffer');
+    const sha = hash('sha256', this.arena.bytes.subarray(start, start + length), 'buffer');
     const name = `${variant} ${sha.toString('latin1')}`;
     const known = this.indexBySha.get(name);
     if (known !== undefined) {
       this.arena.length = start;
       return known;
     }
-    const index = this.append(start, body, variant);
+    const index = this.append(start, length, variant);
     this.table.hash.set(sha, index * 32);
     this.indexBySha.set(name, index);
     return index;
   }
 
-  private hashBody(index: number, start: number, body: Buffer): void {
-    if (Sha256Lanes.takes(body.length)) this.lanes.add(this.arena.bytes, start, body.length, index);
-    else this.table.hash.set(hash('sha256', body, 'buffer'), index * 32);
+  private hashBody(index: number, start: number, length: number): void {
+    const { bytes } = this.arena;
+    if (Sha256Lanes.takes(length)) this.lanes.add(bytes, start, length, index);
+    else this.table.hash.set(hash('sha256', bytes.subarray(start, start + length), 'buffer'), index * 32);
   }
 
-  private append(start: number, body: Buffer, variant: number): number {
+  private append(start: number, length: number, variant: number): number {
     const { table } = this;
     const index = table.length;
     table.reserve(index + 1);
     table.variant[index] = variant;
     table.range[index * 2] = start;
-    table.range[index * 2 + 1] = body.length;
+    table.range[index * 2 + 1] = length;
     table.text[index] = contentText.none;
-    table.folded.fill(0, index * 2, index * 2 + 2);
-    table.decodedHash.fill(0, index * 32, index * 32 + 32);
+    table.folded[index * 2] = 0;
+    table.folded[index * 2 + 1] = 0;
     table.decodedLength[index] = -1;
     table.length = index + 1;
     const isSearchable = (variant & searchableVariant) !== 0;
     const encoding = variant & ~searchableVariant;
     if (encoding === encodings.none) {
-      if (isSearchable) this.addText(index, body, false);
+      if (isSearchable) this.addText(index, start, length, false);
     } else if (encoding !== encodings.unknown) {
+      const body = this.arena.bytes.subarray(start, start + length);
       this.addDecoded(index, body, encodingNames[encoding] as EncodingName, isSearchable);
     }
     return index;
   }
 
-  private addDecoded(index: number, body: Buffer, encoding: EncodingName, isSearchable: boolean): void {
+  private addDecoded(index: number, body: Uint8Array, encoding: EncodingName, isSearchable: boolean): void {
     if (!this.budget.mayWaste) return;
     const decoded = decodeBytes(encoding, body, bodyLimits);
     if (decoded === null) this.budget.waste(outputLengthMax(body.length, bodyLimits));
     if (decoded === null || !this.budget.take(decoded.length)) return;
-    this.table.decodedHash.set(hash('sha256', decoded, 'buffer'), index * 32);
-    this.table.decodedLength[index] = decoded.length;
-    if (isSearchable) this.addText(index, decoded, true);
+    this.table.setDecoded(index, hash('sha256', decoded, 'buffer'), decoded.length);
+    if (!isSearchable) return;
+    const start = this.arena.align();
+    this.arena.append(decoded);
+    this.addText(index, start, decoded.length, true);
   }
 
-  /** Notes the text of a content; `text` is the body itself, or what it decodes to. */
-  private addText(index: number, text: Buffer, isDecoded: boolean): void {
-    const { table, arena } = this;
-    if (text.length > this.textMaxBytes) return;
-    const need = asciiNeed(text, 0, text.length);
-    const start = arena.length;
-    if (need === asciiNeeds.folding) {
-      arena.reserve(text.length);
-      foldAscii(text, 0, text.length, arena.bytes, start);
-      arena.length = start + text.length;
+  /**
+   * Notes the text of a content: `length` bytes of the arena from `start` on, which are the body, or what it decodes to
+   * (`isDecoded`) at the arena's end.
+   */
+  private addText(index: number, start: number, length: number, isDecoded: boolean): void {
+    const { arena } = this;
+    const need = length > this.textMaxBytes ? null : foldNeed(arena.words, start >> 2, length);
+    if (need === foldNeeds.ascii) {
+      const to = isDecoded ? start : arena.align();
+      arena.reserve(length + 3);
+      foldAscii(arena.words, start >> 2, length, to >> 2);
+      this.noteFolded(index, to, length);
+    } else if (need === foldNeeds.unicode) {
+      this.addUnicodeText(index, start, length, isDecoded);
+    } else if (need === foldNeeds.nothing && isDecoded) {
+      this.noteFolded(index, start, length);
     } else {
-      if (need === asciiNeeds.unicode && !isUtf8(text)) return;
-      const folded = need === asciiNeeds.unicode ? foldUtf8(text) : null;
-      if (folded === null && !isDecoded) {
-        table.text[index] = contentText.body;
-        return;
-      }
-      arena.append(folded ?? text);
+      // a body that is its own folded text, or a text that is not wanted
+      if (need === foldNeeds.nothing) this.table.text[index] = contentText.body;
+      if (isDecoded) arena.length = start;
     }
+  }
+
+  private addUnicodeText(index: number, start: number, length: number, isDecoded: boolean): void {
+    const { arena } = this;
+    const text = arena.bytes.subarray(start, start + length);
+    const isText = isUtf8(text);
+    const folded = isText ? foldUtf8(text) : null;
+    if (folded !== null || !isText) {
+      if (isDecoded) arena.length = start;
+      if (folded === null) return;
+      const to = arena.length;
+      arena.append(folded);
+      this.noteFolded(index, to, folded.length);
+    } else if (isDecoded) {
+      this.noteFolded(index, start, length);
+    } else {
+      this.table.text[index] = contentText.body;
+    }
+  }
+
+  private noteFolded(index: number, start: number, length: number): void {
+    const { table } = this;
+    this.arena.length = start + length;
     table.text[index] = contentText.folded;
     table.folded[index * 2] = start;
-    table.folded[index * 2 + 1] = arena.length - start;
+    table.folded[index * 2 + 1] = length;
   }
 }
 
@@ -215,33 +242,20 @@ function encodingNumber(field: Uint8Array | null): number {
 }
 
 /** A hash that tells honest bodies apart; whoever aims at it gains nothing (`sameQuickHashMax`). */
-function quickHash(bytes: Uint8Array, start: number, length: number): number {
+function quickHash(words: Int32Array, from: number, length: number): number {
   let first = length;
   let second = 0;
-  const end = start + length;
-  const wordsEnd = end - 7;
-  let at = start;
-  for (; at < wordsEnd; at += 8) {
-    first = Math.imul(
-      first ^
-        ((bytes[at] as number) |
-          ((bytes[at + 1] as number) << 8) |
-          ((bytes[at + 2] as number) << 16) |
-          ((bytes[at + 3] as number) << 24)),
-      0x9e3779b1,
-    );
-    second = Math.imul(
-      second ^
-        ((bytes[at + 4] as number) |
-          ((bytes[at + 5] as number) << 8) |
-          ((bytes[at + 6] as number) << 16) |
-          ((bytes[at + 7] as number) << 24)),
-      0x85ebca77,
-    );
+  let at = from;
+  for (const end = from + ((length >> 3) << 1); at < end; at += 2) {
+    first = Math.imul(first ^ (words[at] as number), 0x9e3779b1);
+    second = Math.imul(second ^ (words[at + 1] as number), 0x85ebca77);
     first ^= first >>> 15;
     second ^= second >>> 13;
   }
-  for (; at < end; at++) first = Math.imul(first ^ (bytes[at] as number), 0x9e3779b1);
+  const rest = length & 7;
+  if (rest > 3) second = Math.imul(second ^ (words[at++] as number), 0x85ebca77);
+  if ((rest & 3) !== 0)
+    first = Math.imul(first ^ ((words[at] as number) << (32 - (rest & 3) * 8)), 0x9e3779b1);
   first = Math.imul(first ^ (second + (second << 7)), 0xc2b2ae3d);
   return first ^ (first >>> 16);
 }

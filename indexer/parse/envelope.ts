@@ -165,7 +165,7 @@ export class EnvelopeReader {
 
   private addContent(type: number, item: number, end: number): number {
     const { arena } = this.tables;
-    const start = arena.length;
+    const start = arena.align();
     for (let piece = item; piece < end; piece++) this.copyItem(arena, piece);
     const encoding = this.tagCount[tags.contentEncoding] === 0 ? null : this.firstValue(tags.contentEncoding);
     return this.contents.add(start, encoding, type >= 0 && this.types.isSearchable(type));

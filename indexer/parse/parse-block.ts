@@ -185,7 +185,9 @@ let parser: BlockParser | null = null;
  */
 export function parseBlock(block: Uint8Array, options: ParseOptions): ParseResult {
   parser ??= new BlockParser();
-  const result = parser.parse(block, options);
+  // one kind of array in the hot loops: a Buffer is another class to the compiler
+  const bytes = new Uint8Array(block.buffer, block.byteOffset, block.byteLength);
+  const result = parser.parse(bytes, options);
   if (parser.isOutgrown) parser = null;
   return result;
 }

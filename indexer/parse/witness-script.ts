@@ -35,32 +35,15 @@ export function pushedNumber(opcode: number): number {
  * script none (zero envelopes); an opcode that is no push ends an envelope without one, and the search goes on behind
  * it. Time is linear in the script.
  */
-// oxlint-disable-next-line complexity, max-lines-per-function -- one pass over the bytes of every witness: calls cost
+// oxlint-disable-next-line complexity -- runs over the witness of every input, most of which end it within ten steps
 export function scanScript(scan: ScriptScan, script: Uint8Array, start: number, end: number): number {
   scan.items = 0;
   scan.envelopes = 0;
   let at = start;
-  // -1 outside of an envelope, else the index of its first item
-  let firstItem = -1;
-  let pushnum = 0;
   let stutter = 0;
   while (at < end) {
     const opcode = script[at++] as number;
-    if (opcode > opPushData4) {
-      if (firstItem < 0) continue;
-      if (opcode === opEndIf) {
-        addEnvelope(scan, firstItem, pushnum | stutter);
-        firstItem = -1;
-      } else if (opcode === opNegative1 || (opcode >= op1 && opcode <= op16)) {
-        pushnum = scanBits.pushnum;
-        addItem(scan, at - 1, -1);
-      } else {
-        scan.items = firstItem;
-        firstItem = -1;
-        stutter = 0;
-      }
-      continue;
-    }
+    if (opcode > opPushData4) continue;
     let length = opcode;
     if (opcode >= opPushData1) {
       const width = 1 << (opcode - opPushData1);
@@ -68,30 +51,65 @@ export function scanScript(scan: ScriptScan, script: Uint8Array, start: number, 
       length = readLength(script, at, width);
       at += width;
     }
-    if (at + length > end) return none(scan);
-    if (firstItem >= 0) {
-      addItem(scan, at, length);
-      at += length;
-      continue;
-    }
     at += length;
     if (length > 0) continue;
     // An empty push may open an envelope.
-    if (at < end && script[at] === opIf) {
-      at++;
-      const inside = behindProtocolId(script, at, end);
-      if (inside > 0) {
-        at = inside;
-        firstItem = scan.items;
-        pushnum = 0;
-        continue;
-      }
+    const opens = at < end && script[at] === opIf;
+    if (opens) at++;
+    const inside = opens ? behindProtocolId(script, at, end) : 0;
+    if (inside === 0) {
+      stutter = isEmptyPush(script, at, end) ? scanBits.stutter : 0;
+      continue;
     }
-    stutter = isEmptyPush(script, at, end) ? scanBits.stutter : 0;
+    at = scanItems(scan, script, inside, end, stutter);
+    // a negative place: what began there is no envelope
+    if (at < 0) {
+      at = -at;
+      stutter = 0;
+    }
   }
-  // what was not closed is none
-  if (firstItem >= 0) scan.items = firstItem;
-  return scan.envelopes;
+  return at > end ? none(scan) : scan.envelopes;
+}
+
+/**
+ * Reads the items of an envelope that was opened before `start`, and returns where it ends; the negative of that where
+ * it is none, because another opcode or the end of the script comes before OP_ENDIF; a place behind `end` where a push
+ * runs past it.
+ */
+function scanItems(
+  scan: ScriptScan,
+  script: Uint8Array,
+  start: number,
+  end: number,
+  stutter: number,
+): number {
+  const firstItem = scan.items;
+  let pushnum = 0;
+  let at = start;
+  while (at < end) {
+    const opcode = script[at++] as number;
+    if (opcode <= opPushData4) {
+      let length = opcode;
+      if (opcode >= opPushData1) {
+        const width = 1 << (opcode - opPushData1);
+        if (at + width > end) return end + 1;
+        length = readLength(script, at, width);
+        at += width;
+      }
+      addItem(scan, at, length);
+      at += length;
+    } else if (opcode === opEndIf) {
+      addEnvelope(scan, firstItem, pushnum | stutter);
+      return at;
+    } else if (opcode === opNegative1 || (opcode >= op1 && opcode <= op16)) {
+      pushnum = scanBits.pushnum;
+      addItem(scan, at - 1, -1);
+    } else {
+      break;
+    }
+  }
+  scan.items = firstItem;
+  return at > end ? at : -at;
 }
 
 function none(scan: ScriptScan): number {
