@@ -22,6 +22,8 @@ export interface BlockWriterOptions {
   readonly facts: Omit<ChainFacts, 'fingerprintKey'>;
   readonly position: ChainPosition;
   readonly onCommit?: (committed: Committed) => void;
+  /** Entries of the caches of contents and metadata texts; absent: the usual ones. */
+  readonly cacheEntries?: number | undefined;
 }
 
 /**
@@ -51,7 +53,7 @@ export class BlockWriter {
   }
 
   static async open(options: BlockWriterOptions): Promise<BlockWriter> {
-    return new BlockWriter(options, await loadWriterMemory(options.session.reader));
+    return new BlockWriter(options, await loadWriterMemory(options.session.reader, options.cacheEntries));
   }
 
   /**

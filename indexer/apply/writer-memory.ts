@@ -19,18 +19,24 @@ const hashField = 4 + 32;
 /**
  * Reads it by streaming: 8 bytes for each unspent location, 38 for each distinct content. Whole tables are read, in
  * their own order, which the settings of the session (chain-session.ts) would have it do by way of an index.
+ *
+ * @param cacheEntries of both registries, a power of two; absent: the usual ones
  */
-export function loadWriterMemory(client: pg.ClientBase): Promise<WriterMemory> {
-  return withTransaction(client, load, 'BEGIN READ ONLY; SET LOCAL enable_seqscan = on');
+export function loadWriterMemory(client: pg.ClientBase, cacheEntries?: number): Promise<WriterMemory> {
+  return withTransaction(
+    client,
+    (tx) => load(tx, cacheEntries),
+    'BEGIN READ ONLY; SET LOCAL enable_seqscan = on',
+  );
 }
 
-async function load(client: pg.ClientBase): Promise<WriterMemory> {
+async function load(client: pg.ClientBase, cacheEntries?: number): Promise<WriterMemory> {
   const { rows } = await client.query<{ contents: number; metadata: number }>(
     `SELECT coalesce((SELECT max(content_id) + 1 FROM chain.contents), 0) AS contents,
             coalesce((SELECT max(metadata_id) + 1 FROM chain.metadata_texts), 0) AS metadata`,
   );
-  const contents = new ContentRegistry(contentCacheEntries, rows[0]?.contents ?? 0);
-  const metadata = new ContentRegistry(metadataCacheEntries, rows[0]?.metadata ?? 0);
+  const contents = new ContentRegistry(cacheEntries ?? contentCacheEntries, rows[0]?.contents ?? 0);
+  const metadata = new ContentRegistry(cacheEntries ?? metadataCacheEntries, rows[0]?.metadata ?? 0);
   await readCopy(
     client,
     'SELECT content_id, variant, sha256 FROM chain.contents ORDER BY content_id',

@@ -6,6 +6,7 @@ import { type UndoHook, undoAbove } from '#indexer/apply/undo.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { createParsePool } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
+import { connectionLost } from '#kernel/pg/connection-lost.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { type BatchBounds, batchBounds, gather } from './gather.ts';
@@ -49,8 +50,8 @@ export interface IndexChainOptions {
   readonly threads?: number;
   /** Longest text, decoded, that is made searchable; absent: every one. */
   readonly textMaxBytes?: number;
-  /** Smaller batches than the usual ones, for tests. */
-  readonly bounds?: Partial<BatchBounds>;
+  /** Smaller bounds than the usual ones, for tests. */
+  readonly bounds?: Partial<BatchBounds & { readonly cacheEntries: number }>;
 }
 
 /** Fewer blocks to come than these, and indexes that are missing are built before them: readers need them soon. */
@@ -60,34 +61,42 @@ const bulkBlocksMin = 100;
  * Brings the database to the chain of a source: takes back what the source does not have, then reads, checks, parses,
  * applies and writes what is missing. Holds the writer's lock meanwhile. When it is done all secondary indexes are there.
  *
- * Throws `database_busy`, `network_mismatch`, `rules_changed`, and for a block that cannot be applied the error that says
+ * Throws `database_busy`, `network_mismatch`, `rules_changed`, `postgres_lost`, and for a block that cannot be applied the error that says
  * why, with its height and hash; what was committed before it stays.
  */
 export async function indexChain(options: IndexChainOptions): Promise<IndexSummary> {
-  const startedAt = performance.now();
-  const { source, pool, signal } = options;
-  signal.throwIfAborted();
-  const session = await openChainSession(pool, source.network);
+  options.signal.throwIfAborted();
   try {
-    const plan = await planFor(session.writer, source);
-    if (plan.undoTo !== null) await undoAbove(session.writer, plan.undoTo, options.undoHooks ?? []);
-    const until = options.until ?? Number.POSITIVE_INFINITY;
-    const refs = plan.apply.filter(({ height }) => height <= until);
-    const isSmall = refs.length < bulkBlocksMin;
-    if (isSmall && !(await isEmpty(session))) await ensureSecondaryIndexes(session.writer);
-    const done = await applyBlocks(session, options, refs);
-    if (!signal.aborted) await ensureSecondaryIndexes(session.writer);
-    const { tip } = await readPosition(session.writer);
-    return {
-      height: tip?.height ?? null,
-      hash: tip === null ? null : displayHash(tip.hash),
-      undoneAbove: plan.undoTo,
-      ...done,
-      seconds: (performance.now() - startedAt) / 1000,
-    };
-  } finally {
-    await session.close();
+    const session = await openChainSession(options.pool, options.source.network);
+    try {
+      return await bringToTip(session, options);
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    throw connectionLost(error);
   }
+}
+
+async function bringToTip(session: ChainSession, options: IndexChainOptions): Promise<IndexSummary> {
+  const startedAt = performance.now();
+  const { signal } = options;
+  const plan = await planFor(session.writer, options.source);
+  if (plan.undoTo !== null) await undoAbove(session.writer, plan.undoTo, options.undoHooks ?? []);
+  const until = options.until ?? Number.POSITIVE_INFINITY;
+  const refs = plan.apply.filter(({ height }) => height <= until);
+  const isSmall = refs.length < bulkBlocksMin;
+  if (isSmall && !(await isEmpty(session))) await ensureSecondaryIndexes(session.writer);
+  const done = await applyBlocks(session, options, refs);
+  if (!signal.aborted) await ensureSecondaryIndexes(session.writer);
+  const { tip } = await readPosition(session.writer);
+  return {
+    height: tip?.height ?? null,
+    hash: tip === null ? null : displayHash(tip.hash),
+    undoneAbove: plan.undoTo,
+    ...done,
+    seconds: (performance.now() - startedAt) / 1000,
+  };
 }
 
 /** Nothing was ever indexed: its indexes are built when there is something in the tables. */
@@ -130,6 +139,7 @@ async function applyBlocks(
       facts: { network: networks[source.network], islands: await source.islands() },
       position: await readPosition(session.writer),
       onCommit: (committed: Committed) => report(committed),
+      cacheEntries: options.bounds?.cacheEntries,
     });
     const last = refs.at(-1);
     const parsed = parsePool.blocks(source, refs, session.fingerprintKey, signal);

@@ -53,6 +53,12 @@ const table = {
     action: 'Copy the spent file of that block again.',
     retryable: false,
   },
+  postgres_lost: {
+    meaning:
+      'The connection to Postgres broke in the middle of work: the server was stopped, or it ended the connection.',
+    action: 'Start the server and run the command again; whole blocks that were committed are there.',
+    retryable: true,
+  },
   tip_changed: {
     meaning: 'The indexed tip is not the one that this process left: something else wrote to the database.',
     action: 'Make sure that one process alone indexes into the database, and start it again.',

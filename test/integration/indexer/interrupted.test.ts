@@ -1,0 +1,127 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ensureSecondaryIndexes, missingIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { type IndexChainOptions, indexChain } from '#indexer/follow/index-chain.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { dumpChain, pinFingerprintKey } from '#test/support/chain-dump.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { GoldenChain } from '#test/support/golden-chain.ts';
+
+const golden = new GoldenChain('mixed-2');
+const databases: TestDatabase[] = [];
+let dir: string;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'satscribe-interrupted-'));
+  golden.writeFolder(dir);
+});
+afterEach(async () => {
+  for (const made of databases.splice(0)) await made.drop();
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+async function freshDatabase(): Promise<TestDatabase> {
+  const made = await createTestDatabase();
+  databases.push(made);
+  await pinFingerprintKey(made.pool, 'regtest');
+  return made;
+}
+
+async function index(database: TestDatabase, options: Partial<IndexChainOptions> = {}): Promise<void> {
+  const source = await openFolderSource(dir);
+  const { pool } = database;
+  await indexChain({ source, pool, signal: new AbortController().signal, threads: 1, ...options });
+}
+
+describe('a run that is interrupted', () => {
+  test.each([20, 90, 140])(
+    'by the end of its connections at block %i has whole blocks, and the next run goes on',
+    async (at) => {
+      const clean = await freshDatabase();
+      await index(clean);
+      const database = await freshDatabase();
+      const ended: Promise<unknown>[] = [];
+      const run = index(database, {
+        bounds: { blocksMax: 3 },
+        onProgress: ({ blocks }) => {
+          if (blocks < at || ended.length > 0) return;
+          const ending = database.pool.query(
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+          );
+          ended.push(ending);
+        },
+      });
+      await expect(run).rejects.toMatchObject({ code: 'postgres_lost' });
+      await Promise.all(ended);
+      const { rows } = await database.pool.query<{ tip_height: number; top: number }>(
+        'SELECT tip_height, (SELECT max(height) FROM chain.blocks) AS top FROM chain.state',
+      );
+      expect(rows[0]?.tip_height).toBe(rows[0]?.top);
+      expect(rows[0]?.tip_height).toBeGreaterThanOrEqual(at - 1);
+      await index(database, { bounds: { blocksMax: 3 } });
+      expect(await dumpChain(database.pool)).toEqual(await dumpChain(clean.pool));
+    },
+  );
+
+  test('before it begins does nothing', async () => {
+    const database = await freshDatabase();
+    await expect(index(database, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    expect((await dumpChain(database.pool))['chain.blocks']).toEqual([]);
+  });
+});
+
+describe('what memory forgot', () => {
+  test('is asked of the database: tiny caches give the same rows', async () => {
+    const clean = await freshDatabase();
+    await index(clean);
+    for (const until of [200, 150]) {
+      const database = await freshDatabase();
+      // all of it at once, and with a start in the middle, where memory is read from the tables
+      await index(database, { until, bounds: { cacheEntries: 8, blocksMax: 4 } });
+      await index(database, { bounds: { cacheEntries: 8, blocksMax: 4 } });
+      expect(await dumpChain(database.pool)).toEqual(await dumpChain(clean.pool));
+    }
+  });
+});
+
+describe('secondary indexes', () => {
+  test('are built once, and only those that are missing', async () => {
+    const database = await freshDatabase();
+    const client = await database.pool.connect();
+    const all = await missingIndexes(client);
+    expect(all.length).toBeGreaterThan(8);
+    expect(await ensureSecondaryIndexes(client, ['blocks_hash'])).toEqual(['blocks_hash']);
+    expect(await ensureSecondaryIndexes(client)).toEqual(all.filter((name) => name !== 'blocks_hash'));
+    expect(await ensureSecondaryIndexes(client)).toEqual([]);
+    client.release();
+  });
+
+  test('that a first load does not need itself are built at its end', async () => {
+    const database = await freshDatabase();
+    const client = await database.pool.connect();
+    let early: readonly string[] = [];
+    const looking: Promise<void>[] = [];
+    await index(database, {
+      bounds: { blocksMax: 10 },
+      onProgress: ({ blocks }) => {
+        if (blocks < 150 || looking.length > 0) return;
+        const look = missingIndexes(client).then((missing) => {
+          early = missing;
+        });
+        looking.push(look);
+      },
+    });
+    await Promise.all(looking);
+    const late = await missingIndexes(client);
+    client.release();
+    expect(early).toContain('inscriptions_id');
+    // blocks spend what earlier ones made
+    expect(early).not.toContain('locations_outpoint');
+    expect(late).toEqual([]);
+  });
+});

@@ -1,0 +1,176 @@
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createBufferPool } from '#indexer/source/buffer-pool.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { createParsePool, type ParsedBlock, type ParsePool } from '#indexer/workers/parse-pool.ts';
+import type { BlockRef, BlockSource, BufferPool } from '#kernel/contracts/block-source.ts';
+
+const regtest = join(import.meta.dirname, '../../../../samples/regtest');
+const key = new Uint8Array(32).fill(3);
+const never = new AbortController().signal;
+const pools: ParsePool[] = [];
+
+afterEach(async () => {
+  for (const pool of pools.splice(0)) await pool.close();
+});
+
+function poolOf(buffers: BufferPool, threads: number): ParsePool {
+  const pool = createParsePool(buffers, { threads });
+  pools.push(pool);
+  return pool;
+}
+
+/** Counts what a buffer pool has given out and not got back. */
+function countedBuffers(): BufferPool & { readonly taken: Set<number>; out: number } {
+  const buffers = createBufferPool();
+  const counted = {
+    taken: new Set<number>(),
+    out: 0,
+    take(sizeBytes: number): ArrayBuffer {
+      counted.out++;
+      const buffer = buffers.take(sizeBytes);
+      counted.taken.add(buffer.byteLength);
+      return buffer;
+    },
+    give(buffer: ArrayBuffer): void {
+      counted.out--;
+      expect(buffer.byteLength).toBeGreaterThan(0);
+      buffers.give(buffer);
+    },
+  };
+  return counted;
+}
+
+const last = <T>(list: readonly T[]): T => list[list.length - 1] as T;
+
+describe('the pool of workers', () => {
+  test.each([1, 2, 3])('with %i threads gives blocks in order, and buffers go round', async (threads) => {
+    const source = await openFolderSource(regtest);
+    const refs = await source.refs();
+    const buffers = countedBuffers();
+    const heights: number[] = [];
+    for await (const block of poolOf(buffers, threads).blocks(source, refs, key, never)) {
+      heights.push(block.ref.height);
+      expect(block.hasSpent).toBe(true);
+      expect(Buffer.from(block.columns.header).equals(block.bytes.subarray(0, 80))).toBe(true);
+      block.release();
+    }
+    expect(heights).toEqual(refs.map(({ height }) => height));
+    expect(buffers.out).toBe(0);
+  });
+
+  test('reads ahead of what is taken, but only so far', async () => {
+    const source = await openFolderSource(regtest);
+    const refs = (await source.refs()).slice(0, 60);
+    let read = 0;
+    const counted: BlockSource = {
+      ...source,
+      read: (ref, signal, buffers) => {
+        read++;
+        return source.read(ref, signal, buffers);
+      },
+    };
+    let taken = 0;
+    for await (const block of poolOf(createBufferPool(), 2).blocks(counted, refs, key, never)) {
+      taken++;
+      expect(read).toBeGreaterThanOrEqual(Math.min(taken + 4, refs.length));
+      expect(read).toBeLessThanOrEqual(taken + 5);
+      // time for whoever would read more
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      expect(read).toBeLessThanOrEqual(taken + 5);
+      block.release();
+    }
+    expect(read).toBe(refs.length);
+  });
+
+  test('gives what is before a block that is refused, then its error', async () => {
+    const source = await openFolderSource(regtest);
+    const refs = (await source.refs()).slice(0, 20);
+    const bad = refs[12] as BlockRef;
+    const broken: BlockSource = {
+      ...source,
+      read: async (ref, signal, buffers) => {
+        const block = await source.read(ref, signal, buffers);
+        if (ref === bad) block.bytes[50]! ^= 1;
+        return block;
+      },
+    };
+    const seen: ParsedBlock[] = [];
+    const run = async (): Promise<void> => {
+      for await (const block of poolOf(createBufferPool(), 2).blocks(broken, refs, key, never))
+        seen.push(block);
+    };
+    await expect(run()).rejects.toMatchObject({ code: 'block_corrupt', details: { height: bad.height } });
+    expect(seen.map(({ ref }) => ref.height)).toEqual(refs.slice(0, 12).map(({ height }) => height));
+  });
+
+  test('checks nothing of a source that is trusted', async () => {
+    const source = await openFolderSource(regtest);
+    const refs = (await source.refs()).slice(5, 6);
+    const trusted: BlockSource = {
+      ...source,
+      trusted: true,
+      read: async (ref, signal, buffers) => {
+        const block = await source.read(ref, signal, buffers);
+        block.bytes[5]! ^= 1;
+        return block;
+      },
+    };
+    const seen: number[] = [];
+    for await (const block of poolOf(createBufferPool(), 1).blocks(trusted, refs, key, never)) {
+      seen.push(block.ref.height);
+    }
+    expect(seen).toEqual([last(refs).height]);
+  });
+
+  test('ends with the signal, and leaves nothing under way', async () => {
+    const source = await openFolderSource(regtest);
+    const controller = new AbortController();
+    let underWay = 0;
+    const counted: BlockSource = {
+      ...source,
+      read: async (ref, signal, buffers) => {
+        underWay++;
+        try {
+          return await source.read(ref, signal, buffers);
+        } finally {
+          underWay--;
+        }
+      },
+    };
+    const run = async (): Promise<void> => {
+      const blocks = poolOf(createBufferPool(), 2).blocks(
+        counted,
+        await source.refs(),
+        key,
+        controller.signal,
+      );
+      for await (const block of blocks) if (block.ref.height === 10) controller.abort();
+    };
+    await expect(run()).rejects.toMatchObject({ name: 'AbortError' });
+    expect(underWay).toBe(0);
+  });
+});
+
+describe('the pool of buffers', () => {
+  test('gives a buffer again that is large enough', () => {
+    const buffers = createBufferPool();
+    const first = buffers.take(100_000);
+    expect(first.byteLength).toBe(131_072);
+    buffers.give(first);
+    expect(buffers.take(131_072)).toBe(first);
+    expect(buffers.take(70_000)).not.toBe(first);
+  });
+
+  test('keeps no more than it may, and nothing that was not its own', () => {
+    const buffers = createBufferPool();
+    const large = Array.from({ length: 20 }, () => buffers.take(4_000_000));
+    for (const buffer of large) buffers.give(buffer);
+    const again = Array.from({ length: 20 }, () => buffers.take(4_000_000));
+    expect(again.filter((buffer) => large.includes(buffer))).toHaveLength(12);
+    const foreign = new ArrayBuffer(100_000);
+    buffers.give(foreign);
+    expect(buffers.take(100_000)).not.toBe(foreign);
+    buffers.give(new ArrayBuffer(0));
+  });
+});
