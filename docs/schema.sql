@@ -114,7 +114,7 @@ CREATE UNIQUE INDEX metadata_texts_sha256 ON chain.metadata_texts USING btree (s
 
 CREATE TABLE chain.parents (
   child_key integer NOT NULL,
-  "position" smallint NOT NULL,
+  "position" integer NOT NULL,
   parent_key integer NOT NULL,
   height integer NOT NULL,
   CONSTRAINT parents_pkey PRIMARY KEY (child_key, "position")

@@ -211,7 +211,7 @@ function encodeParents(out: CopyEncoder, ledger: LedgerBlock): void {
     for (let at = first; at < end; at++) {
       out.row();
       out.int4(firstKey + row);
-      out.int2(at - first);
+      out.int4(at - first);
       out.int4(parentKey[at] as number);
       out.int4(ledger.height);
     }

@@ -117,7 +117,7 @@ CREATE TABLE chain.inscription_details (
 -- Parents that hold, in order.
 CREATE TABLE chain.parents (
   child_key integer NOT NULL,
-  position smallint NOT NULL,
+  position integer NOT NULL,
   parent_key integer NOT NULL,
   height integer NOT NULL,
   PRIMARY KEY (child_key, position)

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { planFor } from '#indexer/follow/known-blocks.ts';
+import { plan } from '#indexer/follow/plan.ts';
+import type { BlockRef, BlockSource, Island } from '#kernel/contracts/block-source.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+
+let database: TestDatabase;
+let client: pg.PoolClient;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = await database.pool.connect();
+});
+afterAll(async () => {
+  client.release();
+  await database.drop();
+});
+
+const ref = (height: number, branch: number): BlockRef => {
+  const hash = Buffer.alloc(32, branch);
+  hash.writeUInt32LE(height, 0);
+  return { height, hash };
+};
+const chainOf = (length: number, forkAt: number, branch: number): BlockRef[] =>
+  Array.from({ length }, (_, height) => ref(height, height < forkAt ? 0 : branch));
+
+/** A source that has nothing but refs, and remembers how many it gave. */
+function sourceOf(refs: readonly BlockRef[]): BlockSource & { given: number } {
+  const islands: Island[] = [];
+  for (const { height } of refs) {
+    const last = islands.at(-1);
+    if (last?.lastHeight === height - 1) islands[islands.length - 1] = { ...last, lastHeight: height };
+    else islands.push({ firstHeight: height, lastHeight: height, start: {} });
+  }
+  const source = {
+    name: 'refs',
+    network: 'regtest' as const,
+    trusted: true,
+    given: 0,
+    islands: () => Promise.resolve(islands),
+    refs: (from = 0) => {
+      const given = refs.filter(({ height }) => height >= from);
+      source.given += given.length;
+      return Promise.resolve(given);
+    },
+    read: () => Promise.reject(new Error('nothing is read for a plan')),
+    close: () => Promise.resolve(),
+  };
+  return source;
+}
+
+async function store(refs: readonly BlockRef[]): Promise<void> {
+  await client.query('TRUNCATE chain.blocks');
+  await client.query(
+    `INSERT INTO chain.blocks (height, hash, header, time, parsed_at, size_bytes, tx_count, island_height, anchored,
+       has_spent, first_key, next_key, next_content_id, next_metadata_id)
+     SELECT height, hash, $3, 0, now(), 0, 0, height - run, true, true, 0, 0, 0, 0 FROM (
+       SELECT height, hash, row_number() OVER (PARTITION BY island ORDER BY height) - 1 AS run FROM (
+         SELECT height, hash, height - row_number() OVER (ORDER BY height) AS island
+         FROM unnest($1::integer[], $2::bytea[]) AS given(height, hash)) AS numbered) AS runs`,
+    [refs.map(({ height }) => height), refs.map(({ hash }) => Buffer.from(hash)), Buffer.alloc(80)],
+  );
+}
+
+describe('the plan for a source', () => {
+  test('is that of the whole chains, however deep they part', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 7000 }),
+        fc.integer({ min: 1, max: 7000 }),
+        fc.nat(7000),
+        async (ourLength, theirLength, forkAt) => {
+          const ours = chainOf(ourLength, forkAt, 1);
+          const theirs = chainOf(theirLength, forkAt, 2);
+          await store(ours);
+          const whole = plan(ours, theirs);
+          const found = await planFor(client, sourceOf(theirs));
+          expect(found.undoTo).toBe(whole.undoTo);
+          expect(found.apply.map(({ height }) => height)).toEqual(whole.apply.map(({ height }) => height));
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  test('of a chain without gaps looks at its end alone', async () => {
+    const ours = chainOf(9000, 8990, 1);
+    const theirs = sourceOf(chainOf(9005, 8990, 2));
+    await store(ours);
+    expect(await planFor(client, theirs)).toMatchObject({ undoTo: 8989 });
+    expect(theirs.given).toBeLessThan(2100);
+  });
+
+  test('of a chain with gaps looks at all of it', async () => {
+    const without = (height: number, refs: BlockRef[]): BlockRef[] =>
+      refs.filter((each) => each.height !== height);
+    const chain = chainOf(5000, 5000, 0);
+    await store(without(7, chain));
+    expect(await planFor(client, sourceOf(chain))).toMatchObject({ undoTo: 6 });
+    await store(chain);
+    expect(await planFor(client, sourceOf(without(9, chain)))).toMatchObject({ undoTo: 8 });
+    await store(without(7, chain));
+    expect(await planFor(client, sourceOf(without(7, chain)))).toEqual({ undoTo: null, apply: [] });
+  });
+
+  test('for an empty database is everything', async () => {
+    await store([]);
+    const chain = chainOf(3, 3, 0);
+    expect(await planFor(client, sourceOf(chain))).toEqual({ undoTo: null, apply: chain });
+  });
+});
