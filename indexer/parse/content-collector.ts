@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { foldUtf8 } from '#kernel/text/fold.ts';
 import type { Arena } from './arena.ts';
 import { foldAscii, foldNeed, foldNeeds } from './ascii-text.ts';
 import type { ContentTable } from './block-tables.ts';
@@ -14,6 +13,7 @@ import {
 } from './content-decoding.ts';
 import type { DerivedBudget } from './derived-budget.ts';
 import { Sha256Lanes } from './sha256-lanes.ts';
+import { foldedLength, foldUtf8Into } from './unicode-text.ts';
 
 /** Bit of `chain.contents.variant` for content types whose texts are searched. */
 export const searchableVariant = 8;
@@ -143,8 +143,8 @@ export class ContentCollector {
   }
 
   private hashBody(index: number, start: number, length: number): void {
-    const { bytes } = this.arena;
-    if (Sha256Lanes.takes(length)) this.lanes.add(bytes, start, length, index);
+    const { bytes, words } = this.arena;
+    if (Sha256Lanes.takes(length)) this.lanes.addWords(words, start >> 2, length, index);
     else this.table.hash.set(hash('sha256', bytes.subarray(start, start + length), 'buffer'), index * 32);
   }
 
@@ -208,15 +208,17 @@ export class ContentCollector {
 
   private addUnicodeText(index: number, start: number, length: number, isDecoded: boolean): void {
     const { arena } = this;
-    const text = arena.bytes.subarray(start, start + length);
-    const isText = isUtf8(text);
-    const folded = isText ? foldUtf8(text) : null;
-    if (folded !== null || !isText) {
+    const end = start + length;
+    if (!isUtf8(arena.bytes.subarray(start, end))) {
       if (isDecoded) arena.length = start;
-      if (folded === null) return;
+      return;
+    }
+    const folded = foldedLength(arena.bytes, start, end);
+    if (folded >= 0) {
       const to = arena.length;
-      arena.append(folded);
-      this.noteFolded(index, to, folded.length);
+      arena.reserve(folded);
+      foldUtf8Into(arena.bytes, start, end, arena.bytes, to);
+      this.noteFolded(index, to, folded);
     } else if (isDecoded) {
       this.noteFolded(index, start, length);
     } else {

@@ -81,15 +81,27 @@ export class Sha256Lanes {
     this.commit();
   }
 
+  /** Hashes `length` bytes that begin with word `first` of `source`. */
+  addWords(source: Int32Array, first: number, length: number, row: number): void {
+    const { words } = this;
+    const to = this.begin(length, row) >> 2;
+    const whole = length >> 2;
+    for (let word = 0; word < whole; word++) words[to + word] = source[first + word] as number;
+    const rest = (length & 3) * 8;
+    if (rest > 0) words[to + whole] = ((source[first + whole] as number) & ~(-1 << rest)) | (0x80 << rest);
+    this.commit();
+  }
+
   /** Begins a message of `length` bytes, and returns where in `bytes` they are to be put before `commit`. */
   begin(length: number, row: number): number {
     const blocks = (length + paddingMin + blockBytes - 1) >>> 6;
     const lane = this.waiting[blocks] as number;
     const at = groupBase(blocks) + laneAt(lane);
-    const { bytes } = this;
+    const { bytes, words } = this;
     const end = at + blocks * blockBytes;
+    // the word in which the message ends, and all behind it
+    for (let pad = (at + length) >> 2; pad < end >> 2; pad++) words[pad] = 0;
     bytes[at + length] = 0x80;
-    for (let pad = at + length + 1; pad < end - 2; pad++) bytes[pad] = 0;
     bytes[end - 2] = length >>> 5;
     bytes[end - 1] = (length << 3) & 0xff;
     this.waitingRows[blocks * lanes + lane] = row;
