@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mineHeader } from '#bench/generate/block.ts';
+import { BlockBuilder, mineHeader, regtestGenesis } from '#bench/generate/block.ts';
+import { BlockFolder } from '#bench/generate/block-folder.ts';
 import { missingIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { undoAbove } from '#indexer/apply/undo.ts';
 import { type IndexChainOptions, type IndexSummary, indexChain } from '#indexer/follow/index-chain.ts';
@@ -404,6 +405,22 @@ describe('what is refused', () => {
       details: { height: 150, hash: stray.hash },
     });
     expect(await dumpChain(database.pool)).toEqual(before);
+  });
+
+  test('a block with more money than there can be', async () => {
+    const dir = join(root, `folder-${made++}`);
+    const folder = new BlockFolder(dir);
+    const script = new Uint8Array(0);
+    folder.add(0, regtestGenesis, null);
+    const outputs = [{ value: 2_100_000_000_000_001, script }];
+    folder.add(1, new BlockBuilder().finish(1, regtestGenesis.hash, 1_700_000_000, outputs), null);
+    folder.finish(false, {});
+    await expect(index(database.pool, dir)).rejects.toMatchObject({
+      code: 'block_corrupt',
+      details: { height: 1 },
+    });
+    const { rows } = await database.pool.query('SELECT height FROM chain.blocks');
+    expect(rows).toEqual([{ height: 0 }]);
   });
 
   test('a folder of another network than the database', async () => {
