@@ -130,6 +130,7 @@ async function applyBlocks(
   report(done);
   const { threads, textMaxBytes } = options;
   const parsePool = createParsePool(createBufferPool(), {
+    blocks: refs.length,
     ...(threads === undefined ? {} : { threads }),
     ...(textMaxBytes === undefined ? {} : { textMaxBytes }),
   });

@@ -23,6 +23,8 @@ export interface ParsePoolOptions {
   readonly threads?: number;
   /** Longest text, decoded, that is made searchable; absent: every one. */
   readonly textMaxBytes?: number;
+  /** So many blocks will come: no more threads are started than can have one. */
+  readonly blocks?: number;
 }
 
 export interface ParsePool {
@@ -40,24 +42,22 @@ export interface ParsePool {
   close(): Promise<void>;
 }
 
-/** A worker is let go when it had nothing to do for so long: a follower parses a block in ten minutes. */
-const idleMs = 10_000;
-
 /** One block in each worker, one more each that waits for it, and one being read. */
 function lookAheadBlocks(threads: number): number {
   return threads * 2 + 1;
 }
 
 export function createParsePool(buffers: BufferPool, options: ParsePoolOptions = {}): ParsePool {
-  const threads = Math.max(1, options.threads ?? availableParallelism());
+  const most = Math.max(1, options.threads ?? availableParallelism());
+  const threads = Math.min(most, Math.max(1, options.blocks ?? most));
   const textMaxBytes = options.textMaxBytes ?? searchableBytesMaxDefault;
   const lookAhead = lookAheadBlocks(threads);
   const workers = new Piscina<ParseJob, ParseJobResult>({
     filename: new URL('./parse.worker.ts', import.meta.url).href,
-    minThreads: 0,
+    // all at once: starting takes a quarter of a second, in which others read what the writer must know
+    minThreads: threads,
     maxThreads: threads,
     maxQueue: Math.max(threads ** 2, lookAhead),
-    idleTimeout: idleMs,
   });
 
   return {
