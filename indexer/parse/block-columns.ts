@@ -106,23 +106,20 @@ const align = (n: number): number => (n + 7) & ~7;
 export function encodeBlockColumns(columns: BlockColumns): ArrayBuffer {
   let size = align(8 + names.length * 8);
   for (const name of names) size = align(size + columns[name].byteLength);
-  // not filled with zeros first: every byte is written below
-  const bytes = Buffer.allocUnsafeSlow(size) as Buffer<ArrayBuffer>;
-  const { buffer } = bytes;
+  const buffer = new ArrayBuffer(size);
   const head = new DataView(buffer);
   head.setUint32(0, blockColumnsVersion, true);
   head.setUint32(4, names.length, true);
-  let at = 8 + names.length * 8;
+  let at = align(8 + names.length * 8);
   names.forEach((name, index) => {
     const column = columns[name];
-    const start = align(at);
-    bytes.fill(0, at, start);
-    head.setUint32(8 + index * 8, start, true);
+    head.setUint32(8 + index * 8, at, true);
     head.setUint32(12 + index * 8, column.length, true);
-    bytes.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), start);
-    at = start + column.byteLength;
+    new Uint8Array(buffer, at, column.byteLength).set(
+      new Uint8Array(column.buffer, column.byteOffset, column.byteLength),
+    );
+    at = align(at + column.byteLength);
   });
-  bytes.fill(0, at);
   return buffer;
 }
 

@@ -13,7 +13,7 @@ import {
 } from './content-decoding.ts';
 import type { DerivedBudget } from './derived-budget.ts';
 import { Sha256Lanes } from './sha256-lanes.ts';
-import { foldedLength, foldUtf8Into } from './unicode-text.ts';
+import { foldedGrowthMax, foldUtf8Into } from './unicode-text.ts';
 
 /** Bit of `chain.contents.variant` for content types whose texts are searched. */
 export const searchableVariant = 8;
@@ -213,11 +213,10 @@ export class ContentCollector {
       if (isDecoded) arena.length = start;
       return;
     }
-    const folded = foldedLength(arena.bytes, start, end);
+    const to = arena.length;
+    arena.reserve(length * foldedGrowthMax);
+    const folded = foldUtf8Into(arena.bytes, start, end, arena.bytes, to);
     if (folded >= 0) {
-      const to = arena.length;
-      arena.reserve(folded);
-      foldUtf8Into(arena.bytes, start, end, arena.bytes, to);
       this.noteFolded(index, to, folded);
     } else if (isDecoded) {
       this.noteFolded(index, start, length);

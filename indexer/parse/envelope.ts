@@ -25,8 +25,6 @@ const tags = {
   propertyEncoding: 19,
 } as const;
 
-/** Tags of which every value belongs to the field, not only the first. */
-const wholeTags: ReadonlySet<number> = new Set([tags.parent, tags.metadata, tags.properties]);
 /** Fields that are kept as they stand, by the tag of their first value. */
 const plainFields: readonly (readonly [tag: number, kind: FieldKind])[] = [
   [tags.contentEncoding, fieldKinds.contentEncoding],
@@ -36,7 +34,16 @@ const plainFields: readonly (readonly [tag: number, kind: FieldKind])[] = [
   [tags.rune, fieldKinds.rune],
   [tags.note, fieldKinds.note],
 ];
-const plainTags: ReadonlySet<number> = new Set([tags.contentType, ...plainFields.map(([tag]) => tag)]);
+
+/** Which values of a tag are kept in fields of their own: none, the first, all, or those that are ids. */
+const kept = { none: 0, first: 1, all: 2, firstId: 3, allIds: 4 } as const;
+const keptOf = new Uint8Array(256);
+for (const [tag] of plainFields) keptOf[tag] = kept.first;
+keptOf[tags.contentType] = kept.first;
+keptOf[tags.metadata] = kept.all;
+keptOf[tags.properties] = kept.all;
+keptOf[tags.delegate] = kept.firstId;
+keptOf[tags.parent] = kept.allIds;
 
 /** Keys of more bytes than one, and how often a linear search among them is cheaper than a set. */
 const longKeysLinearMax = 16;
@@ -174,7 +181,10 @@ export class EnvelopeReader {
   private addFields(row: number, first: number, end: number): void {
     const { envelopes } = this.tables;
     for (const [tag, kind] of plainFields) {
-      if (this.tagCount[tag] !== 0) this.addField(kind, this.firstValue(tag));
+      if (this.tagCount[tag] === 0) continue;
+      const start = this.tables.arena.length;
+      this.copyItem(this.tables.arena, (this.tagFirst[tag] as number) + 1);
+      this.addFieldRange(kind, start);
     }
     if (this.tagCount[tags.pointer] !== 0) {
       envelopes.pointer[row] = pointerValue(this.firstValue(tags.pointer));
@@ -232,12 +242,11 @@ export class EnvelopeReader {
 
   private isKept(item: number): boolean {
     const tag = this.tag(item);
-    if (tag === tags.parent || tag === tags.delegate) {
-      const isFirst = tag === tags.parent || this.tagFirst[tag] === item;
-      return isFirst && isInscriptionId(this.bytes(item + 1));
-    }
-    if (wholeTags.has(tag)) return true;
-    return plainTags.has(tag) && this.tagFirst[tag] === item;
+    const rule = tag < 0 ? kept.none : (keptOf[tag] as number);
+    if (rule === kept.none) return false;
+    if (rule === kept.all) return true;
+    if (rule !== kept.allIds && this.tagFirst[tag] !== item) return false;
+    return rule === kept.first || isInscriptionId(this.bytes(item + 1));
   }
 
   private addField(kind: FieldKind, value: Uint8Array): void {

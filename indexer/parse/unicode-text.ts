@@ -29,53 +29,45 @@ function codePointAt(bytes: Uint8Array, at: number, length: number): number {
   return codePoint;
 }
 
-/** Bytes that the folded form of a text takes; -1 where folding leaves it as it is. */
-export function foldedLength(bytes: Uint8Array, start: number, end: number): number {
-  let size = 0;
-  let changed = false;
-  for (let at = start; at < end; ) {
-    const byte = bytes[at] as number;
-    if (isPlain(byte)) {
-      changed ||= folded[byte] !== byte;
-      size++;
-      at++;
-      continue;
-    }
-    const length = sequenceLength(byte);
-    const codePoint = codePointAt(bytes, at, length);
-    const mapped = foldCodePoint(codePoint);
-    changed ||= mapped !== codePoint;
-    size += mapped === codePoint ? length : utf8Length(mapped);
-    at += length;
-  }
-  return changed ? size : -1;
-}
+/** The folded form of a text has at most this many bytes for each of its own: NUL becomes a character of three. */
+export const foldedGrowthMax = 3;
 
-/** Writes the folded form of a text to `to` of `target`. */
+/**
+ * Writes the folded form of a text to `to` of `target`, where there must be room for it, and returns its length; -1
+ * where it is the text itself.
+ */
 export function foldUtf8Into(
   bytes: Uint8Array,
   start: number,
   end: number,
   target: Uint8Array,
   to: number,
-): void {
+): number {
   let out = to;
+  let changed = false;
   for (let at = start; at < end; ) {
     const byte = bytes[at] as number;
     if (isPlain(byte)) {
-      target[out++] = folded[byte] as number;
+      const mapped = folded[byte] as number;
+      if (mapped !== byte) changed = true;
+      target[out++] = mapped;
       at++;
       continue;
     }
     const length = sequenceLength(byte);
-    const mapped = foldCodePoint(codePointAt(bytes, at, length));
-    const mappedLength = utf8Length(mapped);
-    for (let next = mappedLength - 1, rest = mapped; next > 0; next--, rest >>= 6) {
-      target[out + next] = 0x80 | (rest & 0x3f);
-    }
-    const lead = mapped >> (6 * (mappedLength - 1));
-    target[out] = mappedLength === 1 ? lead : lead | ((0xf00 >> mappedLength) & 0xff);
-    out += mappedLength;
+    const codePoint = codePointAt(bytes, at, length);
+    const mapped = foldCodePoint(codePoint);
+    if (mapped !== codePoint) changed = true;
     at += length;
+    const mappedLength = utf8Length(mapped);
+    putCodePoint(target, out, mapped, mappedLength);
+    out += mappedLength;
   }
+  return changed ? out - to : -1;
+}
+
+function putCodePoint(target: Uint8Array, to: number, codePoint: number, length: number): void {
+  let rest = codePoint;
+  for (let next = to + length - 1; next > to; next--, rest >>= 6) target[next] = 0x80 | (rest & 0x3f);
+  target[to] = length === 1 ? rest : rest | ((0xf00 >> length) & 0xff);
 }
