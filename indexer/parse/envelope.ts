@@ -63,6 +63,7 @@ export class EnvelopeReader {
   private readonly tagFirst = new Int32Array(256);
   private longKeys = 0;
   private keyFlags = 0;
+  private mayLeave = false;
 
   constructor(tables: BlockTables, contents: ContentCollector, budget: DerivedBudget) {
     this.tables = tables;
@@ -109,16 +110,20 @@ export class EnvelopeReader {
     envelopes.type[row] = type;
     if (!this.isPlain(first, pairsEnd)) this.addFields(row, first, pairsEnd);
     envelopes.content[row] = body < 0 ? -1 : this.addContent(type, body + 1, end);
+    this.clearTags(first, pairsEnd);
     envelopes.length = row + 1;
   }
 
-  /** Counts the tags up to the body, whose place it returns (-1: there is none), and gathers flags in `keyFlags`. */
+  /**
+   * Counts the tags up to the body, whose place it returns (-1: there is none). Gathers flags in `keyFlags`, and in
+   * `mayLeave` whether a pair may be left that no field holds.
+   */
   private countTags(scan: ScriptScan, first: number, end: number): number {
     const { tagCount, tagFirst, block } = this;
     const { itemStart, itemLength } = scan;
-    tagCount.fill(0);
     this.longKeys = 0;
     this.keyFlags = 0;
+    this.mayLeave = false;
     for (let item = first; item < end; item += 2) {
       const length = itemLength[item] as number;
       if (length === 0) return item;
@@ -126,6 +131,7 @@ export class EnvelopeReader {
       if (item + 1 === end) break;
       if (length > 1) {
         this.longKeys++;
+        this.mayLeave = true;
         continue;
       }
       const byte = block[itemStart[item] as number] as number;
@@ -135,9 +141,20 @@ export class EnvelopeReader {
       if (count < 2) {
         tagCount[tag] = count + 1;
         this.keyFlags |= tagFlags(tag, count);
+        const rule = keptOf[tag] as number;
+        if (rule !== kept.all && (rule !== kept.first || count > 0)) this.mayLeave = true;
       }
     }
     return -1;
+  }
+
+  /** Empties the counts of the tags of these pairs: there are a few, and 256 to fill. */
+  private clearTags(first: number, end: number): void {
+    const { tagCount } = this;
+    for (let item = first; item < end; item += 2) {
+      const tag = this.tag(item);
+      if (tag >= 0) tagCount[tag] = 0;
+    }
   }
 
   private longKeyFlags(first: number, end: number): number {
@@ -179,15 +196,13 @@ export class EnvelopeReader {
   }
 
   private addFields(row: number, first: number, end: number): void {
-    const { envelopes } = this.tables;
+    const { envelopes, arena } = this.tables;
     for (const [tag, kind] of plainFields) {
       if (this.tagCount[tag] === 0) continue;
-      const start = this.tables.arena.length;
-      this.copyItem(this.tables.arena, (this.tagFirst[tag] as number) + 1);
+      const start = arena.length;
+      this.copyItem(arena, (this.tagFirst[tag] as number) + 1);
       this.addFieldRange(kind, start);
-    }
-    if (this.tagCount[tags.pointer] !== 0) {
-      envelopes.pointer[row] = pointerValue(this.firstValue(tags.pointer));
+      if (tag === tags.pointer) envelopes.pointer[row] = pointerValue(arena.bytes, start, arena.length);
     }
     if (this.tagCount[tags.delegate] !== 0) {
       const delegate = this.firstValue(tags.delegate);
@@ -196,7 +211,7 @@ export class EnvelopeReader {
     if (this.tagCount[tags.parent] !== 0) this.addParents(first, end);
     if (this.tagCount[tags.metadata] !== 0) this.addMetadata(row, first, end);
     if (this.tagCount[tags.properties] !== 0) this.addProperties(first, end);
-    this.addUnknownFields(first, end);
+    if (this.mayLeave) this.addUnknownFields(first, end);
   }
 
   private addParents(first: number, end: number): void {
@@ -318,11 +333,11 @@ function tagFlags(tag: number, before: number): number {
 }
 
 /** ord inscription.rs, `pointer`: little endian, bytes past the eighth zero; NaN for none and for 2^53 and above. */
-function pointerValue(value: Uint8Array): number {
+function pointerValue(bytes: Uint8Array, start: number, end: number): number {
+  for (let at = start + 8; at < end; at++) if (bytes[at] !== 0) return Number.NaN;
   let pointer = 0;
-  for (let index = value.length - 1; index >= 8; index--) if (value[index] !== 0) return Number.NaN;
-  for (let index = Math.min(value.length, 8) - 1; index >= 0; index--) {
-    pointer = pointer * 256 + (value[index] as number);
+  for (let at = Math.min(start + 8, end) - 1; at >= start; at--) {
+    pointer = pointer * 256 + (bytes[at] as number);
   }
   return Number.isSafeInteger(pointer) ? pointer : Number.NaN;
 }

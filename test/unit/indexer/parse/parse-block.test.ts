@@ -130,6 +130,26 @@ describe('the witness script', () => {
     expect(found(text, annex)).toBe(0);
   });
 
+  it('may begin like a signature', () => {
+    const envelope = Buffer.from('0063036f726468', 'hex');
+    // a push of 48 bytes, as a signature in DER begins, and the envelope at every distance from it
+    for (let distance = 0; distance < 30; distance++) {
+      const script = Buffer.concat([
+        Buffer.from([0x30]),
+        Buffer.alloc(48),
+        Buffer.alloc(distance, 0x75),
+        envelope,
+      ]);
+      for (let behind = 0; behind < 4; behind++) {
+        const whole = Buffer.concat([script, Buffer.alloc(behind, 0x75)]);
+        expect(found(whole, empty), `${distance} ${behind}`).toBe(1);
+        expect(found(whole, Buffer.alloc(33, 0x63)), `${distance} ${behind}`).toBe(1);
+      }
+      expect(found(script.subarray(0, -1), empty)).toBe(0);
+    }
+    expect(found(Buffer.concat([Buffer.from([0x30]), envelope]), empty)).toBe(0);
+  });
+
   it('is found among very many items', () => {
     const items = Array.from({ length: 70_000 }, () => empty);
     expect(found(...items, text, empty)).toBe(1);
