@@ -1,33 +1,34 @@
 /** How a content is shown, by its type. */
 export type Media = 'text' | 'image' | 'frame' | 'audio' | 'video' | 'font' | 'other';
 
-const byType: Readonly<Record<string, Media>> = {
-  'application/json': 'text',
-  'application/javascript': 'text',
-  'application/x-javascript': 'text',
-  'application/yaml': 'text',
-  'application/xml': 'text',
-  'application/pgp-signature': 'text',
-  'text/html': 'frame',
-  'application/xhtml+xml': 'frame',
-  'image/svg+xml': 'frame',
-  'model/gltf+json': 'text',
-};
+// maps: a content type is anything, the name of what every object has among others
+const byType: ReadonlyMap<string, Media> = new Map([
+  ['application/json', 'text'],
+  ['application/javascript', 'text'],
+  ['application/x-javascript', 'text'],
+  ['application/yaml', 'text'],
+  ['application/xml', 'text'],
+  ['application/pgp-signature', 'text'],
+  ['text/html', 'frame'],
+  ['application/xhtml+xml', 'frame'],
+  ['image/svg+xml', 'frame'],
+  ['model/gltf+json', 'text'],
+]);
 
-const byFamily: Readonly<Record<string, Media>> = {
-  text: 'text',
-  image: 'image',
-  audio: 'audio',
-  video: 'video',
-  font: 'font',
-};
+const byFamily: ReadonlyMap<string, Media> = new Map([
+  ['text', 'text'],
+  ['image', 'image'],
+  ['audio', 'audio'],
+  ['video', 'video'],
+  ['font', 'font'],
+]);
 
 /** The way to show a content of this type. Types that browsers run (HTML, SVG) are frames. */
 export function mediaOf(contentType: string | null): Media {
   const [essence = ''] = (contentType ?? '').toLowerCase().split(';');
   const type = essence.trim();
   const [family = ''] = type.split('/');
-  return byType[type] ?? byFamily[family] ?? 'other';
+  return byType.get(type) ?? byFamily.get(family) ?? 'other';
 }
 
 /** Short words for a content type in lists. */
