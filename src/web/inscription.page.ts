@@ -164,10 +164,13 @@ function jsonSection(title: string, json: string | null): HtmlValue {
   return html`<section><h2>${title}</h2><pre class="json">${indented(shown)}</pre></section>`;
 }
 
-/** JSON text with line breaks, its numbers and strings untouched (parsing would round large integers). */
+/**
+ * JSON text with line breaks, its numbers and strings untouched (parsing would round large integers). A string that is cut
+ * ends with the text: it is one token too, or each of its quotes would be tried as the beginning of another.
+ */
 function indented(json: string): string {
   let depth = 0;
-  return json.replace(/"(?:[^"\\]|\\.)*"|[{}[\],:]/gu, (token, at: number) => {
+  return json.replace(/"(?:[^"\\]|\\.)*"?|[{}[\],:]/gu, (token, at: number) => {
     const line = (): string => `\n${'  '.repeat(depth)}`;
     switch (token) {
       case '{':

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { type InscriptionView, inscriptionPage } from '#web/inscription.page.ts';
+
+const id = `${'a'.repeat(64)}i0`;
+const view: InscriptionView = {
+  site: { network: 'regtest', tipHeight: 1 },
+  id,
+  txid: 'a'.repeat(64),
+  number: 0,
+  height: 1,
+  timestamp: 0,
+  facts: { anchored: true, hasSpent: true, sequenced: true, numbered: true },
+  txIndex: 1,
+  input: 0,
+  contentType: null,
+  effectiveContentType: null,
+  contentEncoding: null,
+  contentLength: null,
+  contentHash: null,
+  delegate: null,
+  metaprotocol: null,
+  metadataJson: null,
+  propertiesJson: null,
+  references: [],
+  charms: [],
+  curse: null,
+  fee: 0,
+  satpoint: null,
+  place: null,
+  address: null,
+  value: null,
+  parents: [],
+  children: [],
+  childCount: 0,
+  hasAllChildren: true,
+  previous: null,
+  next: null,
+};
+
+function shownJson(metadataJson: string): string {
+  const { text } = inscriptionPage({ ...view, metadataJson });
+  return /<pre class="json">([^<]*)<\/pre>/u.exec(text)![1]!.replaceAll('&quot;', '"');
+}
+
+describe('the metadata of an inscription', () => {
+  test('have line breaks between values and none within strings', () => {
+    expect(shownJson('{"a":[1,{}],"b":"x, [y]: \\"z\\""}')).toBe(
+      '{\n  "a": [\n    1,\n    {}\n  ],\n  "b": "x, [y]: \\"z\\""\n}',
+    );
+  });
+
+  test('keep large integers as they are', () => {
+    expect(shownJson('[9007199254740993]')).toBe('[\n  9007199254740993\n]');
+  });
+
+  // its quotes are not tried one after the other as beginnings of strings, which took half a second
+  test.each(['"', '\\', ',', '[', 'x'])('are cut within a string of %j without a line break', (character) => {
+    const whole = JSON.stringify(character.repeat(30_000));
+    expect(shownJson(whole)).toBe(`${whole.slice(0, 20_000)}…`);
+  });
+});
