@@ -1,6 +1,13 @@
 import type pg from 'pg';
 import { type InscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
 
+/** A stored body, without its bytes. */
+export interface StoredBody {
+  readonly contentId: number;
+  readonly sizeBytes: number;
+  readonly sha256: Uint8Array;
+}
+
 /** What is stored of an inscription's content, without the body itself. */
 export interface StoredContent {
   /** The raw content type of the envelope; null without one. */
@@ -8,11 +15,7 @@ export interface StoredContent {
   /** The raw content encoding of the envelope; null without one. */
   readonly contentEncoding: Uint8Array | null;
   /** Null: the envelope has no body. */
-  readonly body: {
-    readonly contentId: number;
-    readonly sizeBytes: number;
-    readonly sha256: Uint8Array;
-  } | null;
+  readonly body: StoredBody | null;
 }
 
 export type ContentLookup =
@@ -72,19 +75,18 @@ function storedContent(row: ContentRow): StoredContent {
 
 /**
  * A stored body, or its first `maxBytes`: bodies are stored uncompressed and out of line, so that a prefix is
- * read without the rest. Null where a reorganisation took it away since it was looked up.
+ * read without the rest. Null where a reorganisation took it away since it was looked up; ids are used again then, so
+ * what stands under the id now may be another body.
  */
 export async function readBody(
   db: pg.Pool | pg.ClientBase,
-  contentId: number,
+  { contentId, sha256 }: StoredBody,
   maxBytes?: number,
 ): Promise<Buffer | null> {
-  const { rows } =
-    maxBytes === undefined
-      ? await db.query<{ body: Buffer }>('SELECT body FROM chain.contents WHERE content_id = $1', [contentId])
-      : await db.query<{ body: Buffer }>(
-          'SELECT substring(body FROM 1 FOR $2) AS body FROM chain.contents WHERE content_id = $1',
-          [contentId, maxBytes],
-        );
+  const body = maxBytes === undefined ? 'body' : 'substring(body FROM 1 FOR $3)';
+  const { rows } = await db.query<{ body: Buffer }>(
+    `SELECT ${body} AS body FROM chain.contents WHERE content_id = $1 AND sha256 = $2`,
+    [contentId, Buffer.from(sha256), ...(maxBytes === undefined ? [] : [maxBytes])],
+  );
   return rows[0]?.body ?? null;
 }

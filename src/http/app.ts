@@ -51,6 +51,8 @@ export function buildApp(deps: AppDependencies): App {
     allowedHeaders: ['Accept', 'Content-Type', 'If-None-Match', 'x-api-key'],
     exposedHeaders: ['ETag', 'X-Indexed-Height', 'X-Search-Needles'],
     maxAge: 86_400,
+    // an OPTIONS that is no preflight is answered like one; otherwise it would be an error in a form that is not ours
+    strictPreflight: false,
   });
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');

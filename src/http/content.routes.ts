@@ -63,7 +63,7 @@ export async function sendContent(
     );
   }
   if (content.body === null) throw new AppError('not_found', 'this inscription has no content');
-  const { contentId, sizeBytes, sha256 } = content.body;
+  const { sizeBytes, sha256 } = content.body;
   const tag = `"${Buffer.from(sha256).toString('hex')}"`;
   reply.headers(inscribedHeaders).header('cache-control', immutable).header('etag', tag);
   if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
@@ -72,7 +72,7 @@ export async function sendContent(
     const size = `bytes */${sizeBytes}`;
     return reply.code(416).header('content-range', size).header('cache-control', 'no-store').send();
   }
-  const body = request.method === 'HEAD' ? Buffer.alloc(0) : await readBody(pool, contentId);
+  const body = request.method === 'HEAD' ? Buffer.alloc(0) : await readBody(pool, content.body);
   if (body === null) throw new AppError('not_found', 'this inscription has no content any more');
   if (choice.encoding !== null) reply.header('content-encoding', choice.encoding);
   reply.header('content-type', contentTypeHeader(content.contentType)).header('accept-ranges', 'bytes');
@@ -86,8 +86,11 @@ export async function sendContent(
     .send(Readable.from([body.subarray(first, last + 1)]));
 }
 
-/** A range of the very bytes that the client has begun with; of others it gets the whole. */
+/**
+ * A range of the very bytes that the client has begun with; of others it gets the whole. Only GET has ranges (RFC 9110, 14.2).
+ */
 function askedRange(request: FastifyRequest, tag: string, sizeBytes: number): ByteRange | 'none' | null {
+  if (request.method !== 'GET') return null;
   const begun = request.headers['if-range'];
   return begun === undefined || begun === tag ? rangeOf(request.headers.range, sizeBytes) : null;
 }

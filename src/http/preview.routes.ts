@@ -60,8 +60,9 @@ async function previewOf(pool: pg.Pool, id: string, content: StoredContent): Pro
   const media = mediaOf(type);
   switch (media) {
     case 'text': {
-      const head = await readBody(pool, body.contentId, previewTextBytes);
-      const text = new TextDecoder().decode(head ?? undefined);
+      const head = await readBody(pool, body, previewTextBytes);
+      if (head === null) throw new AppError('not_found', 'this inscription has no content any more');
+      const text = new TextDecoder().decode(head);
       return { kind: 'text', text, isCut: body.sizeBytes > previewTextBytes };
     }
     case 'image':

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { idOf } from '#test/support/chain-rows.ts';
+import { findContent, readBody } from '#chain/content.queries.ts';
+import { idOf, txidOf } from '#test/support/chain-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0x00, 0x80]);
@@ -175,6 +176,17 @@ describe('GET /content/<id>', () => {
     expect(head.body).toBe('');
     expect(head.headers).toMatchObject({ 'content-type': 'image/png', 'content-length': '7' });
   });
+
+  test('reads no body that took the id of another, as after going back', async () => {
+    const { pool } = http.database;
+    const lookup = await findContent(pool, { txid: txidOf('png'), index: 0 });
+    if (lookup.kind !== 'found' || lookup.content.body === null) throw new Error('it has a body');
+    const { body } = lookup.content;
+    expect(await readBody(pool, body)).toEqual(png);
+    expect(await readBody(pool, body, 2)).toEqual(png.subarray(0, 2));
+    expect(await readBody(pool, { ...body, sha256: Buffer.alloc(32) })).toBeNull();
+    expect(await readBody(pool, { ...body, sha256: Buffer.alloc(32) }, 2)).toBeNull();
+  });
 });
 
 describe('GET /content/<id> in parts', () => {
@@ -198,6 +210,21 @@ describe('GET /content/<id> in parts', () => {
     const { etag } = (await content('png')).headers;
     expect(await part('bytes=0-0', { 'if-range': '"other"' })).toEqual([200, undefined, [...png]]);
     expect(await part('bytes=0-0', { 'if-range': etag as string })).toEqual([206, 'bytes 0-0/7', [0x89]]);
+  });
+
+  test('does so for GET alone', async () => {
+    for (const range of ['bytes=1-3', 'bytes=7-']) {
+      const head = await http.app.inject({
+        method: 'HEAD',
+        url: `/content/${idOf('png')}`,
+        headers: { range },
+      });
+      expect([head.statusCode, head.headers['content-range'], head.headers['content-length']]).toEqual([
+        200,
+        undefined,
+        '7',
+      ]);
+    }
   });
 
   test('is 416 behind the end', async () => {
@@ -279,6 +306,9 @@ describe('cross-origin requests', () => {
     expect(preflight.headers['access-control-allow-origin']).toBe('*');
     expect(preflight.headers['access-control-allow-headers']).toMatch(/x-api-key/iu);
     expect(preflight.headers['access-control-allow-credentials']).toBeUndefined();
+    // OPTIONS that are no preflight are no error in a form of somebody else's
+    const bare = await http.app.inject({ method: 'OPTIONS', url: '/search' });
+    expect([bare.statusCode, bare.body]).toEqual([204, '']);
     for (const url of ['/', '/status', '/search?text=a', '/nowhere', `/content/${idOf('png')}`]) {
       const answer = await http.app.inject({ url, headers: { origin: 'null' } });
       expect(answer.headers['access-control-allow-origin']).toBe('*');
