@@ -12,7 +12,10 @@ export interface ShownBytes {
   readonly metadata: number;
 }
 
-/** Bytes of UTF-8 in a list (docs/search.md, "Records"): a page of 1,000 stays below 70 MB whatever was inscribed. */
+/**
+ * Bytes of UTF-8 in a list (docs/search.md, "Records"): a page of 1,000 stays below 70 MB whatever was inscribed, and below
+ * 160 MB as JSON, where all of it is quotes and control characters.
+ */
 export const listBytes: ShownBytes = { content: 4096, metadata: 65_536 };
 /** More than any text that a block can hold, or that is made of what it holds. */
 const wholeBytes = 2 ** 30;

@@ -48,7 +48,7 @@ const usualBounds: SealerBounds = {
   segmentTextBytesMax: 32 * 1024 * 1024,
 };
 
-/** What each search scans of texts at most, beside what came within a second: some 3 ms. */
+/** What each search scans of texts at most, beside what came within a second: some 3 ms. Up to a window in a bulk load. */
 const tailTextsMax = 4096;
 const tailBytesMax = 2 * 1024 * 1024;
 /** What a search that many inscriptions match scans of them at most: some 5 ms. */
