@@ -25,7 +25,7 @@ export function blockPage({ site, block, cards, page, totalPages }: BlockView): 
 ${cards.length > 0 && cardList(cards)}
 ${cards.length === 0 && html`<p class="empty">${block.inscriptionCount === 0 ? 'Nothing was inscribed in this block.' : `Page ${page} is past the end.`}</p>`}
 ${pagesNav({ path: `/block/${block.height}`, parameters: {}, page, totalPages })}
-<p class="steps"><a href="/block/${block.height - 1}" rel="prev">‹ ${grouped(block.height - 1)}</a> <a href="/block/${block.height + 1}" rel="next">${grouped(block.height + 1)} ›</a></p>
+<p class="steps">${block.height > 0 && html`<a href="/block/${block.height - 1}" rel="prev">‹ ${grouped(block.height - 1)}</a> `}<a href="/block/${block.height + 1}" rel="next">${grouped(block.height + 1)} ›</a></p>
 </section>`,
   });
 }

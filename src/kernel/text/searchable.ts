@@ -33,7 +33,6 @@ const searchableTypes: ReadonlySet<string> = new Set([
   'application/xml',
   'application/xml-dtd',
   'application/yaml',
-  'model/gltf+json',
   'image/svg',
 ]);
 
