@@ -22,7 +22,7 @@ export const tipFlag: CommandFlag = {
   default: null,
 };
 
-/** Heights go up to what a Bitcoin header's time can reach; the database keeps them in 32 bits. */
+/** The database keeps heights in 32 bits with a sign. */
 const heightMax = 2 ** 31 - 1;
 
 /** A height from a flag; undefined where it was left out. */

@@ -50,7 +50,7 @@ export interface SourceBlock {
 
 /**
  * Where blocks come from. Conformance suite: test/support/block-source-conformance.ts; every source runs it.
- * Heights ascend; `chain()` is the best chain (or the one that was asked for) at the moment of the call.
+ * Heights ascend; `refs()` is the best chain (or the one that was asked for) at the moment of the call.
  */
 export interface BlockSource {
   /** For messages: what this source is, e.g. `folder ./samples/mainnet`. */
