@@ -102,11 +102,14 @@ export const blockColumnsVersion = 1;
 const names = Object.keys(columnTypes) as ColumnName[];
 const align = (n: number): number => (n + 7) & ~7;
 
-/** Puts columns into one buffer. The result is to be transferred, not copied. */
-export function encodeBlockColumns(columns: BlockColumns): ArrayBuffer {
+/**
+ * Puts columns into one buffer. The result is to be transferred, not copied. It is `into` where that is large enough
+ * (what lies behind the columns, and between them, is then what was there); a new one of just the size otherwise.
+ */
+export function encodeBlockColumns(columns: BlockColumns, into: ArrayBuffer | null = null): ArrayBuffer {
   let size = align(8 + names.length * 8);
   for (const name of names) size = align(size + columns[name].byteLength);
-  const buffer = new ArrayBuffer(size);
+  const buffer = into !== null && into.byteLength >= size ? into : new ArrayBuffer(size);
   const head = new DataView(buffer);
   head.setUint32(0, blockColumnsVersion, true);
   head.setUint32(4, names.length, true);

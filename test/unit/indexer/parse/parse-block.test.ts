@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { blockFlags } from '#indexer/parse/block-columns.ts';
+import { blockFlags, decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
 import {
   expandFingerprintKey,
@@ -200,6 +200,24 @@ describe('a block that is broken', () => {
     const before = parse(whole);
     parse(whole.subarray(0, whole.length - 3));
     expect(parse(whole)).toEqual(before);
+  });
+});
+
+describe('a buffer that is given for the columns', () => {
+  const block = blockOf([reveal(text)]);
+  const fresh = parse(block) as { columns: ArrayBuffer };
+
+  it('is used where it is large enough, whatever is in it', () => {
+    const into = new Uint8Array(fresh.columns.byteLength + 100).fill(0xee).buffer;
+    const result = parse(block, { into }) as { columns: ArrayBuffer };
+    expect(result.columns).toBe(into);
+    expect(readEnvelopes(decodeBlockColumns(into))).toEqual(readEnvelopes(decodeBlockColumns(fresh.columns)));
+    expect(decodeBlockColumns(into)).toEqual(decodeBlockColumns(fresh.columns));
+  });
+
+  it('is left alone where it is too small', () => {
+    const into = new ArrayBuffer(fresh.columns.byteLength - 8);
+    expect((parse(block, { into }) as { columns: ArrayBuffer }).columns).not.toBe(into);
   });
 });
 
