@@ -160,7 +160,8 @@ describe.skipIf(executable === null)('in a real browser', () => {
     await page.waitForURL(`**/?hash=${hash}`);
     expect(await page.textContent('h1')).toBe('Inscribed once already, first by');
     expect(await page.getAttribute('.card a', 'href')).toBe(`/inscription/${idOf('picture')}`);
-    expect(sent[0]).toBe(`GET ${base}/?hash=${hash}`);
+    // frames of the page may still ask for what they show; the file itself goes nowhere
+    expect(sent).toContain(`GET ${base}/?hash=${hash}`);
     expect(sent.filter((line) => !line.startsWith('GET '))).toEqual([]);
     expect(problems).toEqual([]);
   });
