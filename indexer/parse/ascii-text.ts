@@ -15,6 +15,13 @@ const fromOne = 0x7f7f7f7f;
 const upperCase = (word: number): number =>
   ((word & lowBits) + fromA) & ~((word & lowBits) + behindZ) & highBits;
 
+/** Whether four bytes are ASCII other than NUL. */
+export const isPlainAscii = (word: number): boolean =>
+  (((word & lowBits) + fromOne) & ~word & highBits) === (highBits | 0);
+
+/** Four ASCII bytes, folded: an upper-case letter becomes lower case by bit 5. */
+export const foldAsciiWord = (word: number): number => word | (upperCase(word) >>> 2);
+
 /**
  * What folding needs to do with `length` bytes that begin with word `first`; what is behind them in the last word does
  * not matter. NUL is for the rules of Unicode: it becomes another character (docs/search.md).
@@ -48,8 +55,6 @@ export function foldAscii(words: Int32Array, first: number, length: number, to: 
   const end = first + ((length + 3) >> 2);
   const shift = to - first;
   for (let at = first; at < end; at++) {
-    const word = words[at] as number;
-    // an upper-case letter becomes lower case by bit 5
-    words[at + shift] = word | (upperCase(word) >>> 2);
+    words[at + shift] = foldAsciiWord(words[at] as number);
   }
 }

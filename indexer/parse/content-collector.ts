@@ -213,9 +213,9 @@ export class ContentCollector {
       if (isDecoded) arena.length = start;
       return;
     }
-    const to = arena.length;
+    const to = arena.align();
     arena.reserve(length * foldedGrowthMax);
-    const folded = foldUtf8Into(arena.bytes, start, end, arena.bytes, to);
+    const folded = foldUtf8Into(arena, start, end, to);
     if (folded >= 0) {
       this.noteFolded(index, to, folded);
     } else if (isDecoded) {

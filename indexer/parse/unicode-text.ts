@@ -1,13 +1,11 @@
 import { foldCodePoint } from '#kernel/text/fold.ts';
+import type { Arena } from './arena.ts';
+import { foldAsciiWord, isPlainAscii } from './ascii-text.ts';
 
 /**
- * Folding of valid UTF-8 from one place of a buffer to another: what `foldUtf8` (kernel/text/fold.ts) does, without an
+ * Folding of valid UTF-8 from one place of the arena to another: what `foldUtf8` (kernel/text/fold.ts) does, without an
  * array of its own for each text.
  */
-
-const folded = Uint8Array.from({ length: 0x80 }, (_, byte) => Math.min(foldCodePoint(byte), 0xff));
-/** ASCII that folding leaves ASCII. NUL does not stay so. */
-const isPlain = (byte: number): boolean => byte < 0x80 && byte > 0;
 
 function sequenceLength(lead: number): number {
   if (lead < 0x80) return 1;
@@ -33,34 +31,33 @@ function codePointAt(bytes: Uint8Array, at: number, length: number): number {
 export const foldedGrowthMax = 3;
 
 /**
- * Writes the folded form of a text to `to` of `target`, where there must be room for it, and returns its length; -1
- * where it is the text itself.
+ * Writes the folded form of the text from `start` to `end` of the arena to `to`, where there must be room for it, and
+ * returns its length; -1 where it is the text itself. Runs of ASCII go four bytes at a time as long as both places are
+ * aligned.
  */
-export function foldUtf8Into(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  target: Uint8Array,
-  to: number,
-): number {
+export function foldUtf8Into({ bytes, words }: Arena, start: number, end: number, to: number): number {
   let out = to;
+  let at = start;
   let changed = false;
-  for (let at = start; at < end; ) {
-    const byte = bytes[at] as number;
-    if (isPlain(byte)) {
-      const mapped = folded[byte] as number;
-      if (mapped !== byte) changed = true;
-      target[out++] = mapped;
-      at++;
-      continue;
+  while (at < end) {
+    if (((at | out) & 3) === 0 && at + 4 <= end) {
+      const word = words[at >> 2] as number;
+      if (isPlainAscii(word)) {
+        const mapped = foldAsciiWord(word);
+        if (mapped !== word) changed = true;
+        words[out >> 2] = mapped;
+        at += 4;
+        out += 4;
+        continue;
+      }
     }
-    const length = sequenceLength(byte);
+    const length = sequenceLength(bytes[at] as number);
     const codePoint = codePointAt(bytes, at, length);
     const mapped = foldCodePoint(codePoint);
     if (mapped !== codePoint) changed = true;
-    at += length;
     const mappedLength = utf8Length(mapped);
-    putCodePoint(target, out, mapped, mappedLength);
+    putCodePoint(bytes, out, mapped, mappedLength);
+    at += length;
     out += mappedLength;
   }
   return changed ? out - to : -1;
