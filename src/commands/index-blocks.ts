@@ -6,7 +6,7 @@ export const indexCommand: Command = {
   object: null,
   summary: 'index a folder of blocks and end',
   details: `Goes on where the last run ended; what is indexed already is left alone. A chain that went another way is gone back
-on first. Progress goes to stderr.
+on first. Progress goes to stderr. Beside a running service it uses that one's Postgres.
 
   satscribe index --blocks ./samples/regtest --until 100 --data /tmp/regtest`,
   flags: [
@@ -34,7 +34,7 @@ async function runIndex(context: CommandContext): Promise<void> {
   const tip = hashFlag(context.flags, 'tip');
   const { indexBlocks, openBlocks, openDatabase } = await import('#src/app.ts');
   const source = await openBlocks(context, blocksDir, tip);
-  const database = await openDatabase(context, 'own');
+  const database = await openDatabase(context, 'attach');
   const summary = await indexBlocks(context, database, { source, until, isServing: false });
   await context.print(`${JSON.stringify(summary)}\n`);
 }
