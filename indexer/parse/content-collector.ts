@@ -174,8 +174,10 @@ export class ContentCollector {
   private addDecoded(index: number, body: Uint8Array, encoding: EncodingName, isSearchable: boolean): void {
     if (!this.budget.mayWaste) return;
     const decoded = decodeBytes(encoding, body, bodyLimits);
-    if (decoded === null) this.budget.waste(outputLengthMax(body.length, bodyLimits));
-    if (decoded === null || !this.budget.take(decoded.length)) return;
+    if (decoded === null || !this.budget.take(decoded.length)) {
+      this.budget.waste(decoded?.length ?? outputLengthMax(body.length, bodyLimits));
+      return;
+    }
     this.table.setDecoded(index, hash('sha256', decoded, 'buffer'), decoded.length);
     if (!isSearchable) return;
     const start = this.arena.align();

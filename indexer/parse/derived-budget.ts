@@ -7,8 +7,8 @@
 export const derivedBytesMax = 64_000_000;
 
 /**
- * Most bytes that may be decoded of bodies for nothing, each failure counting as what it may have cost: a few seconds
- * of a block that is made of bombs. Room for every inscription of a full block to name a wrong encoding.
+ * Most bytes that may be decoded of bodies for nothing, each failure counting as what it may have cost, and what finds
+ * no room in the budget above as what it became: a few seconds of a block that is made of bombs. Room for every inscription of a full block to name a wrong encoding.
  */
 export const wastedBytesMax = 2_000_000_000;
 /** The smallest window that brotli is decoded with (./content-decoding.ts), and so the work before a limit is seen. */
@@ -34,7 +34,7 @@ export class DerivedBudget {
     return this.wasteLeft > 0;
   }
 
-  /** Counts a decoding that failed, of which at most `size` bytes came out. */
+  /** Counts a decoding that failed or found no room, of which at most `size` bytes came out. */
   waste(size: number): void {
     this.wasteLeft -= Math.max(size, failureBytesMin);
   }

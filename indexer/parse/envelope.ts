@@ -1,4 +1,4 @@
-import type { Arena } from './arena.ts';
+import { type Arena, copyBytes } from './arena.ts';
 import { type FieldKind, fieldKinds } from './block-columns.ts';
 import type { BlockTables } from './block-tables.ts';
 import { cborToJson } from './cbor-json.ts';
@@ -285,13 +285,29 @@ export class EnvelopeReader {
     return this.bytes((this.tagFirst[tag] as number) + 1);
   }
 
+  /** The values of a tag, one behind the other: a view where one alone is not empty. */
   private wholeValue(tag: number, first: number, end: number): Buffer {
-    const chunks: Buffer[] = [];
+    let size = 0;
+    let chunks = 0;
+    let last = first;
     for (let item = first; item + 1 < end; item += 2) {
-      if (this.tag(item) === tag) chunks.push(this.bytes(item + 1));
+      const length = this.length(item + 1);
+      if (length === 0 || this.tag(item) !== tag) continue;
+      size += length < 0 ? 1 : length;
+      chunks++;
+      last = item;
     }
-    const [only] = chunks;
-    return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
+    if (chunks === 1) return this.bytes(last + 1);
+    const whole = Buffer.alloc(size);
+    for (let item = first, to = 0; to < size; item += 2) {
+      const length = this.length(item + 1);
+      if (length === 0 || this.tag(item) !== tag) continue;
+      const start = (this.scan as ScriptScan).itemStart[item + 1] as number;
+      if (length < 0) whole[to++] = pushedNumber(this.block[start] as number);
+      else copyBytes(this.block, start, length, whole, to);
+      if (length > 0) to += length;
+    }
+    return whole;
   }
 
   /** The one-byte tag of a pair, -1 for a longer key. */

@@ -92,6 +92,15 @@ describe('cborToJson', () => {
     expect(json(hex)).toBeNull();
   });
 
+  it('joins the chunks of strings, empty ones among them', () => {
+    const none = (chunk: string): string => chunk.repeat(100_000);
+    expect(json(`5f${none('40')}41614042010240ff`)).toBe('"610102"');
+    expect(json(`5f${none('40')}ff`)).toBe('""');
+    expect(json(`7f${none('60')}6161606262 6360ff`.replace(' ', ''))).toBe('"abc"');
+    for (const hex of ['5f40', '5f4040ff00', '5f4060ff', '5f4043ff', '5f5fffff'])
+      expect(json(hex), hex).toBe(hex === '5f4040ff00' ? '""' : null);
+  });
+
   it('goes 256 levels deep, tags among them', () => {
     expect(json(`${'81'.repeat(256)}00`)).toBe(`${'['.repeat(256)}0${']'.repeat(256)}`);
     expect(json(`${'81'.repeat(257)}00`)).toBeNull();

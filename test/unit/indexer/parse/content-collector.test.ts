@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { derivedBytesMax } from '#indexer/parse/derived-budget.ts';
+import { BlockTables } from '#indexer/parse/block-tables.ts';
+import { ContentCollector } from '#indexer/parse/content-collector.ts';
+import { DerivedBudget, derivedBytesMax, wastedBytesMax } from '#indexer/parse/derived-budget.ts';
 import { foldUtf8 } from '#kernel/text/fold.ts';
 import {
   blockOf,
@@ -115,6 +117,25 @@ describe('a content', () => {
     const { contentDecodedLength } = columnsOf(blockOf(scripts.map((script) => reveal(script))));
     const decoded = [...contentDecodedLength].map((length) => length > 0);
     expect(decoded).toEqual(bombs.map((_, index) => index < Math.floor(derivedBytesMax / 1_000_000)));
+  });
+});
+
+describe('a decoding', () => {
+  it.each([
+    ['fails', Buffer.from('abc'), 0],
+    ['finds no room any more', gzipSync('abc'), derivedBytesMax],
+  ])('that %s counts as waste', (_, body, taken) => {
+    const budget = new DerivedBudget();
+    const { contents, arena } = new BlockTables();
+    const collector = new ContentCollector(contents, arena, budget);
+    collector.reset(1, 1000);
+    budget.take(taken);
+    budget.waste(wastedBytesMax - 1);
+    expect(budget.mayWaste).toBe(true);
+    arena.append(body);
+    expect(collector.add(0, Buffer.from('gzip'), false)).toBe(0);
+    expect(contents.decodedLength[0]).toBe(-1);
+    expect(budget.mayWaste).toBe(false);
   });
 });
 

@@ -29,6 +29,19 @@ describe('fields of an envelope', () => {
     expect(has(envelope, envelopeFlags.unrecognizedEvenField)).toBe(false);
   });
 
+  it('of metadata are put together, empty ones and pushed numbers among them', () => {
+    const whole = (...items: (Uint8Array | string)[]): string | undefined =>
+      only(envelopeScript(...items)).fields.metadata?.toString('hex');
+    const long = Buffer.alloc(100, 0x61);
+    expect(whole(tag(5), '', tag(5), '')).toBe('');
+    expect(whole(tag(5), '', tag(5), 'a', tag(5), '')).toBe('61');
+    expect(whole(tag(5), 'a', tag(7), 'x', tag(5), '', tag(5), long)).toBe(`61${long.toString('hex')}`);
+    // 0105 51: the tag, and the number 1
+    const numbers = Buffer.from('00630 36f7264 010551 01050162 010552 68'.replaceAll(' ', ''), 'hex');
+    expect(only(numbers).fields.metadata?.toString('hex')).toBe('016202');
+    expect(only(Buffer.from('0063036f726401055168', 'hex')).fields.metadata?.toString('hex')).toBe('01');
+  });
+
   it('that nobody knows are kept in order, values of 253 bytes and more too', () => {
     const long = Buffer.alloc(300, 0x61);
     const { fields } = only(envelopeScript(tag(255), 'x', tag(21), long, tag(15), 'a note'));
