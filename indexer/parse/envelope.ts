@@ -55,6 +55,8 @@ export class EnvelopeReader {
   private readonly budget: DerivedBudget;
   private readonly types: DistinctTypes;
   private readonly metadata: DistinctMetadata;
+  /** The first field that properties became, by their encoding and raw bytes: copies are not read again. */
+  private readonly propertiesRows = new Map<string, number>();
   /** The script's bytes and items, while `add` runs. */
   private block: Uint8Array = new Uint8Array(0);
   private scan: ScriptScan | null = null;
@@ -76,6 +78,7 @@ export class EnvelopeReader {
   reset(): void {
     this.types.reset();
     this.metadata.reset();
+    this.propertiesRows.clear();
   }
 
   /** Adds the envelopes that were found in the script of an input. */
@@ -235,10 +238,27 @@ export class EnvelopeReader {
     this.addField(fieldKinds.properties, raw);
     const encoding =
       this.tagCount[tags.propertyEncoding] === 0 ? null : this.firstValue(tags.propertyEncoding);
-    const json = propertiesJson(raw, encoding);
-    if (json === null) return;
+    const name = `${encoding?.length ?? ''} ${encoding?.toString('latin1') ?? ''}${raw.toString('latin1')}`;
+    const known = this.propertiesRows.get(name);
+    if (known === undefined) {
+      this.propertiesRows.set(name, this.addPropertiesJson(raw, encoding));
+    } else if (known >= 0) {
+      const { fields, arena } = this.tables;
+      const start = fields.range[known * 2] as number;
+      const length = fields.range[known * 2 + 1] as number;
+      if (!this.budget.take(length)) return;
+      this.addField(fieldKinds.propertiesJson, arena.bytes.subarray(start, start + length));
+    }
+  }
+
+  /** The row of the field that the JSON of the properties became, -1 where there is none or no room for it. */
+  private addPropertiesJson(raw: Uint8Array, encoding: Uint8Array | null): number {
+    const json = propertiesJson(raw, encoding, this.budget);
+    if (json === null) return -1;
     const bytes = Buffer.from(json);
-    if (this.budget.take(bytes.length)) this.addField(fieldKinds.propertiesJson, bytes);
+    if (!this.budget.take(bytes.length)) return -1;
+    this.addField(fieldKinds.propertiesJson, bytes);
+    return this.tables.fields.length - 1;
   }
 
   /** Every pair that no field above holds, values of known tags that are not valid or come again among them. */

@@ -1,6 +1,7 @@
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { CborError, CborReader, major } from './cbor-reader.ts';
-import { decodeBytes, propertyLimits } from './content-decoding.ts';
+import { decodeBytes, outputLengthMax, propertyLimits } from './content-decoding.ts';
+import { DerivedBudget } from './derived-budget.ts';
 import { inscriptionIdBytes, isInscriptionId } from './inscription-id-field.ts';
 
 type Trait = string | number | bigint | boolean | null;
@@ -25,6 +26,17 @@ interface Properties {
   txids: Buffer | null;
 }
 
+/** A gallery while it is read. */
+interface GalleryReading {
+  items: Item[];
+  /** Items without an id at this place and behind it cannot get a packed one. */
+  readonly packedMax: number;
+  isDropped: boolean;
+  /** What the next item is read into. */
+  item: Item;
+}
+
+const emptyItem = (): Item => ({ id: null, attributes: noAttributes, index: 0 });
 const noAttributes: Attributes = { title: null, traits: [] };
 const u32Max = 0xffffffff;
 const i64Min = -(2n ** 63n);
@@ -34,11 +46,20 @@ const simpleNull = 0xf6;
 /**
  * The JSON text that ord shows under `properties` of an inscription, made from the fields 17 and 19 (null: not
  * there), or null where they decode to nothing. Rules: ord properties.rs and inscription.rs, 0.29.1, with what their
- * CBOR reader accepts: indefinite outer maps, galleries and items, unknown keys, bytes behind the value.
+ * CBOR reader accepts: indefinite outer maps, galleries and items, unknown keys, bytes behind the value. `budget` is
+ * what the block of the inscription has left (ours, not ord's): null where it has not enough.
  */
-export function propertiesJson(properties: Uint8Array, encoding: Uint8Array | null): string | null {
-  const cbor = encoding === null ? properties : decodeProperties(properties, encoding);
+export function propertiesJson(
+  properties: Uint8Array,
+  encoding: Uint8Array | null,
+  budget: DerivedBudget = new DerivedBudget(),
+): string | null {
+  const cbor = encoding === null ? properties : decodeProperties(properties, encoding, budget);
   if (cbor === null) return null;
+  if (!budget.takeProperties(cbor.length)) {
+    budget.waste(cbor.length);
+    return null;
+  }
   try {
     const decoded = readProperties(new CborReader(cbor));
     const gallery = galleryIds(decoded);
@@ -50,9 +71,16 @@ export function propertiesJson(properties: Uint8Array, encoding: Uint8Array | nu
   }
 }
 
-function decodeProperties(properties: Uint8Array, encoding: Uint8Array): Uint8Array | null {
+function decodeProperties(
+  properties: Uint8Array,
+  encoding: Uint8Array,
+  budget: DerivedBudget,
+): Uint8Array | null {
   const isBrotli = encoding.length === 2 && encoding[0] === 0x62 && encoding[1] === 0x72;
-  return isBrotli ? decodeBytes('br', properties, propertyLimits) : null;
+  if (!isBrotli || !budget.mayWaste) return null;
+  const decoded = decodeBytes('br', properties, propertyLimits);
+  if (decoded === null) budget.waste(outputLengthMax(properties.length, propertyLimits));
+  return decoded;
 }
 
 /** Packed txids override the ids of their items; one item without an id leaves no gallery at all. */
@@ -69,43 +97,69 @@ function galleryIds({ gallery, txids }: Properties): Item[] {
 
 function readProperties(reader: CborReader): Properties {
   const properties: Properties = { gallery: [], attributes: noAttributes, txids: null };
-  readFields(reader, (key) => {
-    if (key === 0) properties.gallery = readGallery(reader);
-    else if (key === 1) properties.attributes = readAttributes(reader);
-    else if (key === 2) properties.txids = readBytes(reader);
-    else return false;
-    return true;
-  });
+  readFields(reader, properties, readPropertiesField);
   return properties;
 }
 
-function readGallery(reader: CborReader): Item[] {
-  const items: Item[] = [];
-  readMembers(reader, major.array, () => items.push(readItem(reader)));
-  return items;
+function readPropertiesField(reader: CborReader, key: number, properties: Properties): boolean {
+  if (key === 0) properties.gallery = readGallery(reader);
+  else if (key === 1) properties.attributes = readAttributes(reader);
+  else if (key === 2) properties.txids = readBytes(reader);
+  else return false;
+  return true;
 }
 
-function readItem(reader: CborReader): Item {
-  const item: Item = { id: null, attributes: noAttributes, index: 0 };
-  readFields(reader, (key) => {
-    if (key === 0) item.id = readOptional(reader, () => readId(reader));
-    else if (key === 1) item.attributes = readAttributes(reader);
-    else if (key === 2) item.index = readOptional(reader, () => readU32(reader)) ?? 0;
-    else return false;
-    return true;
-  });
-  return item;
+function readGallery(reader: CborReader): Item[] {
+  const gallery: GalleryReading = {
+    items: [],
+    // no more txids than these can stand in all of the bytes
+    packedMax: Math.floor(reader.bytes.length / 32),
+    isDropped: false,
+    item: emptyItem(),
+  };
+  reader.head();
+  if (reader.major !== major.array) throw new CborError();
+  const { isIndefinite } = reader;
+  for (let left = reader.argument; isIndefinite ? !reader.nextIsBreak() : left > 0; left--) {
+    readGalleryItem(reader, gallery);
+  }
+  if (isIndefinite) reader.at++;
+  return gallery.items;
+}
+
+/** Reads an item. Of a gallery that one item without an id has dropped, the others are checked and not kept. */
+function readGalleryItem(reader: CborReader, gallery: GalleryReading): void {
+  const { item } = gallery;
+  readFields(reader, item, readItemField);
+  if (!gallery.isDropped && item.id === null && gallery.items.length >= gallery.packedMax) {
+    gallery.isDropped = true;
+    gallery.items = [];
+  }
+  if (!gallery.isDropped) {
+    gallery.items.push(item);
+    gallery.item = emptyItem();
+  }
+}
+
+function readItemField(reader: CborReader, key: number, item: Item): boolean {
+  if (key === 0) item.id = readOptional(reader, readId);
+  else if (key === 1) item.attributes = readAttributes(reader);
+  else if (key === 2) item.index = readOptional(reader, readU32) ?? 0;
+  else return false;
+  return true;
 }
 
 function readAttributes(reader: CborReader): Attributes {
   const attributes: Attributes = { title: null, traits: [] };
-  readFields(reader, (key) => {
-    if (key === 0) attributes.title = readOptional(reader, () => readText(reader));
-    else if (key === 1) attributes.traits = readTraits(reader);
-    else return false;
-    return true;
-  });
+  readFields(reader, attributes, readAttributesField);
   return attributes;
+}
+
+function readAttributesField(reader: CborReader, key: number, attributes: Attributes): boolean {
+  if (key === 0) attributes.title = readOptional(reader, readText);
+  else if (key === 1) attributes.traits = readTraits(reader);
+  else return false;
+  return true;
 }
 
 function readTraits(reader: CborReader): [string, Trait][] {
@@ -138,32 +192,32 @@ function readTrait(reader: CborReader): Trait {
   throw new CborError();
 }
 
-/** Calls `member` at each item of the array, or each key of the map, that comes next. */
-function readMembers(reader: CborReader, type: number, member: () => void): void {
-  reader.head();
-  if (reader.major !== type) throw new CborError();
-  if (reader.isIndefinite) {
-    while (!reader.nextIsBreak()) member();
-    reader.at++;
-    return;
-  }
-  for (let left = reader.argument; left > 0; left--) member();
-}
-
 /** Reads a map with integer keys; `field` reads the value of a key that it knows, others are passed over. */
-function readFields(reader: CborReader, field: (key: number) => boolean): void {
-  readMembers(reader, major.map, () => {
-    reader.head();
-    if (reader.major > major.negative || reader.isIndefinite) throw new CborError();
-    // keys are 64-bit signed for ord's reader
-    if (reader.argumentHigh > 0x7fffffff) throw new CborError();
-    const key = reader.major === major.negative ? -1 : reader.argument;
-    if (!field(key)) skipItem(reader);
-  });
+function readFields<T>(
+  reader: CborReader,
+  into: T,
+  field: (reader: CborReader, key: number, into: T) => boolean,
+): void {
+  reader.head();
+  if (reader.major !== major.map) throw new CborError();
+  const { isIndefinite } = reader;
+  for (let left = reader.argument; isIndefinite ? !reader.nextIsBreak() : left > 0; left--) {
+    if (!field(reader, readKey(reader), into)) skipItem(reader);
+  }
+  if (isIndefinite) reader.at++;
 }
 
-function readOptional<T>(reader: CborReader, read: () => T): T | null {
-  if (reader.bytes[reader.at] !== simpleNull) return read();
+/** The integer that comes next; -1 for all that are negative. */
+function readKey(reader: CborReader): number {
+  reader.head();
+  if (reader.major > major.negative || reader.isIndefinite) throw new CborError();
+  // keys are 64-bit signed for ord's reader
+  if (reader.argumentHigh > 0x7fffffff) throw new CborError();
+  return reader.major === major.negative ? -1 : reader.argument;
+}
+
+function readOptional<T>(reader: CborReader, read: (reader: CborReader) => T): T | null {
+  if (reader.bytes[reader.at] !== simpleNull) return read(reader);
   reader.at++;
   return null;
 }

@@ -1,8 +1,10 @@
 import { brotliCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DerivedBudget, propertiesBytesMax, wastedBytesMax } from '#indexer/parse/derived-budget.ts';
 import { propertiesJson } from '#indexer/parse/properties.ts';
 import { fuzzRuns } from './fuzz-runs.ts';
+import { blockOf, columnsOf, envelopeScript, readEnvelopes, reveal, tag } from './synthetic-block.ts';
 
 const br = Buffer.from('br');
 const shown = (hex: string): string | null => propertiesJson(Buffer.from(hex, 'hex'), null);
@@ -85,6 +87,81 @@ describe('propertiesJson', () => {
       const [bytes, ratio] = packed(padding);
       expect(propertiesJson(bytes, br) !== null, `${padding} ${ratio}`).toBe(ratio <= 30);
     }
+  });
+
+  it('keeps no gallery of more items without ids than there can be packed ones', () => {
+    const items = Buffer.concat([Buffer.from('a2009f', 'hex'), Buffer.alloc(1_000_000, 0xa0)]);
+    const after = (hex: string): string | null =>
+      propertiesJson(Buffer.concat([items, Buffer.from(hex, 'hex')]), null);
+    expect(after('ff01a1006154')).toBe('{"gallery":[],"attributes":{"title":"T","traits":{}}}');
+    expect(after(`ff025820${'ab'.repeat(32)}`)).toBeNull();
+    // what stands behind is checked all the same, and a gallery that comes again counts
+    expect(after('a10005ff01a1006154')).toBeNull();
+    expect(after(`ff0081a1005820${'ab'.repeat(32)}`)).toContain('"gallery":[{"id":"abab');
+  });
+
+  it('packs ids into as many items as there are txids', () => {
+    const txids = (count: number): string =>
+      `59${(count * 32).toString(16).padStart(4, '0')}${'ab'.repeat(count * 32)}`;
+    const gallery = (items: number, count: number): number | null => {
+      const text = shown(`a2009f${'a0'.repeat(items)}ff02${txids(count)}`);
+      return text === null ? null : (JSON.parse(text) as { gallery: unknown[] }).gallery.length;
+    };
+    expect(gallery(500, 500)).toBe(500);
+    expect(gallery(500, 501)).toBe(500);
+    expect(gallery(501, 500)).toBeNull();
+  });
+
+  it('reads no more of a block than its budget', () => {
+    const cbor = Buffer.from(title('6154'), 'hex');
+    const budget = new DerivedBudget();
+    budget.takeProperties(propertiesBytesMax - cbor.length);
+    expect(propertiesJson(cbor, null, budget)).not.toBeNull();
+    expect(propertiesJson(cbor, null, budget)).toBeNull();
+    budget.reset();
+    expect(propertiesJson(brotliCompressSync(cbor), br, budget)).not.toBeNull();
+    expect(budget.takeProperties(propertiesBytesMax - cbor.length)).toBe(true);
+    expect(budget.takeProperties(1)).toBe(false);
+  });
+
+  it('counts what fails to decode, and what is too much, as waste', () => {
+    const cbor = Buffer.from(title('6154'), 'hex');
+    for (const [bytes, taken] of [
+      [Buffer.from('abc'), 0],
+      [brotliCompressSync(cbor), propertiesBytesMax],
+    ] as const) {
+      const budget = new DerivedBudget();
+      budget.takeProperties(taken);
+      budget.waste(wastedBytesMax - 1);
+      expect(propertiesJson(bytes, br, budget)).toBeNull();
+      expect(budget.mayWaste).toBe(false);
+      budget.takeProperties(-taken);
+      expect(propertiesJson(brotliCompressSync(cbor), br, budget)).toBeNull();
+    }
+  });
+
+  it('reads the copies of a block once, and distinct ones as far as the budget goes', () => {
+    const encoded = brotliCompressSync(
+      Buffer.concat([Buffer.from(title('6154'), 'hex'), Buffer.alloc(2_999_994)]),
+    );
+    // what stands behind the stream is passed over, and makes its ratio honest
+    const script = (padding: number): Buffer => {
+      const bytes = Buffer.concat([encoded, Buffer.alloc(100_000 + padding)]);
+      const items: (Uint8Array | string)[] = [tag(19), br];
+      for (let at = 0; at < bytes.length; at += 60_000) items.push(tag(17), bytes.subarray(at, at + 60_000));
+      return envelopeScript(...items);
+    };
+    const areShown = (scripts: Uint8Array[]): boolean[] =>
+      readEnvelopes(columnsOf(blockOf(scripts.map((one) => reveal(one))))).map(
+        ({ fields }) => fields.propertiesJson?.toString().includes('"title":"T"') === true,
+      );
+    const order = Array.from({ length: 25 }, (_, index) => index);
+    expect(areShown(order.map(() => script(0)))).toEqual(order.map(() => true));
+    const readMax = Math.floor(propertiesBytesMax / 3_000_000);
+    expect(areShown(order.map(script))).toEqual(order.map((index) => index < readMax));
+    const plain = envelopeScript(tag(17), Buffer.from(title('6154'), 'hex'));
+    const other = envelopeScript(tag(17), Buffer.from(title('6154'), 'hex'), tag(19), 'gzip');
+    expect(areShown([plain, other, plain])).toEqual([true, false, true]);
   });
 
   it('knows one encoding', () => {
