@@ -118,24 +118,30 @@ async function check(
   plan: NeedlePlan,
 ): Promise<readonly Candidates[]> {
   const few: number[] = [];
+  const many: Candidates[] = [];
   const results: Candidates[] = [];
   for (const candidates of open) {
     const { segment, baseId, bits, count } = candidates;
     const checked = newCandidates(segment);
     results.push(checked);
     if (count === 0) checked.count = 0;
-    else if (count * tuning.scanAdvantage > segment.nextId - segment.firstId) {
-      setIds(checked, await checkByScan(client, corpus, candidates, plan.checked));
-    } else {
+    else if (count * tuning.scanAdvantage > segment.nextId - segment.firstId) many.push(candidates);
+    else {
       eachBit(bits, (index) => {
         few.push(baseId + index);
       });
     }
   }
-  const ids = few.length === 0 ? new Int32Array(0) : await checkById(client, corpus, few, plan.checked);
-  for (const checked of results) if (checked.count < 0) setIds(checked, ids);
+  const scanned = new Set(many.map(({ segment }) => segment));
+  const byScan = many.length === 0 ? none : await checkByScan(client, corpus, many, plan.checked);
+  const byId = few.length === 0 ? none : await checkById(client, corpus, few, plan.checked);
+  for (const checked of results) {
+    if (checked.count < 0) setIds(checked, scanned.has(checked.segment) ? byScan : byId);
+  }
   return results;
 }
+
+const none = new Int32Array(0);
 
 /** Takes those of ascending ids that are the segment's. */
 function setIds(candidates: Candidates, ids: Iterable<number>): void {
@@ -171,20 +177,35 @@ async function checkById(
   );
 }
 
-// CASE: the text of what is no candidate is not even read, whatever the planner thinks of the order
+/**
+ * One statement for all segments, with one bitmap: a statement a segment costs the start of parallel workers each time.
+ * CASE: the text of what is no candidate is not even read, whatever the planner thinks of the order.
+ */
 async function checkByScan(
   client: pg.ClientBase,
   corpus: Corpus,
-  { segment, baseId, bits }: Candidates,
+  many: readonly Candidates[],
   needles: readonly Buffer[],
 ): Promise<Int32Array> {
   const { table, id } = textSources[corpus];
+  const firstId = Math.min(...many.map(({ segment }) => segment.firstId));
+  const nextId = Math.max(...many.map(({ segment }) => segment.nextId));
+  // as the bases of all segments: a multiple of 8
+  const firstBase = firstId - (firstId % 8);
+  const bits = Buffer.alloc(Math.ceil((nextId - firstBase) / 8));
+  for (const { baseId, bits: part } of many) {
+    // the last byte of one segment can be the first of the next
+    const at = (baseId - firstBase) / 8;
+    for (let index = 0; index < part.length; index++) {
+      bits[at + index] = (bits[at + index] as number) | (part[index] as number);
+    }
+  }
   return readIds(
     client,
     `SELECT string_agg(int4send(${id}), '') AS ids
        FROM ${table} WHERE ${id} >= $1 AND ${id} < $2
         AND CASE get_bit($3::bytea, ${id} - $4) WHEN 1 THEN ${hasAll(corpus, needles, 5)} END`,
-    [segment.firstId, segment.nextId, Buffer.from(bits.buffer), baseId, ...needles],
+    [firstId, nextId, bits, firstBase, ...needles],
   );
 }
 
