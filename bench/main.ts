@@ -10,7 +10,7 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --blocks DIR     real blocks that are repeated (default samples/mainnet)
             --megabytes N    least size of the repeated blocks (default 1000)
             --docs N         inscriptions of the generated chain (default 1000000)
-            --moves SHARE    transfers beside the reveals of the generated chain (default 0.05)
+            --moves SHARE    transfers beside the reveals of the generated chain (default 0)
             --rounds N       runs of the real blocks (default 5) and of the generated chain (default 5)
             --only real|generated
   search  latencies of searches, on the chain of the index bench (indexed first where it is not there)

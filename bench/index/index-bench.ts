@@ -171,7 +171,7 @@ export async function indexBench(args: string[]): Promise<Report> {
       blocks: { type: 'string', default: 'samples/mainnet' },
       megabytes: { type: 'string', default: '1000' },
       docs: { type: 'string', default: '1000000' },
-      moves: { type: 'string', default: '0.05' },
+      moves: { type: 'string', default: '0' },
       seed: { type: 'string', default: '1' },
       rounds: { type: 'string', default: '5' },
       only: { type: 'string' },

@@ -130,7 +130,7 @@ export async function searchBench(args: string[]): Promise<Report> {
     args,
     options: {
       docs: { type: 'string', default: '1000000' },
-      moves: { type: 'string', default: '0.05' },
+      moves: { type: 'string', default: '0' },
       seed: { type: 'string', default: '1' },
     },
   });
