@@ -21,6 +21,8 @@ const unnoticedMs = 2000;
 async function main(words: readonly string[]): Promise<void> {
   let line: CommandLine;
   let config: Config;
+  // what cannot be written rejects the write that tried it
+  process.stdout.on('error', () => undefined);
   try {
     line = parseCommandLine(words);
     if (line.kind === 'help') {
@@ -39,6 +41,7 @@ async function main(words: readonly string[]): Promise<void> {
   const logger = createLogger(config.logLevel);
   listenForTheEnd(lifecycle, logger);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // any other error is that of the write, which rejects
     if (error.code === 'EPIPE') void end(lifecycle, logger, 'done', exitCodes.outputClosed);
   });
   try {
@@ -117,9 +120,12 @@ function report(error: unknown): number {
 }
 
 function print(text: string): Promise<void> {
-  return new Promise((resolve) => {
-    // an error (nobody reads) is the 'error' event's to handle: it ends the process
-    process.stdout.write(text, () => resolve());
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+      // nobody reads any more: the 'error' event ends the process
+      if (error === null || error === undefined || error.code === 'EPIPE') resolve();
+      else reject(new AppError('output_failed', `stdout: ${error.message}`, {}, error));
+    });
   });
 }
 

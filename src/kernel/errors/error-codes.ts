@@ -175,6 +175,11 @@ const table = {
     action: 'Ask with fewer or shorter needles; docs/http.md has the limits.',
     retryable: false,
   },
+  output_failed: {
+    meaning: 'What the command writes to its output could not be written: it is not complete.',
+    action: 'Make room where the output goes, and run the command again.',
+    retryable: false,
+  },
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof table;

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -63,6 +65,17 @@ describe('failures', () => {
     expect(stderr).toContain('postgres_unreachable');
     expect(stderr).toContain('What to do: ');
     expect(stderr).not.toContain('hidden-word');
+  });
+
+  it.runIf(existsSync('/dev/full'))('tell that the output could not be written', () => {
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, ['src/main.ts', '--help'], {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    });
+    closeSync(full);
+    expect(stderr).toContain('output_failed');
+    expect(status).toBe(1);
   });
 
   it('tell that there is nothing to serve', async () => {
