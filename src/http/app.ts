@@ -60,6 +60,16 @@ export function buildApp(deps: AppDependencies): App {
       throw new AppError('url_too_long', `the URL is longer than ${limits.urlBytes} bytes`);
     }
   });
+  // what the validator would take for a number, Infinity and 0x10 among it, is none to our users
+  app.addHook('preValidation', async (request) => {
+    const query = request.query as Readonly<Record<string, unknown>>;
+    for (const name of ['page', 'itemsPerPage', 'from']) {
+      const value = query[name];
+      if (typeof value === 'string' && !/^-?\d+$/u.test(value)) {
+        throw new AppError('request_invalid', `${name} is not a whole number`);
+      }
+    }
+  });
   // pages name them with a hash of their bytes
   app.register(files, {
     root: assetsFolder,

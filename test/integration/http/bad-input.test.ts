@@ -238,3 +238,18 @@ describe('a failure of ours', () => {
     await broken.close();
   });
 });
+
+describe('numbers of pages', () => {
+  test.each(['Infinity', '-Infinity', '1e999', '0x10', '1e1', ' 1', '1.0', '+2', 'NaN', ''])(
+    'are whole numbers in digits, not %j',
+    async (page) => {
+      for (const name of ['page', 'itemsPerPage']) {
+        const { status, body } = await search({ text: 'a', [name]: page });
+        expect({ status, body }).toMatchObject({
+          status: 200,
+          body: { status: 'error', error: `${name} is not a whole number` },
+        });
+      }
+    },
+  );
+});
