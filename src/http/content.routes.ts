@@ -65,6 +65,9 @@ export async function sendContent(
   if (content.body === null) throw new AppError('not_found', 'this inscription has no content');
   const { sizeBytes, sha256 } = content.body;
   const tag = `"${Buffer.from(sha256).toString('hex')}"`;
+  // ord sends none: with it a browser refuses a text/plain inscription that another one loads as its script. What it
+  // would guard, our origin, the sandbox policy keeps out already
+  reply.removeHeader('x-content-type-options');
   reply.headers(inscribedHeaders).header('cache-control', immutable).header('etag', tag);
   if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
   const range = askedRange(request, tag, sizeBytes);
