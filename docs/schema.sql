@@ -46,6 +46,31 @@ ALTER TABLE chain.contents ALTER COLUMN folded SET STORAGE EXTERNAL;
 CREATE INDEX contents_decoded ON chain.contents USING btree (decoded_sha256) WHERE (decoded_sha256 IS NOT NULL);
 CREATE UNIQUE INDEX contents_sha256 ON chain.contents USING btree (sha256, variant);
 
+CREATE TABLE chain.event_hashes (
+  kind smallint NOT NULL,
+  height integer NOT NULL,
+  version smallint NOT NULL,
+  sha256 bytea NOT NULL,
+  cumulative_sha256 bytea NOT NULL,
+  CONSTRAINT event_hashes_pkey PRIMARY KEY (kind, height),
+  CONSTRAINT event_hashes_cumulative_sha256_check CHECK ((length(cumulative_sha256) = 32)),
+  CONSTRAINT event_hashes_sha256_check CHECK ((length(sha256) = 32))
+);
+
+CREATE UNLOGGED TABLE chain.follower_status (
+  one boolean NOT NULL DEFAULT true,
+  state text NOT NULL,
+  source text NOT NULL,
+  source_height integer,
+  source_hash bytea,
+  problem_code text,
+  problem_message text,
+  problem_since timestamp with time zone,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT follower_status_pkey PRIMARY KEY (one),
+  CONSTRAINT follower_status_one_check CHECK (one)
+);
+
 CREATE TABLE chain.inscription_details (
   key integer NOT NULL,
   content_encoding bytea,
@@ -111,6 +136,21 @@ CREATE TABLE chain.metadata_texts (
   CONSTRAINT metadata_texts_pkey PRIMARY KEY (metadata_id)
 );
 CREATE UNIQUE INDEX metadata_texts_sha256 ON chain.metadata_texts USING btree (sha256);
+
+CREATE TABLE chain.outbox (
+  sequence bigint NOT NULL,
+  height integer NOT NULL,
+  block_hash bytea NOT NULL,
+  cancels bigint,
+  event_count integer NOT NULL,
+  events bytea,
+  written_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT outbox_pkey PRIMARY KEY (sequence),
+  CONSTRAINT outbox_block_hash_check CHECK ((length(block_hash) = 32)),
+  CONSTRAINT outbox_cancels_key UNIQUE (cancels),
+  CONSTRAINT outbox_check CHECK ((cancels < sequence))
+);
+ALTER TABLE chain.outbox ALTER COLUMN events SET STORAGE EXTERNAL;
 
 CREATE TABLE chain.parents (
   child_key integer NOT NULL,

@@ -55,6 +55,78 @@ export const configSchema = Type.Object(
       description:
         'longest text, decoded, that is made searchable, from the next block on; contents above it are found by hash',
     }),
+    role: Type.Enum(['all', 'indexer', 'api'], {
+      default: 'all',
+      flag: 'role',
+      description:
+        'what this process does: `indexer` follows the chain, `api` answers questions; both need DATABASE_URL',
+    }),
+    network: Type.Optional(
+      Type.Enum(['mainnet', 'testnet3', 'testnet4', 'signet', 'regtest'], {
+        flag: 'network',
+        description: 'refuse a node or folder of another network; left out: the one that it is of',
+      }),
+    ),
+    bitcoinRpcUrl: Type.String({
+      pattern: '^https?://',
+      maxLength: 4096,
+      default: 'http://127.0.0.1:8332',
+      flag: 'node',
+      description: 'JSON-RPC address of the bitcoind to follow',
+    }),
+    bitcoinCookieFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        flag: 'cookie-file',
+        description: "the node's cookie file, read anew whenever the node refuses what it held",
+      }),
+    ),
+    bitcoinRpcUser: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description: 'user of the node, where it has no cookie file',
+      }),
+    ),
+    bitcoinRpcPassword: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1024, secret: true, description: 'password of that user' }),
+    ),
+    bitcoinRestUrl: Type.Optional(
+      Type.String({
+        pattern: '^https?://',
+        maxLength: 4096,
+        description: 'REST address of the node; left out: the one of BITCOIN_RPC_URL',
+      }),
+    ),
+    bitcoinZmq: Type.Optional(
+      Type.String({
+        pattern: '^tcp://',
+        maxLength: 4096,
+        description: 'ZMQ address of the node, one for all topics; left out: asked of the node',
+      }),
+    ),
+    eventsKeepBlocks: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 1000,
+      description:
+        'so many of the newest blocks keep their event texts; older ones are made again when they are asked for',
+    }),
+    indexAddresses: Type.Boolean({
+      default: false,
+      flag: 'index-addresses',
+      description:
+        'index the owner of every output, so that addresses show all that they hold; set from the first block on',
+    }),
+    failpoint: Type.Optional(
+      Type.String({
+        pattern: '^[a-z-]+:[1-9][0-9]*$',
+        maxLength: 64,
+        description:
+          'for tests of crashes: `NAME:N` kills this process when it passes the point NAME for the Nth time',
+      }),
+    ),
     logLevel: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       default: 'info',
       flag: 'log-level',

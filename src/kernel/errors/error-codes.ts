@@ -53,6 +53,50 @@ const table = {
     action: 'Copy the spent file of that block again.',
     retryable: false,
   },
+  node_unreachable: {
+    meaning: 'No bitcoind answers at the address.',
+    action: 'Start the node, or correct BITCOIN_RPC_URL; what is indexed is served meanwhile.',
+    retryable: true,
+  },
+  node_refused: {
+    meaning:
+      'The node answers and does not let us in: wrong user, password or cookie, or our address is not allowed.',
+    action:
+      'Correct BITCOIN_COOKIE_FILE or BITCOIN_RPC_USER and BITCOIN_RPC_PASSWORD; rpcallowip in bitcoin.conf names the addresses that may call.',
+    retryable: false,
+  },
+  node_warming_up: {
+    meaning: 'The node is starting and does not answer questions yet.',
+    action: 'Nothing: it is asked again.',
+    retryable: true,
+  },
+  node_answer_invalid: {
+    meaning: 'The node, or something between it and us, gave an answer that is not what the call gives.',
+    action: 'Look whether BITCOIN_RPC_URL and BITCOIN_REST_URL lead to a bitcoind itself, and at its log.',
+    retryable: true,
+  },
+  node_call_failed: {
+    meaning: 'The node refused a call.',
+    action: 'Read the reason of the node in the message.',
+    retryable: false,
+  },
+  node_pruned: {
+    meaning: 'The node no longer has blocks that are needed.',
+    action:
+      'Use a node that has them (prune=0), or start with a database that is indexed beyond what the node has pruned.',
+    retryable: false,
+  },
+  node_behind: {
+    meaning: 'The best chain of the node has less work than the indexed one.',
+    action:
+      'Wait until the node has caught up; if its chain is the right one, `satscribe rollback --to HEIGHT` goes back to it.',
+    retryable: true,
+  },
+  disk_full: {
+    meaning: 'The disk of the database is full.',
+    action: 'Make room: indexing goes on by itself; whole blocks that were committed are there.',
+    retryable: true,
+  },
   postgres_lost: {
     meaning:
       'The connection to Postgres broke in the middle of work: the server was stopped, or it ended the connection.',

@@ -1,0 +1,18 @@
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import type { BlockRef } from './block-source.ts';
+
+/**
+ * What the process that indexes last said of itself (chain.follower_status), for those that answer questions.
+ * `syncing`: many blocks behind. `following`: at the tip, or a few blocks behind it. `waiting`: `problem` says for what.
+ * `ended`: the source's end was reached, or the process stopped.
+ */
+export interface FollowerStatus {
+  readonly state: 'syncing' | 'following' | 'waiting' | 'ended';
+  /** For messages, e.g. `node http://127.0.0.1:8332`. */
+  readonly source: string;
+  /** Best block of the source when it was last asked; null: it was never reached. */
+  readonly sourceTip: BlockRef | null;
+  readonly problem: { readonly code: ErrorCode; readonly message: string; readonly since: Date } | null;
+  /** Written with every change, and every few seconds without one. */
+  readonly updatedAt: Date;
+}

@@ -1,0 +1,54 @@
+import type { NetworkName } from '#kernel/primitives/network.ts';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** Of this one call. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * JSON-RPC calls to a bitcoind. Throws `node_unreachable`, `node_refused` (wrong user, password or cookie),
+ * `node_answer_invalid`, or `node_call_failed`, whose details carry the node's own `rpcCode` (-5: not found).
+ */
+export interface NodeRpc {
+  /** Where it is, for messages: without user and password. */
+  readonly url: string;
+  call<Result>(method: string, parameters?: readonly unknown[], options?: CallOptions): Promise<Result>;
+}
+
+/** What a node is and what it offers, as it was found at the start. */
+export interface NodeFacts {
+  readonly network: NetworkName;
+  /** As `getnetworkinfo` gives it, e.g. 290403. */
+  readonly version: number;
+  readonly isInitialBlockDownload: boolean;
+  /** Lowest height whose block is there; null: nothing was pruned. */
+  readonly pruneHeight: number | null;
+  readonly hasRest: boolean;
+  /** Where spent outputs come from: `/rest/spenttxouts`, or `getblock <hash> 3`. */
+  readonly spentOutputs: 'rest' | 'rpc';
+  /** Any transaction can be asked for by its id. */
+  readonly hasTxIndex: boolean;
+  /** Endpoints by topic; empty: the node is polled alone. */
+  readonly zmq: ReadonlyMap<ZmqTopic, string>;
+  /** What is missing, each with the line of bitcoin.conf that would give it. */
+  readonly advice: readonly string[];
+}
+
+export type ZmqTopic = 'sequence' | 'rawtx' | 'hashblock';
+
+/** What a node says by itself. Hashes and txids are 32 bytes in internal order. */
+export type NodeMessage =
+  | { readonly kind: 'block-connected'; readonly hash: Uint8Array }
+  | { readonly kind: 'block-disconnected'; readonly hash: Uint8Array }
+  | { readonly kind: 'mempool-added'; readonly txid: Uint8Array; readonly mempoolSequence: bigint }
+  | { readonly kind: 'mempool-removed'; readonly txid: Uint8Array; readonly mempoolSequence: bigint }
+  | { readonly kind: 'transaction'; readonly bytes: Uint8Array }
+  /** Messages were lost, or the connection broke and came back: what was learnt from them may be stale. */
+  | { readonly kind: 'gap'; readonly topic: ZmqTopic };
+
+/** Messages of a node, in the order in which they come; listeners must not block. */
+export interface NodeMessages {
+  listen(listener: (message: NodeMessage) => void): () => void;
+  close(): Promise<void>;
+}

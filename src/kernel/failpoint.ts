@@ -1,0 +1,21 @@
+/**
+ * Points at which the chaos test kills the process, each in another phase of a block (docs/operating.md, "Chaos"):
+ * while blocks are fetched, while they are parsed, within the transaction of a batch, between its commit and the moment in which
+ * memory learns of it, within the transaction of an undo, and while consumers read the outbox.
+ */
+export const failpoints = ['fetch', 'parse', 'transaction', 'committed', 'undo', 'outbox'] as const;
+export type Failpoint = (typeof failpoints)[number];
+
+let armed: { readonly name: string; left: number } | null = null;
+
+/** Arms one point: the process kills itself when it passes it for the `passes`th time. */
+export function armFailpoint(name: Failpoint, passes: number): void {
+  armed = { name, left: passes };
+}
+
+/** Passes a point. Costs a comparison where none is armed. */
+export function failpoint(name: Failpoint): void {
+  if (armed === null || armed.name !== name) return;
+  armed.left--;
+  if (armed.left <= 0) process.kill(process.pid, 'SIGKILL');
+}
