@@ -14,6 +14,11 @@ export default {
     room('chain', '^src/chain/', '^src/(chain|kernel)/'),
     room('web', '^src/web/', '^src/(web|kernel)/'),
     room('http', '^src/http/', '^(src/(http|web|chain|kernel)|search)/'),
+    room(
+      'commands',
+      '^src/(commands/|main|cli|config)',
+      '^src/(commands/|app/|chain/|kernel/|main|cli|config)',
+    ),
     {
       name: 'parse-is-pure',
       comment: 'bytes to columns: no IO, no clock, no config; zlib is a pure function here',

@@ -32,7 +32,7 @@ async function runExport(context: CommandContext): Promise<void> {
     throw new UsageError(`--from ${from} is above --to ${to}`);
   }
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
-  const { openDatabase } = await import('#src/app.ts');
+  const { openDatabase } = await import('#src/app/database.ts');
   const { readers } = await openDatabase(context, 'attach');
   await context.lifecycle.run('export', (signal) =>
     withSnapshot(readers, async ({ client }) => {

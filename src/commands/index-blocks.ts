@@ -32,7 +32,10 @@ async function runIndex(context: CommandContext): Promise<void> {
   }
   const until = heightFlag(context.flags, 'until');
   const tip = hashFlag(context.flags, 'tip');
-  const { indexBlocks, openBlocks, openDatabase } = await import('#src/app.ts');
+  const [{ indexBlocks, openBlocks }, { openDatabase }] = await Promise.all([
+    import('#src/app/blocks.ts'),
+    import('#src/app/database.ts'),
+  ]);
   const source = await openBlocks(context, blocksDir, tip);
   const database = await openDatabase(context, 'attach');
   const summary = await indexBlocks(context, database, { source, until, isServing: false });

@@ -14,7 +14,7 @@ one of the data folder. serve, demo and index do it by themselves.`,
 
 async function runMigrate(context: CommandContext): Promise<void> {
   const [{ openServer }, { migrate }] = await Promise.all([
-    import('#src/app.ts'),
+    import('#src/app/database.ts'),
     import('#kernel/pg/migrate.ts'),
   ]);
   const { url } = await openServer(context, 'attach');

@@ -1,7 +1,7 @@
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
-import type { Database } from '#src/app.ts';
+import type { Database } from '#src/app/database.ts';
 import type { Command, CommandContext } from './command.ts';
 import { hashFlag, settingFlag, tipFlag } from './flags.ts';
 
@@ -28,7 +28,11 @@ export const serveCommand: Command = {
 export async function serve(context: CommandContext, tip: string | undefined): Promise<void> {
   const { config, lifecycle } = context;
   // loaded here, so that the help and wrong usage answer without all of it
-  const { checkPort, indexedNetwork, openBlocks, openDatabase, serveHttp } = await import('#src/app.ts');
+  const [{ openBlocks }, { indexedNetwork, openDatabase }, { checkPort, serveHttp }] = await Promise.all([
+    import('#src/app/blocks.ts'),
+    import('#src/app/database.ts'),
+    import('#src/app/http.ts'),
+  ]);
   await checkPort(config.host, config.port);
   const source = config.blocksDir === undefined ? null : await openBlocks(context, config.blocksDir, tip);
   const database = await openDatabase(context, 'own');
@@ -59,7 +63,10 @@ async function indexWhileServing(
   database: Database,
   source: BlockSource,
 ): Promise<void> {
-  const { indexBlocks, indexedNetwork } = await import('#src/app.ts');
+  const [{ indexBlocks }, { indexedNetwork }] = await Promise.all([
+    import('#src/app/blocks.ts'),
+    import('#src/app/database.ts'),
+  ]);
   try {
     await indexBlocks(context, database, { source, isServing: true });
   } catch (error) {
