@@ -10,7 +10,7 @@ import { deleteSegments, lockSegments, readSealState, segmentKinds, textSources 
 
 /** What of a window that is not complete yet is to be sealed. */
 export interface SealPolicy {
-  /** False: whole windows only. */
+  /** False: whole windows only, and as much text as one segment takes. */
   readonly partial: boolean;
   /** Where more ids, or bytes of text, than these are not sealed. */
   readonly idsAbove: number;
@@ -65,35 +65,58 @@ async function readTexts(
   const tail = sealedEnd(segments);
   const end = windowEnd(tail, bounds.windowIds);
   const limit = Math.min(next[corpus], end);
-  if (epoch === null || tail >= limit || (limit < end && !policy.partial)) return null;
-  const { nextId, textBytes } = await measureTexts(tx, corpus, tail, limit, bounds.segmentTextBytesMax);
-  const due =
-    limit === end || nextId < limit || limit - tail > policy.idsAbove || textBytes > policy.bytesAbove;
-  if (!due) return null;
+  if (epoch === null || tail >= limit) return null;
+  const { partial, idsAbove, bytesAbove } = policy;
+  const isDue =
+    limit === end ||
+    (partial && limit - tail > idsAbove) ||
+    (await bytesOf(tx, corpus, tail, limit)) > (partial ? bytesAbove : bounds.segmentTextBytesMax);
+  if (!isDue) return null;
+  const { nextId, textBytes } = await weighTexts(tx, corpus, tail, limit, bounds.segmentTextBytesMax);
   const step = planSeal(segments, nextId, textBytes, bounds);
   const copy = await copyTexts(tx, corpus, step);
   const sealedBytes = step.replaced.reduce((sum, segment) => sum + segment.textBytes, textBytes);
   return { epoch, segments, step, textBytes: sealedBytes, copy };
 }
 
-/** How far one segment of at most `bytesMax` of text reaches (at least one text), and how much text that is. */
-async function measureTexts(
+/** Bytes of the texts of a range, which the rows tell without the texts themselves. */
+async function bytesOf(tx: pg.ClientBase, corpus: Corpus, firstId: number, nextId: number): Promise<number> {
+  const { table, id, folded } = textSources[corpus];
+  const { rows } = await tx.query<{ bytes: number | null }>(
+    `SELECT sum(octet_length(${folded})) AS bytes FROM ${table} WHERE ${id} >= $1 AND ${id} < $2`,
+    [firstId, nextId],
+  );
+  return rows[0]?.bytes ?? 0;
+}
+
+/**
+ * What a byte beyond the first of a character weighs more than others. Texts of ASCII share their grams (2 million at
+ * most); in texts of wide scripts each character can make three new ones, of some 80 bytes each in the worker: a
+ * segment of nothing but random Chinese is closed at a million characters, 250 MB of grams.
+ */
+const wideByteWeight = 16;
+
+/** How far one segment of at most `weightMax` reaches (at least one text), and the weight of its texts. */
+async function weighTexts(
   tx: pg.ClientBase,
   corpus: Corpus,
   firstId: number,
   limit: number,
-  bytesMax: number,
+  weightMax: number,
 ): Promise<{ nextId: number; textBytes: number }> {
-  const source = textSources[corpus];
-  const { rows } = await tx.query<{ next_id: number | null; text_bytes: number | null }>(
-    `SELECT max(id) + 1 AS next_id, max(total) AS text_bytes
-       FROM (SELECT ${source.id} AS id, sum(octet_length(${source.folded})) OVER (ORDER BY ${source.id}) AS total
-               FROM ${source.table} WHERE ${source.id} >= $1 AND ${source.id} < $2) AS texts
-      WHERE total IS NULL OR total <= $3`,
-    [firstId, limit, bytesMax],
+  const { table, id, folded, searchable } = textSources[corpus];
+  const { rows } = await tx.query<{ next_id: number | null; weight: number | null; beyond: boolean }>(
+    `SELECT max(id) FILTER (WHERE total <= $3) + 1 AS next_id, max(total) FILTER (WHERE total <= $3) AS weight,
+            coalesce(bool_or(total > $3), false) AS beyond
+       FROM (SELECT id, (sum(bytes + (bytes - length(convert_from(text, 'UTF8'))) * $4::bigint) OVER (ORDER BY id))::bigint AS total
+               FROM (SELECT ${id} AS id, ${folded} AS text, octet_length(${folded}) AS bytes
+                       FROM ${table} WHERE ${id} >= $1 AND ${id} < $2 AND ${searchable}) AS texts) AS weighed`,
+    [firstId, limit, weightMax, wideByteWeight],
   );
   const row = rows[0];
-  return { nextId: row?.next_id ?? firstId + 1, textBytes: row?.text_bytes ?? 0 };
+  if (row?.beyond !== true) return { nextId: limit, textBytes: row?.weight ?? 0 };
+  // the first one alone may be too heavy: it gets a segment of its own
+  return { nextId: row.next_id ?? firstId + 1, textBytes: row.weight ?? weightMax };
 }
 
 /** The texts of a range as a binary COPY in a buffer of its own. */

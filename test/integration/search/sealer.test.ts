@@ -146,6 +146,42 @@ describe('the sealer', () => {
     await expectExact('word', '149');
   });
 
+  test('closes a segment sooner where its texts are of a wide script', async () => {
+    const bounds = { windowIds: 64, segmentTextBytesMax: 4000 };
+    const segmentsOf = async (script: (index: number) => string): Promise<number> => {
+      await rows.clear();
+      await rows.addBlock(
+        Array.from({ length: 40 }, (_, index) => ({ content: text(script(index)), metadata: null })),
+      );
+      const sealer = createSealer({ pool: database.pool, bounds });
+      await sealer.sealPending(forever);
+      await sealer.close();
+      await expectExact(script(39).slice(2, 7));
+      return (await readSealState(database.pool)).segments.content.length;
+    };
+    // 90 bytes each: 44 latin texts fit in one segment, 3 of 30 Chinese characters
+    expect(await segmentsOf((index) => `${index + 10}`.repeat(45))).toBe(1);
+    const wide = (index: number): string =>
+      String.fromCodePoint(...Array.from({ length: 30 }, (_, place) => 0x4e00 + index * 30 + place));
+    expect(await segmentsOf(wide)).toBe(14);
+  });
+
+  test('while much comes in, seals as much text as a segment takes before its window is complete', async () => {
+    const bulk = { partial: false, idsAbove: 0, bytesAbove: 0 };
+    const seal = (segmentTextBytesMax: number): Promise<string> =>
+      sealTexts(
+        database.pool,
+        (task) => workers.run(task),
+        'content',
+        { windowIds: 64, segmentTextBytesMax },
+        bulk,
+      );
+    await rows.addBlock(block(0, 60, 'a rather long word'));
+    expect(await seal(10_000)).toBe('nothing');
+    expect(await seal(500)).toBe('sealed');
+    await expectExact('long word', '59');
+  });
+
   test('goes on after an error, and ends where its signal is aborted', async () => {
     const errors: unknown[] = [];
     const sealer = createSealer({
