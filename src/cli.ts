@@ -6,6 +6,7 @@ import { indexCommand } from './commands/index-blocks.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { serveCommand } from './commands/serve.ts';
 import type { SettingName } from './config.ts';
+import { version } from './version.ts';
 
 /** How the process ends. docs/configuration.md, "Exit codes". */
 export const exitCodes = {
@@ -48,6 +49,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   const [name, ...rest] = words;
   if (name === undefined) throw new UsageError(`which command?\n\n${overview()}`);
   if (name === '--help' || name === '-h') return { kind: 'help', text: overview() };
+  if (name === '--version') return { kind: 'help', text: `${program} ${version}\n` };
   if (name === 'help')
     return { kind: 'help', text: rest[0] === undefined ? overview() : commandHelp(find(rest[0])) };
   const command = find(name);
@@ -58,9 +60,9 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   const flags: Record<string, string> = {};
   for (const flag of command.flags) {
     const value = values[flag.name];
-    if (typeof value !== 'string') continue;
-    if (flag.setting === null) flags[flag.name] = value;
-    else settings[flag.setting] = value;
+    if (value === undefined) continue;
+    if (flag.setting === null) flags[flag.name] = String(value);
+    else settings[flag.setting] = String(value);
   }
   return { kind: 'run', command, settings, flags };
 }
@@ -72,27 +74,78 @@ function find(name: string): Command {
   throw new UsageError(`${what}; commands are ${commands.map((known) => known.name).join(', ')}`);
 }
 
+type FlagValues = Record<string, string | boolean | undefined>;
+
 function parseFlags(
   command: Command,
   words: readonly string[],
-): { values: Record<string, string | boolean | undefined>; positionals: string[] } {
-  const options = Object.fromEntries(command.flags.map((flag) => [flag.name, { type: 'string' as const }]));
+): { values: FlagValues; positionals: string[] } {
+  const options = Object.fromEntries([
+    ...command.flags.map(({ name, value }) => [
+      name,
+      { type: value === null ? 'boolean' : 'string' } as const,
+    ]),
+    ['help', { type: 'boolean', short: 'h' } as const],
+  ]) as Record<string, { type: 'boolean' | 'string'; short?: string }>;
+  const args = joinNegatives(command, words);
+  const { values, positionals, tokens } = readWords(command, { args, options });
+  const seen = new Set<string>();
+  for (const token of tokens) {
+    if (token.kind !== 'option' || token.name === undefined) continue;
+    if (seen.has(token.name) && token.name !== 'help') {
+      throw new UsageError(
+        `--${token.name} is given more than once; ${program} ${command.name} --help lists the flags`,
+      );
+    }
+    seen.add(token.name);
+  }
+  return { values, positionals };
+}
+
+interface WordsAndOptions {
+  readonly args: string[];
+  readonly options: Record<string, { type: 'boolean' | 'string'; short?: string }>;
+}
+
+interface WordsRead {
+  readonly values: FlagValues;
+  readonly positionals: string[];
+  readonly tokens: readonly { readonly kind: string; readonly name?: string }[];
+}
+
+function readWords(command: Command, { args, options }: WordsAndOptions): WordsRead {
   try {
-    return parseArgs({
-      args: [...words],
-      options: { ...options, help: { type: 'boolean', short: 'h' } },
-      allowPositionals: true,
-      strict: true,
-    });
+    const read = parseArgs({ args, options, allowPositionals: true, strict: true, tokens: true });
+    return read as unknown as WordsRead;
   } catch (error) {
     const reason = firstSentence((error as Error).message);
     throw new UsageError(`${reason}; ${program} ${command.name} --help lists the flags`);
   }
 }
 
+/** A number below zero is the value of the flag before it (and refused as such), not a flag of its own. */
+function joinNegatives(command: Command, words: readonly string[]): string[] {
+  const takesValue = new Set(
+    command.flags.flatMap(({ name, value }) => (value === null ? [] : [`--${name}`])),
+  );
+  const joined: string[] = [];
+  for (const word of words) {
+    const before = joined.at(-1);
+    if (before !== undefined && takesValue.has(before) && /^-\d/u.test(word)) {
+      joined[joined.length - 1] = `${before}=${word}`;
+    } else {
+      joined.push(word);
+    }
+  }
+  return joined;
+}
+
 /** parseArgs explains what to do about its own syntax after the first sentence; ours is simpler. */
 function firstSentence(text: string): string {
-  const sentence = text.split(/\.\s|\n/u)[0] ?? text;
+  const sentence = (text.split(/\.\s|\n/u)[0] ?? text).replace(
+    /^Option '(--[\w-]+)(?: <value>)?' argument (?:missing|is ambiguous)$/u,
+    'option $1 needs a value',
+  );
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/u, '');
 }
 
@@ -116,8 +169,8 @@ function overview(): string {
 Commands:
 ${lines.join('\n')}
 
-${program} COMMAND --help shows the flags of a command. Settings also come from the environment and
-from a file .env: docs/configuration.md.
+${program} COMMAND --help shows the flags of a command, ${program} --version the version. Settings also
+come from the environment and from a file .env: docs/configuration.md.
 
 Exit codes: 0 done, 1 failure (its code and what to do are on stderr), 2 wrong usage or setting,
 130 and 143 interrupted by Ctrl-C or SIGTERM before the end, 141 nobody reads the output.
@@ -126,7 +179,7 @@ Exit codes: 0 done, 1 failure (its code and what to do are on stderr), 2 wrong u
 
 function commandHelp(command: Command): string {
   const shown = command.flags.map((flag) => ({
-    left: `--${flag.name} ${flag.value}`,
+    left: flag.value === null ? `--${flag.name}` : `--${flag.name} ${flag.value}`,
     right: describe(flag),
   }));
   shown.push({ left: '--help', right: 'show this' });

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { failpoints } from '#kernel/failpoint.ts';
 
 /**
  * Every setting that exists: its type, bounds, default and what it does. The environment variable is the name in
@@ -210,8 +211,30 @@ export function loadConfig(input: ConfigInput): Config {
     const shown = setting.secret ? 'its value' : JSON.stringify(value);
     wrong.push(`${given?.source ?? 'default'}: ${shown} is not valid, it must be ${setting.values}`);
   }
+  if (wrong.length === 0) wrong.push(...contradictions(values as Config));
   if (wrong.length > 0) throw new AppError('config_invalid', wrong.join('\n'), { wrong });
   return Object.freeze(values) as Config;
+}
+
+/** What settings that are valid alone cannot be together. */
+function contradictions(config: Config): string[] {
+  const wrong: string[] = [];
+  if (config.role !== 'all' && config.databaseUrl === undefined) {
+    wrong.push(
+      `ROLE ${config.role} needs DATABASE_URL: processes that share a database cannot bring their own`,
+    );
+  }
+  if ((config.bitcoinRpcUser === undefined) !== (config.bitcoinRpcPassword === undefined)) {
+    wrong.push('BITCOIN_RPC_USER and BITCOIN_RPC_PASSWORD are given together or not at all');
+  }
+  if (config.bitcoinCookieFile !== undefined && config.bitcoinRpcUser !== undefined) {
+    wrong.push('BITCOIN_COOKIE_FILE and BITCOIN_RPC_USER exclude each other');
+  }
+  const point = config.failpoint?.split(':', 1)[0];
+  if (point !== undefined && !failpoints.some((known) => known === point)) {
+    wrong.push(`FAILPOINT: there is no point ${point}, but ${failpoints.join(', ')}`);
+  }
+  return wrong;
 }
 
 function givenText(setting: Setting, { env, flags }: ConfigInput): { text: string; source: string } | null {

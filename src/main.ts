@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { errorCodes } from '#kernel/errors/error-codes.ts';
+import { armFailpoint, failpoints } from '#kernel/failpoint.ts';
 import { createLifecycle, type Lifecycle, type StopReason } from '#kernel/lifecycle.ts';
 import { createLogger, type Logger } from '#kernel/logger.ts';
 import { type CommandLine, exitCodes, parseCommandLine } from './cli.ts';
@@ -37,6 +38,7 @@ async function main(words: readonly string[]): Promise<void> {
     process.exitCode = report(error);
     return;
   }
+  armForTest(config.failpoint);
   const lifecycle = createLifecycle();
   const logger = createLogger(config.logLevel);
   listenForTheEnd(lifecycle, logger);
@@ -52,6 +54,13 @@ async function main(words: readonly string[]): Promise<void> {
     if (lifecycle.signal.aborted) await end(lifecycle, logger, 'done', interrupted(lifecycle.reason));
     else await end(lifecycle, logger, 'error', report(error));
   }
+}
+
+/** `NAME:N`, checked with the settings: this process kills itself when it passes that point for the Nth time. */
+function armForTest(setting: string | undefined): void {
+  const [name, passes] = setting?.split(':') ?? [];
+  const point = failpoints.find((known) => known === name);
+  if (point !== undefined) armFailpoint(point, Number(passes));
 }
 
 function listenForTheEnd(lifecycle: Lifecycle, logger: Logger): void {

@@ -41,7 +41,11 @@ export async function indexBlocks(
     onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),
   });
   lifecycle.add('indexer connections', () => pool.end());
-  const progress = createProgress(process.stderr, () => performance.now());
+  const progress = createProgress(
+    process.stderr,
+    () => performance.now(),
+    (fields) => logger.info(fields, 'indexing'),
+  );
   const sealerLog = logger.child({ part: 'sealer' });
   const sealer = createSealer({
     pool,

@@ -5,8 +5,8 @@ import type { Config, SettingName } from '#src/config.ts';
 /** A flag of a command: one that sets a setting (config.ts), or one of the command alone. */
 export interface CommandFlag {
   readonly name: string;
-  /** What stands for its value in the help. Every flag takes one. */
-  readonly value: string;
+  /** What stands for its value in the help; null: it takes none, and is `true` where it is given. */
+  readonly value: string | null;
   readonly description: string;
   /** The setting that it goes before; null: it is the command's own. */
   readonly setting: SettingName | null;

@@ -1,8 +1,8 @@
 import { type SettingName, settings } from '#src/config.ts';
 import { type CommandFlag, UsageError } from './command.ts';
 
-/** The flag of a setting, with its description and default from the schema. */
-export function settingFlag(name: SettingName, value: string, defaultText?: string): CommandFlag {
+/** The flag of a setting, with its description and default from the schema. `value` is null for a setting that is true or false. */
+export function settingFlag(name: SettingName, value: string | null, defaultText?: string): CommandFlag {
   const setting = settings.find((candidate) => candidate.name === name);
   if (setting === undefined || setting.flag === null) throw new Error(`setting ${name} has no flag`);
   return {
@@ -10,7 +10,8 @@ export function settingFlag(name: SettingName, value: string, defaultText?: stri
     value,
     description: setting.description,
     setting: name,
-    default: defaultText ?? setting.default,
+    // a flag without a value has no default to show: it is left out
+    default: value === null ? null : (defaultText ?? setting.default),
   };
 }
 

@@ -6,11 +6,19 @@ export interface ProgressState {
   readonly inscriptions: number;
 }
 
-/** Where progress is shown: a terminal that a line can be drawn on again and again, or a plain stream. */
+/** Where progress is shown: a terminal that a line can be drawn on again and again, or the log. */
 export interface ProgressOutput {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;
+}
+
+/** As the log shows it. */
+export interface ProgressFields extends ProgressState {
+  readonly megabytesPerSecond: number;
+  readonly seconds: number;
+  /** Null before the first block. */
+  readonly secondsLeft: number | null;
 }
 
 export interface Progress {
@@ -25,8 +33,15 @@ const drawEveryMs = 100;
 const lineEveryMs = 5000;
 const barWidth = 28;
 
-/** A bar on a terminal; elsewhere a line at the start, every five seconds, and at the end. `now` is in milliseconds. */
-export function createProgress(output: ProgressOutput, now: () => number): Progress {
+/**
+ * A bar on a terminal; elsewhere `log` is told at the start, every five seconds, and at the end. `now` is in
+ * milliseconds.
+ */
+export function createProgress(
+  output: ProgressOutput,
+  now: () => number,
+  log: (fields: ProgressFields) => void,
+): Progress {
   const startedAt = now();
   const everyMs = output.isTTY === true ? drawEveryMs : lineEveryMs;
   let drawnAt = Number.NEGATIVE_INFINITY;
@@ -35,11 +50,12 @@ export function createProgress(output: ProgressOutput, now: () => number): Progr
   const draw = (state: ProgressState): void => {
     drawnAt = now();
     shown = state;
-    const text = progressText(state, (drawnAt - startedAt) / 1000);
+    const seconds = (drawnAt - startedAt) / 1000;
     if (output.isTTY !== true) {
-      output.write(`indexing: ${text}\n`);
+      log(progressFields(state, seconds));
       return;
     }
+    const text = progressText(state, seconds);
     const share = state.blocksTotal === 0 ? 1 : state.blocks / state.blocksTotal;
     const full = Math.round(share * barWidth);
     const line = `${'█'.repeat(full)}${'░'.repeat(barWidth - full)} ${text}`;
@@ -73,6 +89,17 @@ export function progressText(state: ProgressState, seconds: number): string {
     parts.push(`${durationText(seconds)} taken`);
   }
   return parts.join(', ');
+}
+
+function progressFields(state: ProgressState, seconds: number): ProgressFields {
+  const { blocks, blocksTotal, bytes } = state;
+  const perSecond = seconds > 0 ? bytes / 1e6 / seconds : 0;
+  return {
+    ...state,
+    megabytesPerSecond: Math.round(perSecond * 10) / 10,
+    seconds: Math.round(seconds),
+    secondsLeft: blocks === 0 ? null : Math.round((seconds / blocks) * (blocksTotal - blocks)),
+  };
 }
 
 function durationText(seconds: number): string {

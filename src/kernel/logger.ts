@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { isatty } from 'node:tty';
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 
 export type { Logger } from 'pino';
 
@@ -12,17 +12,70 @@ const stderr = 2;
  * development dependency), lines of JSON everywhere else. Written synchronously: the last line before an end is there.
  */
 export function createLogger(level: string): Logger {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (isatty(stderr)) {
-    const pretty = prettyStream();
-    if (pretty !== null) return pino(options, pretty);
-  }
-  return pino(options, pino.destination({ dest: stderr, sync: true }));
+  const pretty = isatty(stderr) ? prettyStream() : null;
+  return loggerInto(pretty ?? pino.destination({ dest: stderr, sync: true }), level);
 }
 
-type PrettyFactory = (options: Record<string, unknown>) => NodeJS.WritableStream;
+/** The same logger with its lines written elsewhere. */
+export function loggerInto(destination: DestinationStream, level: string): Logger {
+  const options: LoggerOptions = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: shownError, error: shownError },
+    // by key, whatever object they come in; what is within texts goes in the hook
+    redact: { paths: secretPaths, censor: hidden },
+    hooks: { streamWrite: withoutPasswords },
+  };
+  return pino(options, destination);
+}
 
-function prettyStream(): NodeJS.WritableStream | null {
+const hidden = '***';
+const secretKeys = ['password', 'secretKey', 'authorization', 'cookie', '["x-api-key"]'];
+const secretPaths = secretKeys.flatMap((key) =>
+  key.startsWith('[') ? [key, `*${key}`, `*.*${key}`] : [key, `*.${key}`, `*.*.${key}`],
+);
+
+/** The password of any URL in a line. Neither part may hold a quote: the end of a JSON text is never crossed. */
+function withoutPasswords(line: string): string {
+  return line.replaceAll(/(:\/\/[^\s"/@:]*):[^\s"/@]+@/gu, `$1:${hidden}@`);
+}
+
+/** An error as the log shows it. */
+export interface ShownError {
+  readonly type: string;
+  readonly message: string;
+  /** Of an AppError, of the system, or SQLSTATE. */
+  readonly code?: string | number;
+  readonly details?: unknown;
+  readonly stack?: string;
+  readonly cause?: ShownError;
+}
+
+/** A chain of causes is as long as there are layers; one in a circle must end too. */
+const causesMax = 5;
+
+/**
+ * Message, code, stack and causes of an error and nothing else that hangs on it: a lost connection carries its whole client, keys
+ * included.
+ */
+export function shownError(error: unknown, depth = 0): ShownError {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
+  const { code, details } = error as { code?: unknown; details?: unknown };
+  const isOurs = error.name === 'AppError';
+  return {
+    type: error.name,
+    message: error.message,
+    ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
+    ...(isOurs && details !== undefined && Object.keys(details as object).length > 0 ? { details } : {}),
+    ...(error.stack === undefined ? {} : { stack: error.stack }),
+    ...(error.cause === undefined || depth >= causesMax ? {} : { cause: shownError(error.cause, depth + 1) }),
+  };
+}
+
+type PrettyFactory = (options: Record<string, unknown>) => DestinationStream;
+
+function prettyStream(): DestinationStream | null {
   try {
     const factory = createRequire(import.meta.url)('pino-pretty') as PrettyFactory;
     return factory({ destination: stderr, sync: true, colorize: true, translateTime: 'SYS:HH:MM:ss' });

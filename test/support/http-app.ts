@@ -2,6 +2,7 @@ import { type Logger, pino } from 'pino';
 import { buildApp } from '#http/app.ts';
 import type { App } from '#http/app-dependencies.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
+import { loggerInto } from '#kernel/logger.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres-engine.ts';
 import { createSearchService } from '#search/search-service.ts';
@@ -31,14 +32,10 @@ export async function createHttpApp(
   await insertChain(database.pool, blocks, network);
   const engine = createPostgresEngine();
   const logged: Record<string, unknown>[] = [];
-  const logger = pino(
-    { level: 'info' },
-    {
-      write: (line: string) => {
-        logged.push(JSON.parse(line) as Record<string, unknown>);
-      },
-    },
-  );
+  const write = (line: string): void => {
+    logged.push(JSON.parse(line) as Record<string, unknown>);
+  };
+  const logger = loggerInto({ write }, 'info');
   const app = buildApp({
     pool: database.pool,
     search: search ?? createSearchService({ pool: database.pool, engine }),

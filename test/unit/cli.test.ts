@@ -8,7 +8,7 @@ describe('help', () => {
     const line = parseCommandLine([command.name, '--help']);
     if (line.kind !== 'help') throw new Error('no help');
     for (const flag of command.flags) {
-      expect(line.text).toContain(`--${flag.name} ${flag.value}`);
+      expect(line.text).toContain(`--${flag.name}${flag.value === null ? '' : ` ${flag.value}`}`);
       if (flag.default !== null) expect(line.text).toContain(`(default ${flag.default})`);
     }
     expect(parseCommandLine(['help', command.name])).toEqual(line);
@@ -49,7 +49,9 @@ describe('a command line', () => {
     { words: ['help', 'sevre'], says: 'unknown command sevre' },
     { words: ['--port', '1', 'serve'], says: 'the command comes first' },
     { words: ['serve', '--prot', '1'], says: "unknown option '--prot'; satscribe serve --help" },
-    { words: ['serve', '--port'], says: 'satscribe serve --help' },
+    { words: ['serve', '--port'], says: 'option --port needs a value; satscribe serve --help' },
+    { words: ['serve', '--port', '--host', 'x'], says: 'option --port needs a value' },
+    { words: ['serve', '--port', '1', '--port=2'], says: '--port is given more than once' },
     { words: ['serve', '-p', '1'], says: "unknown option '-p'" },
     { words: ['serve', 'now'], says: 'unexpected word now' },
     { words: ['serve', '--', '--port'], says: 'unexpected word --port' },
@@ -90,6 +92,23 @@ describe('a command line', () => {
         }
       }),
     );
+  });
+});
+
+describe('a number below zero', () => {
+  it('is the value of the flag before it, so that the flag can say what it may be', () => {
+    expect(parseCommandLine(['index', '--until', '-1'])).toMatchObject({ flags: { until: '-1' } });
+    expect(() => parseCommandLine(['index', '-1'])).toThrow("unknown option '-1'");
+  });
+});
+
+describe('--version', () => {
+  it('is the version of the package', () => {
+    const line = parseCommandLine(['--version']);
+    expect(line).toEqual({
+      kind: 'help',
+      text: expect.stringMatching(/^satscribe \d+\.\d+\.\d+\n$/u) as string,
+    });
   });
 });
 

@@ -82,6 +82,22 @@ describe('loadConfig', () => {
     expect(error.message).toContain('environment variable LOG_LEVEL');
   });
 
+  it.each([
+    { env: { ROLE: 'api' }, says: 'ROLE api needs DATABASE_URL' },
+    { env: { ROLE: 'indexer' }, says: 'ROLE indexer needs DATABASE_URL' },
+    { env: { BITCOIN_RPC_USER: 'a' }, says: 'are given together or not at all' },
+    { env: { BITCOIN_RPC_PASSWORD: 'a' }, says: 'are given together or not at all' },
+    {
+      env: { BITCOIN_RPC_USER: 'a', BITCOIN_RPC_PASSWORD: 'b', BITCOIN_COOKIE_FILE: 'c' },
+      says: 'exclude each other',
+    },
+    { env: { FAILPOINT: 'nowhere:1' }, says: 'there is no point nowhere, but fetch, parse' },
+  ])('refuses $env, which cannot be together', ({ env, says }) => {
+    const error = failure(() => loadConfig({ env }));
+    expect(error.code).toBe('config_invalid');
+    expect(error.message).toContain(says);
+  });
+
   it('does not show a secret that is wrong', () => {
     const error = failure(() => loadConfig({ env: { DATABASE_URL: 'mysql://user:hidden-word@host/db' } }));
     expect(error.message).toContain('DATABASE_URL');

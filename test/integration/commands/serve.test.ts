@@ -94,7 +94,7 @@ describe('demo', () => {
   });
 
   it('ends at once when it is told to a second time, and the next start copes with what is left', async () => {
-    const first = start(['demo', '--sample', 'regtest', '--port', '0']);
+    const first = start(['demo', '--sample', 'regtest', '--port', '0', '--log-level', 'info']);
     await once(first.child.stderr!, 'data');
     first.child.kill('SIGINT');
     // later than the same signal handed on by npm would come; it may have ended by itself before

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createProgress, progressText } from '#src/commands/progress.ts';
+import { createProgress, type ProgressFields, progressText } from '#src/commands/progress.ts';
 
 const state = { blocks: 3, blocksTotal: 12, bytes: 6_000_000, inscriptions: 12_345 };
 
@@ -24,27 +24,39 @@ describe('progressText', () => {
 describe('progress', () => {
   const record = (
     isTTY: boolean,
-  ): { text: string[]; clock: { ms: number }; progress: ReturnType<typeof createProgress> } => {
+  ): {
+    text: string[];
+    logged: ProgressFields[];
+    clock: { ms: number };
+    progress: ReturnType<typeof createProgress>;
+  } => {
     const text: string[] = [];
+    const logged: ProgressFields[] = [];
     const clock = { ms: 0 };
     const output = { isTTY, columns: 60, write: (part: string) => text.push(part) };
-    return { text, clock, progress: createProgress(output, () => clock.ms) };
+    const progress = createProgress(
+      output,
+      () => clock.ms,
+      (fields) => logged.push(fields),
+    );
+    return { text, logged, clock, progress };
   };
 
-  it('is a few plain lines where there is no terminal', () => {
-    const { text, clock, progress } = record(false);
+  it('is a few lines of the log where there is no terminal', () => {
+    const { text, logged, clock, progress } = record(false);
     for (let blocks = 1; blocks <= 12; blocks++) {
       clock.ms = blocks * 1000;
       progress.update({ ...state, blocks });
     }
     progress.finish();
-    expect(text.map((line) => line.split(',')[0])).toEqual([
-      'indexing: 1/12 blocks',
-      'indexing: 6/12 blocks',
-      'indexing: 11/12 blocks',
-      'indexing: 12/12 blocks',
+    expect(logged.map(({ blocks, secondsLeft }) => [blocks, secondsLeft])).toEqual([
+      [1, 11],
+      [6, 6],
+      [11, 1],
+      [12, 0],
     ]);
-    expect(text.every((line) => line.endsWith('\n') && !line.includes('\u001b'))).toBe(true);
+    expect(logged[1]).toEqual({ ...state, blocks: 6, megabytesPerSecond: 1, seconds: 6, secondsLeft: 6 });
+    expect(text).toEqual([]);
   });
 
   it('draws one line over and over on a terminal, never wider than it', () => {

@@ -1,0 +1,82 @@
+import { EventEmitter } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { type Logger, loggerInto } from '#kernel/logger.ts';
+
+function recordingLogger(): { logger: Logger; lines: string[]; last: () => Record<string, unknown> } {
+  const lines: string[] = [];
+  const logger = loggerInto({ write: (line) => lines.push(line) }, 'info');
+  return { logger, lines, last: () => JSON.parse(lines.at(-1) ?? '') as Record<string, unknown> };
+}
+
+/** As `pg` throws it: the error of a lost connection carries the client with all that it knows. */
+function lostConnection(): Error {
+  const client = Object.assign(new EventEmitter(), {
+    connectionParameters: { user: 'satscribe', password: 'hidden-word' },
+    secretKey: 4711,
+  });
+  return Object.assign(new Error('Connection terminated unexpectedly'), { client, code: '57P01' });
+}
+
+describe('an error in the log', () => {
+  it('is its message, code and stack, and nothing else that hangs on it', () => {
+    const { logger, lines, last } = recordingLogger();
+    logger.warn({ err: lostConnection() }, 'an idle connection was lost');
+    expect(Object.keys(last()['err'] as object)).toEqual(['type', 'message', 'code', 'stack']);
+    expect(last()).toMatchObject({
+      msg: 'an idle connection was lost',
+      err: { message: 'Connection terminated unexpectedly', code: '57P01' },
+    });
+    expect(lines[0]).not.toContain('hidden-word');
+    expect(lines[0]).not.toContain('4711');
+  });
+
+  it('shows its causes in the same way, and ends where they go in a circle', () => {
+    const { logger, lines, last } = recordingLogger();
+    logger.error(
+      { err: new AppError('postgres_lost', 'It was lost.', { height: 7 }, lostConnection()) },
+      'x',
+    );
+    expect(last()).toMatchObject({
+      err: { code: 'postgres_lost', details: { height: 7 }, cause: { code: '57P01' } },
+    });
+    expect(lines[0]).not.toContain('hidden-word');
+    const circle = new Error('round');
+    circle.cause = circle;
+    logger.error({ err: circle }, 'x');
+    expect(lines).toHaveLength(2);
+  });
+
+  it('is also shown so by a child', () => {
+    const { logger, lines } = recordingLogger();
+    logger.child({ part: 'http' }).warn({ err: lostConnection() }, 'x');
+    expect(lines[0]).not.toContain('hidden-word');
+  });
+});
+
+describe('secrets', () => {
+  it('are hidden in URLs, wherever in a line', () => {
+    const { logger, lines } = recordingLogger();
+    const url = 'postgres://user:hidden-word@db:5432/x';
+    logger.info({ url, err: new Error(`no answer from ${url}`) }, `trying ${url}`);
+    expect(lines[0]).not.toContain('hidden-word');
+    expect(lines[0]).toContain('postgres://user:***@db:5432/x');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'trying postgres://user:***@db:5432/x' });
+  });
+
+  it('are hidden by their keys', () => {
+    const { logger, lines } = recordingLogger();
+    logger.info(
+      { password: 'hidden-word', headers: { cookie: 'hidden-word', 'x-api-key': 'hidden-word' } },
+      'x',
+    );
+    logger.info({ request: { headers: { authorization: 'hidden-word' } } }, 'x');
+    expect(lines.join('')).not.toContain('hidden-word');
+  });
+
+  it('leave other texts as they are', () => {
+    const { logger, last } = recordingLogger();
+    logger.info({ url: 'http://127.0.0.1:8332/rest/x@y', at: 'a:b@c' }, 'x');
+    expect(last()).toMatchObject({ url: 'http://127.0.0.1:8332/rest/x@y', at: 'a:b@c' });
+  });
+});
