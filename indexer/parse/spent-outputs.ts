@@ -1,6 +1,6 @@
+import { maxMoney } from '#kernel/bitcoin/consensus.ts';
 import type { BlockTables } from './block-tables.ts';
 import { compactSizeWidth, longCompactSize } from './compact-size.ts';
-import { maxMoney } from './walk-block.ts';
 
 /** Why spent outputs could not be used; `at` is a byte offset in them. */
 export interface BrokenSpentOutputs {

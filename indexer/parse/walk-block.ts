@@ -1,3 +1,4 @@
+import { blockLengthMax, maxMoney } from '#kernel/bitcoin/consensus.ts';
 import { blockFlags } from './block-columns.ts';
 import type { BlockTables } from './block-tables.ts';
 import { compactSizeWidth, longCompactSize } from './compact-size.ts';
@@ -13,10 +14,6 @@ export interface BrokenBlock {
 }
 
 export const headerLength = 80;
-/** Bitcoin Core's MAX_BLOCK_SERIALIZED_SIZE (consensus.h): no valid block is longer. */
-export const blockLengthMax = 4_000_000;
-/** Bitcoin Core's MAX_MONEY (amount.h), in sats. */
-export const maxMoney = 2_100_000_000_000_000;
 
 // the fewest bytes that each of these takes: what is claimed beyond them is not there, and no room is made for it
 const transactionLengthMin = 10;

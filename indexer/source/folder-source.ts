@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { blockLengthMax } from '#kernel/bitcoin/consensus.ts';
 import type {
   BlockRef,
   BlockSource,
@@ -14,8 +15,6 @@ import { type ChainFile, readChainFile } from './chain-file.ts';
 import { bestChain, chainTo } from './folder-chain.ts';
 import { type FolderListing, listFolder } from './folder-listing.ts';
 
-/** Bitcoin Core's MAX_BLOCK_SERIALIZED_SIZE (consensus.h): no valid block is longer. */
-const blockLengthMax = 4_000_000;
 /**
  * A block has at most 24,390 inputs (41 bytes each, of a million without witnesses), and no output with a script of
  * more than 10,000 bytes can be spent: that many of the longest, with their values and counts.

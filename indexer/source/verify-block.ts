@@ -1,4 +1,5 @@
 import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
+import { blockWeightMax } from '#kernel/bitcoin/consensus.ts';
 import { hasProofOfWork } from '#kernel/bitcoin/proof-of-work.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { HashTree } from './hash-tree.ts';
@@ -24,8 +25,6 @@ export interface Claim {
 const headerLength = 80;
 const merkleRootAt = 36;
 const bitsAt = 72;
-/** Bitcoin Core's MAX_BLOCK_WEIGHT (consensus.h); its MAX_BLOCK_SERIALIZED_SIZE is the same number of bytes. */
-const weightMax = 4_000_000;
 const witnessScaleFactor = 4;
 /** Shortest transaction: so many cannot be there where a count claims them. */
 const transactionLengthMin = 10;
@@ -52,8 +51,8 @@ const commitmentLengthMin = 38;
  * Cost: the bytes twice through sha256 (txid and wtxid), and two small hashes a transaction for each tree.
  */
 export function verifyBlock(block: Uint8Array<ArrayBuffer>, claim: Claim): Verification {
-  if (block.length > weightMax) {
-    return { ok: false, code: 'block_oversized', at: weightMax, message: 'no valid block is as long' };
+  if (block.length > blockWeightMax) {
+    return { ok: false, code: 'block_oversized', at: blockWeightMax, message: 'no valid block is as long' };
   }
   try {
     return verify(block, claim) ?? { ok: true };
@@ -74,7 +73,7 @@ function verify(block: Uint8Array<ArrayBuffer>, claim: Claim): Verification | nu
     return corrupt(bitsAt, 'the header lacks the proof of work that its network asks for');
   }
   const hashes = hashTransactions(block);
-  if (hashes.weight > weightMax) {
+  if (hashes.weight > blockWeightMax) {
     return { ok: false, code: 'block_oversized', at: block.length, message: 'the block is too heavy' };
   }
   const distinct = txids.fold();
