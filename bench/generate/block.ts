@@ -51,6 +51,12 @@ export class BlockBuilder {
   private readonly txids = new ByteWriter(1 << 18);
   private readonly wtxids = new ByteWriter(1 << 18);
   private transactions = 0;
+  private strippedBytes = 0;
+
+  /** Weight units of what was added (BIP 141): header and coinbase are not in it. */
+  get weight(): number {
+    return this.body.length + 3 * this.strippedBytes;
+  }
 
   /** Appends a transaction and gives its txid. */
   add(transaction: Transaction): Uint8Array {
@@ -59,6 +65,7 @@ export class BlockBuilder {
     this.stripped.clear();
     writeTransaction(this.stripped, transaction, false);
     const txid = doubleHash(this.stripped.view());
+    this.strippedBytes += this.stripped.length;
     this.txids.set(txid);
     this.wtxids.set(doubleHash(this.body.bytes.subarray(start, this.body.length)));
     this.transactions++;
@@ -89,6 +96,7 @@ export class BlockBuilder {
     block.set(this.body.view());
     for (const part of [this.body, this.txids, this.wtxids]) part.clear();
     this.transactions = 0;
+    this.strippedBytes = 0;
     return { hash, bytes: block.view(), coinbase: coinbaseTxid };
   }
 }

@@ -1,4 +1,5 @@
 import type { ByteWriter } from './byte-writer.ts';
+import { tag, writeEnvelope, writePush } from './envelope.ts';
 
 export interface Input {
   /** Txid of the output that is spent, internal order. */
@@ -48,21 +49,6 @@ export function writeTransaction(out: ByteWriter, transaction: Transaction, with
   out.u32(0);
 }
 
-function writePush(out: ByteWriter, bytes: Uint8Array): void {
-  if (bytes.length <= 75) out.u8(bytes.length);
-  else if (bytes.length <= 255) {
-    out.u8(0x4c);
-    out.u8(bytes.length);
-  } else {
-    out.u8(0x4d);
-    out.u8(bytes.length & 0xff);
-    out.u8(bytes.length >> 8);
-  }
-  out.set(bytes);
-}
-
-const pushMaxBytes = 520; // consensus bound of a pushed element
-
 /** The script of an ordinary reveal: key, OP_CHECKSIG, envelope with a content type and a body in pushes of 520 bytes. */
 export function writeRevealScript(
   out: ByteWriter,
@@ -72,13 +58,5 @@ export function writeRevealScript(
 ): void {
   writePush(out, key);
   out.u8(0xac);
-  out.u8(0x00);
-  out.u8(0x63);
-  writePush(out, Buffer.from('ord'));
-  out.u8(1);
-  out.u8(1);
-  writePush(out, contentType);
-  out.u8(0x00);
-  for (let at = 0; at < body.length; at += pushMaxBytes) writePush(out, body.subarray(at, at + pushMaxBytes));
-  out.u8(0x68);
+  writeEnvelope(out, { fields: [[tag.contentType, contentType]], body });
 }

@@ -1,0 +1,107 @@
+import { BlockBuilder, regtestGenesis } from './block.ts';
+import type { Input, Output } from './transaction.ts';
+
+/** An output that can be spent. */
+export interface Coin extends Output {
+  readonly txid: Uint8Array;
+  readonly vout: number;
+}
+
+export interface SpentCoin {
+  readonly coin: Coin;
+  readonly witness: readonly Uint8Array[];
+}
+
+/** A block that a regtest node takes, and what its coinbase made. */
+export interface ValidBlock {
+  readonly height: number;
+  /** 32 bytes, internal order. */
+  readonly hash: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Spendable `coinbaseMaturity` blocks later; value 0 where nothing was claimed. */
+  readonly coinbase: Coin;
+}
+
+export interface MineOptions {
+  readonly coinbaseScript: Uint8Array;
+  /** Satoshis of the reward that nobody claims: ord counts them as lost. */
+  readonly unclaimed?: number;
+  /** Seconds of the header; absent: ten minutes a height after the network's first block. */
+  readonly time?: number;
+}
+
+export const coinbaseMaturity = 100;
+/** Consensus bound, less room for header and coinbase. */
+export const blockWeightMax = 4_000_000 - 4000;
+
+const firstSubsidy = 5_000_000_000;
+const halvingInterval = 150; // of regtest's nodes
+const genesisTime = 1_296_688_602;
+const blockIntervalSeconds = 600;
+const noBytes = new Uint8Array(0);
+
+/** Satoshis that the coinbase of a height may make. */
+function subsidyAt(height: number): number {
+  return Math.floor(firstSubsidy / 2 ** Math.floor(height / halvingInterval));
+}
+
+/**
+ * A witness program of version 2, for which consensus has no rule yet: any witness spends it (BIP 141), without a
+ * signature and without a bound on its items. ord reads an envelope from the second to last item whatever is spent.
+ * 20 or 32 bytes of program make outputs as long as mainnet's.
+ */
+export function openScript(program: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from([0x52, program.length]), program]);
+}
+
+/** Puts transactions into blocks, each on the one before it, and counts fees. The caller knows which coins there are. */
+export class ValidBlocks {
+  private tip: { readonly height: number; readonly hash: Uint8Array } = {
+    height: 0,
+    hash: regtestGenesis.hash,
+  };
+  private readonly builder = new BlockBuilder();
+  private fees = 0;
+
+  get height(): number {
+    return this.tip.height;
+  }
+
+  get weight(): number {
+    return this.builder.weight;
+  }
+
+  /** What the transactions of the block under construction left for its coinbase. */
+  get collectedFees(): number {
+    return this.fees;
+  }
+
+  /** The next block follows this one: the way to another branch. */
+  continueFrom(tip: { readonly height: number; readonly hash: Uint8Array }): void {
+    this.tip = tip;
+  }
+
+  /** Adds a transaction and gives its outputs. */
+  spend(inputs: readonly SpentCoin[], outputs: readonly Output[]): Coin[] {
+    const spent: Input[] = inputs.map(({ coin, witness }) => ({
+      txid: coin.txid,
+      vout: coin.vout,
+      scriptSig: noBytes,
+      witness,
+    }));
+    for (const { coin } of inputs) this.fees += coin.value;
+    for (const { value } of outputs) this.fees -= value;
+    const txid = this.builder.add({ inputs: spent, outputs });
+    return outputs.map((output, vout) => ({ ...output, txid, vout }));
+  }
+
+  mine({ coinbaseScript, unclaimed = 0, time }: MineOptions): ValidBlock {
+    const height = this.tip.height + 1;
+    const output = { value: subsidyAt(height) + this.fees - unclaimed, script: coinbaseScript };
+    const seconds = time ?? genesisTime + height * blockIntervalSeconds;
+    const { hash, bytes, coinbase } = this.builder.finish(height, this.tip.hash, seconds, [output]);
+    this.fees = 0;
+    this.tip = { height, hash };
+    return { height, hash, bytes: new Uint8Array(bytes), coinbase: { ...output, txid: coinbase, vout: 0 } };
+  }
+}
