@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { type Static, Type } from 'typebox';
+import { blockAt } from '#chain/block.queries.ts';
 import { inscriptionDetail } from '#chain/inscription.queries.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { RecordPage, SearchRecord } from '#kernel/contracts/search-service.ts';
@@ -7,7 +8,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Card } from '#web/cards.ts';
-import { type ResultsQuestion, resultsPage } from '#web/results.page.ts';
+import { type ResultsQuestion, type ResultsView, resultsPage } from '#web/results.page.ts';
 import type { AppDependencies } from './app-dependencies.ts';
 import { findTarget } from './ord-search.ts';
 import { sendPage } from './send-page.ts';
@@ -115,7 +116,7 @@ async function show(
     cards: value.records.map(recordCard),
     totalItems: value.totalItems,
     totalPages: Math.ceil(value.totalItems / resultsPerPage),
-    numbered: asked.question.kind === 'text' ? await inscriptionNumbered(deps, asked.query) : null,
+    ...(asked.question.kind === 'text' ? await namedBy(deps, asked.query) : { numbered: null, height: null }),
   };
   return sendPage(reply, resultsPage(view));
 }
@@ -131,15 +132,19 @@ function recordCard(record: SearchRecord): Card {
   };
 }
 
-/** The inscription that has a text as its number. */
-async function inscriptionNumbered(
+/** The inscription that has a text as its number, and the block that has it as its height. */
+async function namedBy(
   { pool }: AppDependencies,
   text: string,
-): Promise<{ id: string; number: number } | null> {
-  if (!/^-?\d{1,9}$/u.test(text)) return null;
+): Promise<Pick<ResultsView, 'numbered' | 'height'>> {
+  if (!/^-?\d{1,9}$/u.test(text)) return { numbered: null, height: null };
   const number = Number(text);
-  const detail = await withSnapshot(pool, ({ client }) =>
-    inscriptionDetail(client, { kind: 'number', number }),
-  );
-  return detail === null ? null : { id: formatInscriptionId(detail.id.txid, detail.id.index), number };
+  return withSnapshot(pool, async ({ client }) => {
+    const detail = await inscriptionDetail(client, { kind: 'number', number });
+    const block = await blockAt(client, { kind: 'height', height: number });
+    return {
+      numbered: detail && { id: formatInscriptionId(detail.id.txid, detail.id.index), number },
+      height: block?.height ?? null,
+    };
+  });
 }

@@ -13,13 +13,15 @@ export interface Layout {
   readonly site: Site | null;
   /** Shown in the search box. */
   readonly query?: string;
+  /** How that was searched (`in`, `all`): the box keeps it. */
+  readonly mode?: Readonly<Record<string, string>>;
   /** The search box stands in the page itself. */
   readonly isHome?: boolean;
   readonly main: HtmlValue;
 }
 
 /** The frame of all pages. */
-export function layout({ title, site, query = '', isHome = false, main }: Layout): Markup {
+export function layout({ title, site, query = '', mode = {}, isHome = false, main }: Layout): Markup {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -36,7 +38,7 @@ export function layout({ title, site, query = '', isHome = false, main }: Layout
 <a class="skip" href="#main">Skip to content</a>
 <header class="top">
   <a class="brand" href="/"><img src="${assets.icon}" alt="" width="26" height="26">Satscribe</a>
-  ${!isHome && searchForm(query, 'compact')}
+  ${!isHome && searchForm(query, 'compact', mode)}
   <nav aria-label="Main">
     <a href="/blocks">Blocks</a>
     <a href="/status">Status</a>
@@ -59,12 +61,18 @@ function siteWords({ network, tipHeight }: Site): Markup {
 }
 
 /** The one search box; `/` focuses it. */
-export function searchForm(query: string, size: 'compact' | 'large'): Markup {
+export function searchForm(
+  query: string,
+  size: 'compact' | 'large',
+  mode: Readonly<Record<string, string>> = {},
+): Markup {
+  const label = mode['in'] === 'metadata' ? 'Search metadata' : 'Search';
   return html`<form class="search ${size}" action="/" method="get" role="search">
   <div class="box">
     <input name="q" type="search" value="${query}" required maxlength="10000" autocomplete="off" autocapitalize="off" spellcheck="false"
-      aria-label="Search inscriptions" placeholder="${size === 'large' ? 'Words, an id, a number, or a file’s sha256' : 'Search'}">
-    <button type="submit">Search</button>
+      aria-label="Search inscriptions" placeholder="${size === 'large' ? 'Words, an id, a number, or a file’s sha256' : label}">
+    ${Object.entries(mode).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+    <button type="submit">${label}</button>
   </div>
   ${
     size === 'large' &&

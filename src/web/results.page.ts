@@ -1,5 +1,5 @@
 import { type Card, cardList } from './cards.ts';
-import { plural } from './format.ts';
+import { grouped, plural } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
 import { layout, type Site } from './layout.ts';
 import { pagesNav } from './pages-nav.ts';
@@ -21,19 +21,23 @@ export interface ResultsView {
   readonly parameters: Readonly<Record<string, string>>;
   /** An inscription that has the query as its number. */
   readonly numbered: { readonly id: string; readonly number: number } | null;
+  /** The query, where it is the height of a block that is indexed. */
+  readonly height: number | null;
 }
 
 export function resultsPage(view: ResultsView): Markup {
-  const { site, query, question, cards, page, totalItems, totalPages, parameters, numbered } = view;
+  const { site, query, question, cards, page, totalItems, totalPages, parameters, numbered, height } = view;
   const needles = question.kind === 'text' && question.where === 'content' ? question.needles : [];
   const nav = pagesNav({ path: '/', parameters, page, totalPages });
   return layout({
     title: `${query} · Satscribe`,
     site,
     query,
+    mode: modeOf(parameters),
     main: html`<section class="results">
 <h1 class="count">${heading(question, totalItems)}</h1>
 ${numbered !== null && html`<p class="hint">Inscription <a href="/inscription/${numbered.id}">#${numbered.number}</a> has this number.</p>`}
+${height !== null && html`<p class="hint"><a href="/block/${height}">Block ${grouped(height)}</a> has this height.</p>`}
 ${otherReading(question, parameters)}
 ${cards.length > 0 ? cardList(cards, needles) : nothing(question, page, totalItems)}
 ${nav}
@@ -41,9 +45,14 @@ ${nav}
   });
 }
 
+/** What of a search's parameters says how it searched, not what. */
+function modeOf(parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => name === 'in' || name === 'all'));
+}
+
 function heading(question: ResultsQuestion, totalItems: number): HtmlValue {
   if (question.kind === 'hash') {
-    if (totalItems === 0) return html`New: nobody inscribed this file before`;
+    if (totalItems === 0) return html`New: no inscription that is indexed here has this content`;
     return html`Inscribed ${totalItems === 1 ? 'once' : `${plural(totalItems, 'time')}`} already, first by`;
   }
   const quoted = question.needles.map((needle) => html`<q>${needle}</q>`);

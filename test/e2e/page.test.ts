@@ -174,7 +174,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
       buffer: Buffer.from('new'),
     });
     await page.waitForURL('**/?hash=*');
-    expect(await page.textContent('h1')).toBe('New: nobody inscribed this file before');
+    expect(await page.textContent('h1')).toBe('New: no inscription that is indexed here has this content');
     expect(problems).toEqual([]);
   });
 

@@ -270,6 +270,18 @@ describe('pages', () => {
     expect(await target('a', '&in=metadata&all=1')).toBe('/?text=a&in=metadata&all=1');
   });
 
+  test('keep how was searched in the box at the top', async () => {
+    const { body } = await get('/?text=12345&in=metadata&all=1');
+    expect(body).toContain('<input type="hidden" name="in" value="metadata">');
+    expect(body).toContain('<input type="hidden" name="all" value="1">');
+    expect((await get('/?text=first')).body).not.toContain('type="hidden"');
+  });
+
+  test('offer the block of a height that was searched as text', async () => {
+    expect((await get('/?text=767430')).body).toContain('<a href="/block/767430">Block 767,430</a>');
+    expect((await get('/?text=767429')).body).not.toContain('<a href="/block/');
+  });
+
   test('offer the inscription of a number that was searched as text', async () => {
     expect((await get('/?text=7')).body).toContain(`<a href="/inscription/${idOf('sibling 3')}">#7</a>`);
   });
