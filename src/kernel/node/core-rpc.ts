@@ -1,0 +1,171 @@
+import http from 'node:http';
+import https from 'node:https';
+import BitcoinCore from 'bitcoin-core';
+import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Credentials, UserAndPassword } from './credentials.ts';
+import { failureOfCall, isUnauthorized } from './node-failure.ts';
+
+/** `getrawmempool true` of a full mempool is the longest answer that is asked for here; blocks come another way. */
+const answerBytesMax = 256 * 1024 * 1024;
+/** A scan of the mempool or the chain's tips of a busy node takes seconds; what takes longer has hung. */
+const timeoutDefaultMs = 60_000;
+/** bitcoind works on four calls at once (rpcthreads) and queues 64 (rpcworkqueue): never fill that queue alone. */
+const connectionsMax = 8;
+/** bitcoind closes idle connections after 30 s (rpcservertimeout): close them first, so that no call meets a closing one. */
+const idleConnectionMs = 10_000;
+
+export interface RpcBatchCall {
+  readonly method: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** NodeRpc, and many calls in one request: their results in the same order; one that failed throws for all. */
+export interface CoreRpc extends NodeRpc {
+  batch<Result>(calls: readonly RpcBatchCall[], options?: CallOptions): Promise<Result[]>;
+  close(): void;
+}
+
+interface CallResponse {
+  readonly statusCode: number;
+}
+interface CallRequest {
+  on(event: 'data', listener: (chunk: Uint8Array) => void): CallRequest;
+  abort(): void;
+}
+/** What is used of the requests of `bitcoin-core`: its own types know only the promises around them. */
+interface RequestLibrary {
+  post(
+    options: Record<string, unknown>,
+    callback: (error: unknown, response: CallResponse) => void,
+  ): CallRequest;
+  postAsync(options: Record<string, unknown>): Promise<CallResponse>;
+}
+
+/**
+ * Calls through the `bitcoin-core` package. Its requests are replaced at one point, `postAsync`, to bound the bytes and
+ * the time of an answer and to end a call by a signal; nothing that it throws leaves this file, because its errors may
+ * hold what was sent. Numbers of more than 15 characters come as strings.
+ */
+export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
+  const agentOptions = { keepAlive: true, maxSockets: connectionsMax, timeout: idleConnectionMs };
+  const agent = url.startsWith('https:') ? new https.Agent(agentOptions) : new http.Agent(agentOptions);
+
+  const client = new BitcoinCore({ host: url, logger: silent });
+  const library = client.request as unknown as RequestLibrary;
+  // `command` gets as far as `postAsync` before it returns: what is set just before belongs to that call
+  let optionsOfCall: CallOptions = {};
+  library.postAsync = (request) => boundedPost(library, { ...request, agent }, optionsOfCall);
+
+  const send = (
+    shown: UserAndPassword | null,
+    command: readonly unknown[],
+    options: CallOptions,
+  ): Promise<unknown> => {
+    optionsOfCall = options;
+    client.auth = shown === null ? null : { user: shown.user, pass: shown.password };
+    return client.command<unknown>(...command);
+  };
+
+  const authorised = async (
+    name: string,
+    command: readonly unknown[],
+    options: CallOptions,
+  ): Promise<unknown> => {
+    options.signal?.throwIfAborted();
+    const shown = await credentials.current();
+    try {
+      return await send(shown, command, options);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (!isUnauthorized(error) || !(await credentials.renew(shown))) {
+        throw failureOfCall(error, { url, name, redact: (text) => credentials.redact(text) });
+      }
+    }
+    try {
+      return await send(await credentials.current(), command, options);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      throw failureOfCall(error, { url, name, redact: (text) => credentials.redact(text) });
+    }
+  };
+
+  return {
+    url,
+    call: async <Result>(method: string, parameters: readonly unknown[] = [], options: CallOptions = {}) =>
+      (await authorised(method, [method, ...parameters], options)) as Result,
+    batch: async <Result>(calls: readonly RpcBatchCall[], options: CallOptions = {}) => {
+      const name = calls[0]?.method ?? 'nothing';
+      const results = await authorised(name, [calls], options);
+      return checkedBatch(results, calls, {
+        url,
+        name,
+        redact: (text) => credentials.redact(text),
+      }) as Result[];
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** The package writes every call and answer to a logger of its own, in detail. */
+const silent = { debug: () => undefined };
+
+function checkedBatch(
+  results: unknown,
+  calls: readonly RpcBatchCall[],
+  call: { url: string; name: string; redact: (text: string) => string },
+): unknown[] {
+  if (!Array.isArray(results) || results.length !== calls.length) {
+    throw new AppError(
+      'node_answer_invalid',
+      `The node at ${call.url} did not answer each of ${calls.length} calls of ${call.name}.`,
+      { method: call.name },
+    );
+  }
+  const failed: unknown = results.find((result) => result instanceof Error);
+  if (failed !== undefined) throw failureOfCall(failed, call);
+  return results;
+}
+
+/** One request within its bounds. Rejects with the library's errors, or `AppError` for what passed a bound. */
+async function boundedPost(
+  library: RequestLibrary,
+  request: Record<string, unknown>,
+  { signal, timeoutMs = timeoutDefaultMs }: CallOptions,
+): Promise<CallResponse> {
+  let timer: NodeJS.Timeout | undefined;
+  let stop: (() => void) | undefined;
+  try {
+    return await new Promise<CallResponse>((resolve, reject) => {
+      const running = library.post(
+        { ...request, timeout: timeoutMs, followRedirect: false },
+        (error, response) => {
+          if (error === null || error === undefined) resolve(response);
+          // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- turned into an AppError by the caller
+          else reject(error);
+        },
+      );
+      const end = (error: Error): void => {
+        running.abort();
+        reject(error);
+      };
+      let bytes = 0;
+      running.on('data', (chunk) => {
+        bytes += chunk.length;
+        if (bytes > answerBytesMax) {
+          end(new AppError('node_answer_invalid', `An answer has more than ${answerBytesMax} bytes.`));
+        }
+      });
+      // the library's own timeout starts anew with every byte
+      timer = setTimeout(
+        () => end(new AppError('node_unreachable', `There was no whole answer within ${timeoutMs} ms.`)),
+        timeoutMs,
+      );
+      stop = () => end(new Error('The call was given up.'));
+      signal?.addEventListener('abort', stop, { once: true });
+    });
+  } finally {
+    clearTimeout(timer);
+    if (stop !== undefined) signal?.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { NodeAuth } from './node-settings.ts';
+
+export interface UserAndPassword {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** bitcoind's own cookie has 75 bytes; what is longer is another file. */
+const cookieBytesMax = 4096;
+
+/** What is shown to the node. Held here alone, so that nothing else can put it into a message. */
+export class Credentials {
+  private readonly auth: NodeAuth;
+  private known: UserAndPassword | null = null;
+
+  constructor(auth: NodeAuth, fromUrl: UserAndPassword | null = null) {
+    this.auth = auth;
+    if (auth.kind === 'password') this.known = { user: auth.user, password: auth.password };
+    if (auth.kind === 'none') this.known = fromUrl;
+  }
+
+  /**
+   * Null where the node wants none, and where the cookie file is not there: a node removes it when it stops, so the
+   * call itself tells what is wrong. Throws `node_refused` for a cookie file that cannot be read.
+   */
+  async current(): Promise<UserAndPassword | null> {
+    if (this.auth.kind === 'cookie') this.known ??= await readCookie(this.auth.file);
+    return this.known;
+  }
+
+  /** After a refusal: whether there is something else to show than `refused`, as after a restart of the node. */
+  async renew(refused: UserAndPassword | null): Promise<boolean> {
+    if (this.auth.kind !== 'cookie') return false;
+    // another call may have read the new one meanwhile
+    if (this.known === refused) this.known = await readCookie(this.auth.file);
+    return this.known !== null && this.known.password !== refused?.password;
+  }
+
+  /** A text without what is secret. */
+  redact(text: string): string {
+    const password = this.known?.password ?? '';
+    return password === '' ? text : text.replaceAll(password, '***');
+  }
+}
+
+async function readCookie(file: string): Promise<UserAndPassword | null> {
+  let text: string;
+  try {
+    text = (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'unknown reason';
+    if (reason === 'ENOENT') return null;
+    throw new AppError('node_refused', `The cookie file ${file} cannot be read (${reason}).`, {
+      file,
+      reason,
+    });
+  }
+  const colon = text.indexOf(':');
+  if (colon <= 0 || text.length > cookieBytesMax) {
+    throw new AppError('node_refused', `${file} is not the cookie file of a node.`, { file });
+  }
+  return { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}

@@ -1,0 +1,79 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+
+/** RPC_IN_WARMUP (Bitcoin Core rpc/protocol.h). */
+const inWarmup = -28;
+/** What the `bitcoin-core` package says of an answer that is JSON but neither result nor error. */
+const noAnswer = 'An error occurred while processing the RPC call to bitcoind';
+/** What it says of an answer without a result. */
+const noResult = 'Missing `result` on the RPC call result';
+
+interface Call {
+  readonly url: string;
+  readonly name: string;
+  readonly redact: (text: string) => string;
+}
+
+/** Whether the node did not take user and password. */
+export function isUnauthorized(error: unknown): boolean {
+  return error instanceof Error && error.name === 'RpcError' && codeOf(error) === 401;
+}
+
+/**
+ * The AppError for what a call threw. What was thrown is not its `cause`: it may hold the request. An AppError stays
+ * as it is.
+ */
+export function failureOfCall(error: unknown, call: Call): AppError {
+  if (error instanceof AppError) return error;
+  const reason = call.redact(
+    error instanceof Error && error.message !== '' ? error.message : 'no reason given',
+  );
+  const code = codeOf(error);
+  if (error instanceof Error && error.name === 'RpcError' && typeof code === 'number') {
+    return failureOfAnswer(code, reason, call);
+  }
+  if (typeof code === 'string') {
+    return new AppError(
+      'node_unreachable',
+      `The node at ${call.url} does not answer ${call.name}: ${call.redact(reason)}`,
+      { method: call.name, reason: code },
+    );
+  }
+  return new AppError(
+    'node_answer_invalid',
+    `The node at ${call.url} gave no valid answer to ${call.name}.`,
+    {
+      method: call.name,
+    },
+  );
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code;
+}
+
+/** Positive codes are statuses of HTTP, negative ones those of the node. */
+function failureOfAnswer(code: number, reason: string, call: Call): AppError {
+  if (code < 0) return failureOfRpc(code, reason, call);
+  const details = { method: call.name, status: code };
+  const where = `The node at ${call.url}`;
+  if (code === 401 || code === 403) {
+    const why =
+      code === 401 ? 'the user, password or cookie is wrong' : 'calls from this address are not allowed';
+    return new AppError('node_refused', `${where} does not let us in: ${why}.`, details);
+  }
+  if (code === 503) return new AppError('node_unreachable', `${where} has too much to do (503).`, details);
+  return new AppError('node_answer_invalid', `${where} answers ${call.name} with status ${code}.`, details);
+}
+
+function failureOfRpc(rpcCode: number, reason: string, call: Call): AppError {
+  const details = { method: call.name, rpcCode };
+  let code: ErrorCode = 'node_call_failed';
+  if (rpcCode === inWarmup) code = 'node_warming_up';
+  if (reason === noAnswer || reason === noResult) code = 'node_answer_invalid';
+  return new AppError(
+    code,
+    `The node at ${call.url} answers ${call.name} with ${rpcCode}: ${reason}`,
+    details,
+  );
+}
