@@ -13,7 +13,7 @@ export default {
     room('search', '^search/', '^(search|src/kernel)/'),
     room('chain', '^src/chain/', '^src/(chain|kernel)/'),
     room('web', '^src/web/', '^src/(web|kernel)/'),
-    room('http', '^src/http/', '^(src/(http|web|chain|kernel)|search)/'),
+    room('http', '^src/http/', '^(src/(http|web|chain|kernel)|search|indexer/parse)/'),
     room(
       'commands',
       '^src/(commands/|main|cli|config)',

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type pg from 'pg';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
@@ -11,6 +13,10 @@ export interface AppDependencies {
   readonly search: SearchService;
   readonly network: NetworkParameters;
   readonly logger: FastifyBaseLogger;
+  /** Raw blocks of what is indexed, for answers that hold transactions; without it those are 404. */
+  readonly blocks?: BlockSource | null;
+  /** The node, for what the index does not have; without it that is 404 (docs/ord-api.md). */
+  readonly node?: NodeRpc | null;
 }
 
 export type App = FastifyInstance<

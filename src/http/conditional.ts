@@ -4,16 +4,16 @@ import type pg from 'pg';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 
 /** Counts up when the same tip and URL are answered with other bytes by newer code. */
-const answerVersion = 1;
+const answerVersion = 2;
 
 /**
- * The entity tag of an answer: it changes with the tip and with the question. Weak, because two instances at
- * one tip differ in `createdat` alone.
+ * The entity tag of an answer: it changes with the tip, with what was taken back below it, and with the question. Weak,
+ * because two instances at one tip differ in `createdat` alone.
  */
 export function answerTag(tip: Tip | null, url: string): string {
   const hash = createHash('sha256');
   hash.update(`${answerVersion} ${tip === null ? 'none' : tip.height} `);
-  if (tip !== null) hash.update(tip.hash);
+  if (tip !== null) hash.update(`${tip.undoEpoch} `).update(tip.hash);
   return `W/"${hash.update(url).digest('base64url').slice(0, 27)}"`;
 }
 
@@ -30,19 +30,22 @@ export function setMoment(request: FastifyRequest, reply: FastifyReply, tip: Tip
   reply.header('etag', answerTag(tip, request.url)).header('cache-control', 'no-cache');
 }
 
-/** True where the client's copy is of this very tip: a 304 is sent then, and nothing needs to be searched. */
+/**
+ * True where the client's copy is of this very tip: a 304 is sent then, and nothing needs to be searched. `*` names no
+ * copy that could be compared, and whether there is an answer is not known yet: it is answered in full.
+ */
 export async function answeredUnchanged(
   pool: pg.Pool,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<boolean> {
   const header = request.headers['if-none-match'];
-  if (header === undefined) return false;
-  const { rows } = await pool.query<{ tip_height: number | null; tip_hash: Buffer | null }>(
-    'SELECT tip_height, tip_hash FROM chain.state',
+  if (header === undefined || header.trim() === '*') return false;
+  const { rows } = await pool.query<{ height: number | null; hash: Buffer | null; undo_epoch: number }>(
+    'SELECT tip_height AS height, tip_hash AS hash, undo_epoch FROM chain.state',
   );
-  const { tip_height: height, tip_hash: hash } = rows[0] ?? { tip_height: null, tip_hash: null };
-  const tip = height === null || hash === null ? null : { height, hash };
+  const { height, hash, undo_epoch: undoEpoch } = rows[0] ?? { height: null, hash: null, undo_epoch: 0 };
+  const tip = height === null || hash === null ? null : { height, hash, undoEpoch };
   if (!matchesTag(header, answerTag(tip, request.url))) return false;
   setMoment(request, reply, tip);
   reply.code(304).send();

@@ -7,6 +7,8 @@ export interface Tip {
   readonly height: number;
   /** 32 bytes, internal order. */
   readonly hash: Uint8Array;
+  /** How often blocks were taken back: a gap below the tip is filled without a change of the tip itself. */
+  readonly undoEpoch: number;
 }
 
 /** A read of one moment: an open REPEATABLE READ transaction and the tip that it sees (null: nothing indexed). */

@@ -209,6 +209,17 @@ const table = {
     action: 'Check the id; what is indexed ends at the height in X-Indexed-Height.',
     retryable: true,
   },
+  no_node: {
+    meaning: 'The answer takes a node, or blocks, that this server does not have.',
+    action:
+      'Start the server with a node or with its folder of blocks; docs/ord-api.md says what comes from where.',
+    retryable: false,
+  },
+  method_not_allowed: {
+    meaning: 'The path is there, and not with this method.',
+    action: 'Use a method that the Allow header names.',
+    retryable: false,
+  },
   not_acceptable: {
     meaning: 'The content is stored in an encoding that the request does not accept.',
     action: 'Send Accept-Encoding with the encoding that the message names.',

@@ -4,11 +4,12 @@ import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 interface TipRow {
   tip_height: number | null;
   tip_hash: Buffer | null;
+  undo_epoch: number;
 }
 
 // One round trip for both: the first statement that reads fixes the moment, and it reads the tip.
 const openSnapshot =
-  'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT tip_height, tip_hash FROM chain.state';
+  'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT tip_height, tip_hash, undo_epoch FROM chain.state';
 
 /**
  * Runs `fn` in one moment of the database, and tells it the tip of that moment, so that whatever an answer says
@@ -35,5 +36,5 @@ export async function withSnapshot<T>(pool: pg.Pool, fn: (snapshot: Snapshot) =>
 
 function tipOf(row: TipRow | undefined): Tip | null {
   if (row === undefined || row.tip_height === null || row.tip_hash === null) return null;
-  return { height: row.tip_height, hash: row.tip_hash };
+  return { height: row.tip_height, hash: row.tip_hash, undoEpoch: row.undo_epoch };
 }

@@ -2,19 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { answerTag, matchesTag } from '#http/conditional.ts';
 import { needlesHeader } from '#http/needles-header.ts';
 
-const tip = { height: 5, hash: Buffer.alloc(32, 1) };
+const tip = { height: 5, hash: Buffer.alloc(32, 1), undoEpoch: 0 };
 
 describe('answerTag', () => {
-  test('depends on height, hash and URL, and on nothing else', () => {
+  test('depends on height, hash, undo epoch and URL, and on nothing else', () => {
     const tags = [
       answerTag(tip, '/search?text=a'),
       answerTag(tip, '/search?text=b'),
       answerTag({ ...tip, height: 6 }, '/search?text=a'),
       answerTag({ ...tip, hash: Buffer.alloc(32, 2) }, '/search?text=a'),
+      answerTag({ ...tip, undoEpoch: 1 }, '/search?text=a'),
       answerTag(null, '/search?text=a'),
     ];
     expect(new Set(tags).size).toBe(tags.length);
-    expect(answerTag({ height: 5, hash: Buffer.alloc(32, 1) }, '/search?text=a')).toBe(tags[0]);
+    expect(answerTag({ height: 5, hash: Buffer.alloc(32, 1), undoEpoch: 0 }, '/search?text=a')).toBe(tags[0]);
     expect(tags[0]).toMatch(/^W\/"[\w-]{27}"$/u);
   });
 });

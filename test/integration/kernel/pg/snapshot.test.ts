@@ -28,7 +28,7 @@ describe('withSnapshot', () => {
   it('sees one moment, whatever is committed meanwhile', async () => {
     await setTip(5);
     await withSnapshot(database.pool, async ({ client, tip }) => {
-      expect(tip).toEqual({ height: 5, hash });
+      expect(tip).toEqual({ height: 5, hash, undoEpoch: 0 });
       await setTip(6);
       const { rows } = await client.query('SELECT tip_height FROM chain.state');
       expect(rows).toEqual([{ tip_height: 5 }]);
