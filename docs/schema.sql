@@ -128,6 +128,99 @@ CREATE TABLE chain.locations (
 CREATE INDEX locations_outpoint ON chain.locations USING btree (outpoint_fingerprint) WHERE (spent_height IS NULL);
 CREATE INDEX locations_spent ON chain.locations USING btree (spent_height) WHERE (spent_height IS NOT NULL);
 
+CREATE UNLOGGED TABLE chain.mempool_departures (
+  "position" bigint NOT NULL,
+  txid bytea NOT NULL,
+  reason text NOT NULL,
+  replaced_by bytea,
+  left_at timestamp with time zone NOT NULL,
+  CONSTRAINT mempool_departures_pkey PRIMARY KEY ("position")
+);
+CREATE INDEX mempool_departures_txid ON chain.mempool_departures USING btree (txid);
+
+CREATE UNLOGGED TABLE chain.mempool_inscriptions (
+  "position" bigint NOT NULL,
+  index integer NOT NULL,
+  txid bytea NOT NULL,
+  input integer NOT NULL,
+  content_type bytea,
+  sha256 bytea,
+  variant smallint,
+  text smallint,
+  body bytea,
+  folded bytea,
+  decoded_sha256 bytea,
+  decoded_length integer,
+  metadata_json bytea,
+  metadata_folded bytea,
+  content_encoding bytea,
+  metaprotocol bytea,
+  delegate bytea,
+  claimed_parents bytea,
+  place smallint NOT NULL,
+  vout integer,
+  sat_offset bigint,
+  value bigint,
+  script bytea,
+  CONSTRAINT mempool_inscriptions_pkey PRIMARY KEY ("position", index),
+  CONSTRAINT mempool_inscriptions_delegate_check CHECK ((length(delegate) = 36)),
+  CONSTRAINT mempool_inscriptions_txid_index_key UNIQUE (txid, index)
+);
+ALTER TABLE chain.mempool_inscriptions ALTER COLUMN body SET STORAGE EXTERNAL;
+ALTER TABLE chain.mempool_inscriptions ALTER COLUMN folded SET STORAGE EXTERNAL;
+CREATE INDEX mempool_inscriptions_decoded ON chain.mempool_inscriptions USING btree (decoded_sha256);
+CREATE INDEX mempool_inscriptions_sha256 ON chain.mempool_inscriptions USING btree (sha256);
+
+CREATE UNLOGGED TABLE chain.mempool_state (
+  one boolean NOT NULL DEFAULT true,
+  revision bigint NOT NULL,
+  state text NOT NULL,
+  source text NOT NULL,
+  transactions integer NOT NULL,
+  kept integer NOT NULL,
+  left_out integer NOT NULL,
+  kept_bytes bigint NOT NULL,
+  problem text,
+  since timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT mempool_state_pkey PRIMARY KEY (one),
+  CONSTRAINT mempool_state_one_check CHECK (one)
+);
+
+CREATE UNLOGGED TABLE chain.mempool_transactions (
+  txid bytea NOT NULL,
+  "position" bigint NOT NULL,
+  first_seen timestamp with time zone NOT NULL,
+  fee bigint,
+  vsize integer NOT NULL,
+  replaces bytea NOT NULL,
+  block_height integer,
+  block_hash bytea,
+  CONSTRAINT mempool_transactions_pkey PRIMARY KEY (txid),
+  CONSTRAINT mempool_transactions_block_hash_check CHECK ((length(block_hash) = 32)),
+  CONSTRAINT mempool_transactions_check CHECK (((block_height IS NULL) = (block_hash IS NULL))),
+  CONSTRAINT mempool_transactions_position_key UNIQUE ("position"),
+  CONSTRAINT mempool_transactions_txid_check CHECK ((length(txid) = 32))
+);
+
+CREATE UNLOGGED TABLE chain.mempool_transfers (
+  "position" bigint NOT NULL,
+  inscription_txid bytea NOT NULL,
+  inscription_index integer NOT NULL,
+  txid bytea NOT NULL,
+  from_txid bytea NOT NULL,
+  from_vout integer NOT NULL,
+  from_offset bigint NOT NULL,
+  from_script bytea,
+  place smallint NOT NULL,
+  vout integer,
+  sat_offset bigint,
+  value bigint,
+  script bytea,
+  CONSTRAINT mempool_transfers_pkey PRIMARY KEY ("position", inscription_txid, inscription_index)
+);
+CREATE INDEX mempool_transfers_inscription ON chain.mempool_transfers USING btree (inscription_txid, inscription_index);
+
 CREATE TABLE chain.metadata_texts (
   metadata_id integer NOT NULL,
   sha256 bytea NOT NULL,
@@ -151,6 +244,8 @@ CREATE TABLE chain.outbox (
   CONSTRAINT outbox_check CHECK ((cancels < sequence))
 );
 ALTER TABLE chain.outbox ALTER COLUMN events SET STORAGE EXTERNAL;
+CREATE INDEX outbox_height ON chain.outbox USING btree (height);
+CREATE INDEX outbox_kept ON chain.outbox USING btree (height) WHERE (events IS NOT NULL);
 
 CREATE TABLE chain.parents (
   child_key integer NOT NULL,

@@ -1,4 +1,5 @@
 import type { LedgerBlock } from '#indexer/ledger/ledger-block.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { type BatchEncoders, createEncoders } from './block-rows.ts';
 import type { ChainPosition } from './chain-position.ts';
 import type { HashTable } from './hash-table.ts';
@@ -10,6 +11,19 @@ export interface LeftRows {
   readonly height: number[];
   readonly step: number[];
   readonly spentHeight: number[];
+}
+
+/** What a block tells those who follow along. */
+export interface BlockEvents {
+  readonly ref: BlockRef;
+  /** Inscription events. */
+  readonly count: number;
+  /** Of the canonical text; null: the block has no place in the chain of hashes. */
+  readonly sha256: Buffer | null;
+  /** The chain of hashes begins with this block. */
+  readonly isFirstHashed: boolean;
+  /** The canonical text, where it is kept. */
+  readonly text: Buffer | null;
 }
 
 /** Encoders that go round: two sets, one being filled while the other is being sent. */
@@ -38,6 +52,9 @@ export class Batch {
   readonly outputs = new HeldOutputs();
   readonly left: LeftRows = { key: [], height: [], step: [], spentHeight: [] };
   readonly ledgers: LedgerBlock[] = [];
+  readonly events: BlockEvents[] = [];
+  /** So many of the newest blocks keep their event texts; null: all that have one. */
+  keptEventBlocks: number | null = null;
   bytes = 0;
 
   constructor(

@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert';
+import { type AppliedBlock, countLedgerEvents, writeLedgerEvents } from '#indexer/events/ledger-events.ts';
 import { applyBlock } from '#indexer/ledger/apply-block.ts';
 import { type HeldInscriptions, type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
 import { blockFlags } from '#indexer/parse/block-columns.ts';
@@ -6,6 +7,7 @@ import type { FingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { Island } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Batch } from './batch.ts';
@@ -29,6 +31,15 @@ export interface ChainFacts {
   readonly network: NetworkParameters;
   readonly fingerprintKey: FingerprintKey;
   readonly islands: readonly Island[];
+  /** Which blocks keep the text of their events in the outbox (docs/events.md); absent: all. */
+  readonly eventTexts?: EventTextBounds;
+}
+
+export interface EventTextBounds {
+  /** So many of the newest blocks keep it. */
+  readonly keepBlocks: number;
+  /** The highest block that is known to come: in a first load texts are neither kept nor written below it. */
+  readonly tipHeight: () => number;
 }
 
 /** What was found out about a block before it is applied. */
@@ -94,6 +105,7 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
   encodeBlock(encoders.blocks, block, ledger, place);
   encodeInscriptions(encoders, columns, ledger, place);
   encodeLocations(encoders.locations, block.bytes, ledger);
+  addEvents(batch, { block, ledger, held, isKnown: position.anchored && ledger.anchored }, facts);
   leave(batch, ledger);
   holdOutputs(batch.outputs, block, ledger, held);
   batch.ledgers.push(ledger);
@@ -106,6 +118,25 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
     nextContentId,
     nextMetadataId,
   };
+}
+
+/** Used by all batches, one block at a time. */
+const eventText = new EventTextWriter();
+
+function addEvents(batch: Batch, applied: AppliedBlock, { network, eventTexts }: ChainFacts): void {
+  const { ref } = applied.block;
+  const isHashed = applied.isKnown && ref.height >= network.firstInscriptionHeight;
+  const isKept = eventTexts === undefined || ref.height > eventTexts.tipHeight() - eventTexts.keepBlocks;
+  const count = countLedgerEvents(applied.ledger);
+  if (eventTexts !== undefined) batch.keptEventBlocks = eventTexts.keepBlocks;
+  const isFirstHashed = ref.height === network.firstInscriptionHeight;
+  if (!isHashed && !isKept) {
+    batch.events.push({ ref, count, sha256: null, isFirstHashed, text: null });
+    return;
+  }
+  writeLedgerEvents(eventText, network.name, applied, isKept);
+  const { sha256, text } = eventText.finish();
+  batch.events.push({ ref, count, sha256: isHashed ? sha256 : null, isFirstHashed, text });
 }
 
 function refuseImpossible({ columns, ref }: ParsedBlock): void {

@@ -1,7 +1,7 @@
 import type { HeldInscriptions } from '#indexer/ledger/ledger-block.ts';
-import { InputWalk } from '#indexer/ledger/transaction-bytes.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { HeldOutputs } from './held-outputs.ts';
+import { OutpointReader } from './outpoint-reader.ts';
 
 const idLength = 36;
 
@@ -75,27 +75,4 @@ function inOrder(hits: Hit[]): HeldInscriptions {
     }
   });
   return held;
-}
-
-/** Where the outpoints of inputs stand in the block. Inputs are asked for in ascending order. */
-class OutpointReader {
-  private readonly walk: InputWalk;
-  private readonly block: ParsedBlock;
-  private tx = -1;
-
-  constructor(block: ParsedBlock) {
-    this.block = block;
-    this.walk = new InputWalk(block.bytes);
-  }
-
-  at(input: number): number {
-    const { txFirstInput, txStart } = this.block.columns;
-    let tx = Math.max(this.tx, 0);
-    while ((txFirstInput[tx + 1] as number) <= input) tx++;
-    if (tx !== this.tx) {
-      this.tx = tx;
-      this.walk.open(txStart[tx] as number);
-    }
-    return this.walk.outpointOf(input - (txFirstInput[tx] as number));
-  }
 }

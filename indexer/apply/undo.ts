@@ -1,6 +1,12 @@
+import { strict as assert } from 'node:assert';
 import type pg from 'pg';
+import type { TrackedChanges } from '#indexer/ledger/ledger-block.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { completeOutbox, recordUndone } from './outbox-rows.ts';
+import { ensureSecondaryIndexes } from './secondary-indexes.ts';
 
 /** First ids that are free again once blocks were taken back. */
 export interface FreeIds {
@@ -10,7 +16,51 @@ export interface FreeIds {
 }
 
 /** Takes back what another room derived from rows with such ids or above, in the transaction that deletes the rows. */
-export type UndoHook = (client: pg.ClientBase, free: FreeIds) => Promise<void>;
+export type UndoHook = (client: pg.ClientBase, free: FreeIds, undone: BlockRef) => Promise<void>;
+
+/** A block that was taken back, as far as whoever keeps something in memory must know. */
+export interface UndoneBlock {
+  readonly ref: BlockRef;
+  /** The tip that is left; null: nothing is. */
+  readonly tip: BlockRef | null;
+  readonly free: FreeIds;
+  /** What `TrackedOutputs.apply` makes of the outputs before the block: those that it spent come back. */
+  readonly tracked: TrackedChanges;
+}
+
+export interface UndoOptions {
+  /** Aborted: no further block is taken back, and the reason is thrown. */
+  readonly signal?: AbortSignal;
+  /** After each commit. */
+  readonly onUndone?: (block: UndoneBlock) => void;
+}
+
+/**
+ * Takes back all blocks above a height (-1: all there are), from the tip downwards, one transaction a block, each with
+ * its row of the outbox and its hooks. Costs what the blocks did, not what there is: rows of new ids are deleted by
+ * their ranges, rows of old inscriptions by what the block moved, and what it spent is unspent again. Counters need
+ * nothing: they stand in the rows of blocks. Gives the tip that is left. Throws `tip_changed` where another process wrote.
+ */
+export async function undoAbove(
+  client: pg.ClientBase,
+  height: number,
+  hooks: readonly UndoHook[],
+  { signal, onUndone }: UndoOptions = {},
+): Promise<BlockRef | null> {
+  let tip = await readTip(client, height);
+  if (tip.above === null) return tip.below;
+  // moved inscriptions are found by it; a first load that was cut off has not built it yet
+  await ensureSecondaryIndexes(client, ['locations_spent']);
+  await withTransaction(client, completeOutbox);
+  while (tip.above !== null) {
+    signal?.throwIfAborted();
+    const { above: ref, below, free } = tip;
+    const tracked = await withTransaction(client, (tx) => undoBlock(tx, ref, below, free, hooks));
+    onUndone?.({ ref, tip: below, free, tracked });
+    tip = await readTip(client, height);
+  }
+  return tip.below;
+}
 
 interface TipRow {
   height: number;
@@ -20,64 +70,118 @@ interface TipRow {
   next_metadata_id: number;
 }
 
-/**
- * Takes back all blocks above a height (-1: all there are), in one transaction, whatever their number: rows of new
- * ids are deleted by their ranges, rows of old inscriptions by what the blocks moved, and what was spent above is
- * unspent again. Counters need nothing: they stand in the rows of blocks. Gives the tip that is left.
- */
-export function undoAbove(
+/** The block to be taken back, if the tip is above the height, and what is left without it. */
+async function readTip(
   client: pg.ClientBase,
   height: number,
-  hooks: readonly UndoHook[],
-): Promise<BlockRef | null> {
-  return withTransaction(client, async (tx) => {
-    const { rows } = await tx.query<TipRow>(
-      `SELECT height, hash, next_key, next_content_id, next_metadata_id FROM chain.blocks
-       WHERE height <= $1 ORDER BY height DESC LIMIT 1`,
-      [height],
-    );
-    const tip = rows[0] ?? null;
-    const free = freeIdsAfter(tip);
-    await deleteFrom(tx, free);
-    await takeBackMoves(tx, height);
-    await tx.query('DELETE FROM chain.blocks WHERE height > $1', [height]);
-    await tx.query(
-      'UPDATE chain.state SET tip_height = $1, tip_hash = $2, undo_epoch = undo_epoch + 1 WHERE one',
-      tip === null ? [null, null] : [tip.height, tip.hash],
-    );
-    for (const hook of hooks) await hook(tx, free);
-    return tip === null ? null : { height: tip.height, hash: Uint8Array.from(tip.hash) };
-  });
-}
-
-function freeIdsAfter(tip: TipRow | null): FreeIds {
-  if (tip === null) return { nextKey: 0, nextContentId: 0, nextMetadataId: 0 };
+): Promise<{ above: BlockRef | null; below: BlockRef | null; free: FreeIds }> {
+  const { rows } = await client.query<TipRow>(
+    `SELECT height, hash, next_key, next_content_id, next_metadata_id
+     FROM chain.blocks ORDER BY height DESC LIMIT 2`,
+  );
+  const isAbove = rows[0] !== undefined && rows[0].height > height;
+  const left = isAbove ? rows[1] : rows[0];
   return {
-    nextKey: tip.next_key,
-    nextContentId: tip.next_content_id,
-    nextMetadataId: tip.next_metadata_id,
+    above: isAbove ? refOf(rows[0] as TipRow) : null,
+    below: left === undefined ? null : refOf(left),
+    free: {
+      nextKey: left?.next_key ?? 0,
+      nextContentId: left?.next_content_id ?? 0,
+      nextMetadataId: left?.next_metadata_id ?? 0,
+    },
   };
 }
 
-async function deleteFrom(tx: pg.ClientBase, free: FreeIds): Promise<void> {
+function refOf({ height, hash }: TipRow): BlockRef {
+  return { height, hash: Uint8Array.from(hash) };
+}
+
+async function undoBlock(
+  tx: pg.ClientBase,
+  ref: BlockRef,
+  below: BlockRef | null,
+  free: FreeIds,
+  hooks: readonly UndoHook[],
+): Promise<TrackedChanges> {
+  const tracked = await takeBackLocations(tx, ref.height, free);
   for (const [table, column, id] of [
-    ['chain.locations', 'key', free.nextKey],
     ['chain.parents', 'child_key', free.nextKey],
     ['chain.inscription_details', 'key', free.nextKey],
     ['chain.inscriptions', 'key', free.nextKey],
     ['chain.contents', 'content_id', free.nextContentId],
     ['chain.metadata_texts', 'metadata_id', free.nextMetadataId],
+    ['chain.event_hashes', 'height', ref.height],
+    ['chain.blocks', 'height', ref.height],
   ] as const) {
     await tx.query(`DELETE FROM ${table} WHERE ${column} >= $1`, [id]);
   }
+  await recordUndone(tx, ref);
+  for (const hook of hooks) await hook(tx, free, ref);
+  failpoint('undo');
+  const { rowCount } = await tx.query(
+    `UPDATE chain.state SET tip_height = $1, tip_hash = $2, undo_epoch = undo_epoch + 1
+     WHERE one AND tip_height = $3 AND tip_hash = $4`,
+    [below?.height ?? null, below?.hash ?? null, ref.height, ref.hash],
+  );
+  if (rowCount === 1) return tracked;
+  throw new AppError('tip_changed', 'The tip is not the last block any more: another process wrote.', {
+    expected: ref.height,
+  });
 }
 
-/** An inscription that moved above the height left a row that was spent there: no scan of all locations is needed. */
-async function takeBackMoves(tx: pg.ClientBase, height: number): Promise<void> {
-  await tx.query(
+/**
+ * An inscription that moved left a row that was spent there: no scan of all locations is needed. Fingerprints come as
+ * one value of 8 bytes each.
+ */
+async function takeBackLocations(
+  tx: pg.ClientBase,
+  height: number,
+  { nextKey }: FreeIds,
+): Promise<TrackedChanges> {
+  const made = await fingerprintsOf(
+    tx,
+    `DELETE FROM chain.locations WHERE key >= $1
+     RETURNING CASE WHEN spent_height IS NULL THEN outpoint_fingerprint END AS fingerprint`,
+    [nextKey],
+  );
+  const moved = await fingerprintsOf(
+    tx,
     `DELETE FROM chain.locations
-     WHERE height > $1 AND key IN (SELECT key FROM chain.locations WHERE spent_height > $1)`,
+     WHERE height = $1 AND key IN (SELECT key FROM chain.locations WHERE spent_height = $1)
+     RETURNING CASE WHEN spent_height IS NULL THEN outpoint_fingerprint END AS fingerprint`,
     [height],
   );
-  await tx.query('UPDATE chain.locations SET spent_height = NULL WHERE spent_height > $1', [height]);
+  const spent = await fingerprintsOf(
+    tx,
+    `UPDATE chain.locations SET spent_height = NULL WHERE spent_height = $1
+     RETURNING outpoint_fingerprint AS fingerprint`,
+    [height],
+  );
+  const removed = halves(Buffer.concat([made, moved]));
+  const added = halves(spent);
+  return { addLow: added.low, addHigh: added.high, removeLow: removed.low, removeHigh: removed.high };
+}
+
+async function fingerprintsOf(tx: pg.ClientBase, change: string, values: unknown[]): Promise<Buffer> {
+  const { rows } = await tx.query<{ fingerprints: Buffer }>(
+    `WITH changed AS (${change})
+     SELECT coalesce(string_agg(int8send(fingerprint), ''::bytea), ''::bytea) AS fingerprints
+     FROM changed WHERE fingerprint IS NOT NULL`,
+    values,
+  );
+  assert(rows[0] !== undefined, 'an aggregate has one row');
+  return rows[0].fingerprints;
+}
+
+const fingerprintLength = 8;
+
+function halves(bytes: Buffer): { low: Uint32Array; high: Uint32Array } {
+  const count = bytes.length / fingerprintLength;
+  const low = new Uint32Array(count);
+  const high = new Uint32Array(count);
+  for (let row = 0; row < count; row++) {
+    high[row] = bytes.readUInt32BE(row * fingerprintLength);
+    low[row] = bytes.readUInt32BE(row * fingerprintLength + 4);
+  }
+  return { low, high };
 }

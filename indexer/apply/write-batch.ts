@@ -1,25 +1,29 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { failpoint } from '#kernel/failpoint.ts';
 import { copyBinary } from '#kernel/pg/copy-binary.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { Batch, LeftRows } from './batch.ts';
 import { type CopyTarget, copyTargets } from './block-rows.ts';
+import { addToOutbox, deflateTexts } from './outbox-rows.ts';
 
 const targets = Object.keys(copyTargets) as CopyTarget[];
 
 /**
  * Writes a batch of whole blocks in one transaction: a COPY for each table that gets rows, one UPDATE for the locations
- * that end, and the tip, compared and set. Nine statements at most, whatever the number of blocks. Throws `tip_changed`
- * where the tip is not the one that the batch was made for.
+ * that end, two for the outbox, and the tip, compared and set. Eleven statements at most, whatever the number of blocks.
+ * Throws `tip_changed` where the tip is not the one that the batch was made for.
  *
  * @param isBulk others follow at once: the disk need not be waited for, as the last batch's commit waits for all of them
  */
 export async function writeBatch(client: pg.ClientBase, batch: Batch, isBulk: boolean): Promise<void> {
   const begin = isBulk ? 'BEGIN; SET LOCAL synchronous_commit = off' : 'BEGIN';
+  const texts = await deflateTexts(batch.events);
   await withTransaction(
     client,
     async (tx) => {
+      await addToOutbox(tx, batch, texts);
       for (const target of targets) {
         const encoder = batch.encoders[target];
         if (encoder.rows === 0) continue;
@@ -27,6 +31,7 @@ export async function writeBatch(client: pg.ClientBase, batch: Batch, isBulk: bo
         await copyBinary(tx, `${table} (${columns})`, encoder);
       }
       await endLocations(tx, batch.left);
+      failpoint('transaction');
       await moveTip(tx, batch);
     },
     begin,

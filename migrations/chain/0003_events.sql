@@ -1,13 +1,15 @@
 -- What every block did, for those who follow along (docs/events.md), and what the indexing process says of itself.
 
 -- One row a block that was applied or taken back, written in its transaction. Append-only: going back adds rows.
+-- Listeners of the channel `satscribe_outbox` are told of new ones.
 CREATE TABLE chain.outbox (
-  -- dense, in the order of the transactions of the single writer
+  -- dense from 1 on, in the order of the transactions of the single writer
   sequence bigint PRIMARY KEY,
   height integer NOT NULL,
   block_hash bytea NOT NULL CHECK (length(block_hash) = 32),
   -- the row that this one takes back; null: the block was applied
   cancels bigint UNIQUE,
+  -- inscription events of the block; 0 where it was taken back
   event_count integer NOT NULL,
   -- the canonical text of the block's events, deflated; null: not kept, it is made again from the tables as long as the block is there
   events bytea,
@@ -15,6 +17,10 @@ CREATE TABLE chain.outbox (
   CHECK (cancels < sequence)
 );
 ALTER TABLE chain.outbox ALTER COLUMN events SET STORAGE EXTERNAL;
+-- the row that an undo cancels
+CREATE INDEX outbox_height ON chain.outbox (height);
+-- the texts that are to be forgotten
+CREATE INDEX outbox_kept ON chain.outbox (height) WHERE events IS NOT NULL;
 
 -- The chains of hashes over the events of blocks, a chain a kind (0 inscriptions).
 CREATE TABLE chain.event_hashes (

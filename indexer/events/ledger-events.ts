@@ -1,0 +1,222 @@
+import { OutpointReader } from '#indexer/apply/outpoint-reader.ts';
+import {
+  charmsUnknown,
+  type HeldInscriptions,
+  type LedgerBlock,
+  numberUnknown,
+  places,
+} from '#indexer/ledger/ledger-block.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import type { EventTextWriter } from '#kernel/events/event-text-writer.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+
+const hashLength = 32;
+const idLength = 36;
+const none = -1;
+
+/** A block as the ledger left it. */
+export interface AppliedBlock {
+  readonly block: Pick<ParsedBlock, 'ref' | 'columns' | 'bytes' | 'hasSpent'>;
+  readonly ledger: LedgerBlock;
+  readonly held: HeldInscriptions;
+  /** All that it did is known: it is anchored, and the block that follows it too. */
+  readonly isKnown: boolean;
+}
+
+/** Inscription events of a block: each new inscription, and each time that one leaves a place. */
+export function countLedgerEvents({ inscriptions, left, locations }: LedgerBlock): number {
+  let count = inscriptions.count + left.count;
+  for (let row = 0; row < locations.count; row++) count += locations.spent[row] as number;
+  return count;
+}
+
+/**
+ * Writes the canonical text of a block (docs/events.md) from what the ledger said of it. Pure but for `out`; the same
+ * text comes from the tables by kernel/events/block-events.queries.ts.
+ */
+export function writeLedgerEvents(
+  out: EventTextWriter,
+  network: NetworkName,
+  applied: AppliedBlock,
+  keep: boolean,
+): void {
+  const { ref } = applied.block;
+  out.begin(network, ref.height, ref.hash, keep);
+  const pass = new EventPass(out, applied);
+  for (const row of inOrder(applied.ledger)) pass.locate(row);
+  pass.writeUnknown();
+}
+
+/** Rows of the locations by step, then by key. The ledger wrote them by step, then by place. */
+function inOrder({ locations: { count, step, key } }: LedgerBlock): Uint32Array {
+  const order = Uint32Array.from({ length: count }, (_, row) => row);
+  for (let start = 0; start < count; ) {
+    let end = start + 1;
+    let isSorted = true;
+    while (end < count && step[end] === step[start]) {
+      if ((key[end] as number) < (key[end - 1] as number)) isSorted = false;
+      end++;
+    }
+    if (!isSorted) order.subarray(start, end).sort((a, b) => (key[a] as number) - (key[b] as number));
+    start = end;
+  }
+  return order;
+}
+
+/** One block while its events are written: knows where every inscription of it was last. */
+class EventPass {
+  private readonly out: EventTextWriter;
+  private readonly applied: AppliedBlock;
+  /** Location row of each new inscription so far, and of each held one. */
+  private readonly lastOfNew: Int32Array;
+  private readonly lastOfHeld: Int32Array;
+  private readonly heldOfKey = new Map<number, number>();
+  private readonly heldIds: DataView;
+  /** Where the outpoints of the held ones stand in the block. */
+  private readonly heldOutpoint: Uint32Array;
+  private readonly blockView: DataView;
+
+  constructor(out: EventTextWriter, applied: AppliedBlock) {
+    this.out = out;
+    this.applied = applied;
+    const { held, ledger, block } = applied;
+    this.lastOfNew = new Int32Array(ledger.inscriptions.count).fill(none);
+    this.lastOfHeld = new Int32Array(held.count).fill(none);
+    this.heldOutpoint = new Uint32Array(held.count);
+    const outpoints = new OutpointReader(block);
+    for (let row = 0; row < held.count; row++) {
+      this.heldOfKey.set(held.key[row] as number, row);
+      this.heldOutpoint[row] = outpoints.at(held.input[row] as number);
+    }
+    this.heldIds = new DataView(held.id.buffer, held.id.byteOffset, held.id.byteLength);
+    this.blockView = new DataView(block.bytes.buffer, block.bytes.byteOffset, block.bytes.byteLength);
+  }
+
+  /** The event of a location row. */
+  locate(row: number): void {
+    const { locations, inscriptions } = this.applied.ledger;
+    const key = locations.key[row] as number;
+    const isNew = key >= inscriptions.firstKey;
+    const subject = isNew ? key - inscriptions.firstKey : (this.heldOfKey.get(key) as number);
+    const last = isNew ? this.lastOfNew : this.lastOfHeld;
+    const before = last[subject] as number;
+    last[subject] = row;
+    if (isNew && before === none) this.created(subject, row);
+    else this.transferred(key, before, row);
+  }
+
+  /** Events whose end is not known, by key: what is new and nowhere, and what left and came to lie nowhere. */
+  writeUnknown(): void {
+    const { locations, inscriptions } = this.applied.ledger;
+    const { held } = this.applied;
+    const isGone = (row: number): boolean => row === none || locations.spent[row] === 1;
+    const gone = [...held.key]
+      .filter((_, row) => isGone(this.lastOfHeld[row] as number))
+      .sort((a, b) => a - b);
+    for (const key of gone)
+      this.transferred(key, this.lastOfHeld[this.heldOfKey.get(key) as number] as number, none);
+    for (let row = 0; row < inscriptions.count; row++) {
+      const last = this.lastOfNew[row] as number;
+      if (last === none) this.created(row, none);
+      else if (locations.spent[last] === 1) this.transferred(inscriptions.firstKey + row, last, none);
+    }
+  }
+
+  private created(row: number, location: number): void {
+    const { out, applied } = this;
+    const { inscriptions } = applied.ledger;
+    const number = inscriptions.number[row] as number;
+    const charms = inscriptions.charms[row] as number;
+    out.created(
+      applied.block.columns.revealTxid,
+      (inscriptions.reveal[row] as number) * hashLength,
+      inscriptions.index[row] as number,
+      this.sequenceOf(inscriptions.firstKey + row),
+      number === numberUnknown ? null : number,
+      charms === charmsUnknown ? null : charms,
+    );
+    this.location(location);
+    out.next();
+    this.parents(row);
+    out.endLine();
+  }
+
+  private parents(row: number): void {
+    const { out } = this;
+    const { firstParent, parentKey, parentsKnown } = this.applied.ledger.inscriptions;
+    const first = firstParent[row] as number;
+    const end = firstParent[row + 1] as number;
+    if (parentsKnown[row] !== 1) out.unknown();
+    else if (first === end) out.none();
+    for (let at = first; at < end; at++) {
+      const key = parentKey[at] as number;
+      out.parent(at - first, this.txidsOf(key), this.txidAtOf(key), this.indexOf(key));
+    }
+  }
+
+  /** @param before location row of this block, or `none`: the output that the block's input spends */
+  private transferred(key: number, before: number, row: number): void {
+    const { out, applied } = this;
+    out.transferred(this.txidsOf(key), this.txidAtOf(key), this.indexOf(key), this.sequenceOf(key));
+    if (before === none) {
+      const held = this.heldOfKey.get(key) as number;
+      const at = this.heldOutpoint[held] as number;
+      const vout = this.blockView.getUint32(at + hashLength, true);
+      out.inOutput(applied.block.bytes, at, vout, applied.held.satOffset[held] as number);
+    } else {
+      this.location(before);
+    }
+    out.next();
+    this.location(row);
+    out.endLine();
+  }
+
+  private location(row: number): void {
+    const { out } = this;
+    const { locations, txids } = this.applied.ledger;
+    if (row === none) {
+      out.unknown();
+    } else if (locations.place[row] === places.output) {
+      const txid = locations.txid[row] as number;
+      const key = locations.key[row] as number;
+      const vout = locations.vout[row] as number;
+      const satOffset = locations.satOffset[row] as number;
+      if (txid < 0) out.inOutput(this.txidsOf(key), this.txidAtOf(key), vout, satOffset);
+      else out.inOutput(txids, txid * hashLength, vout, satOffset);
+    } else if (locations.place[row] === places.lost) {
+      out.lost();
+    } else {
+      out.none();
+    }
+  }
+
+  /** Elsewhere than on an anchored chain the sequence numbers of its own block can be proven, older ones are not looked up. */
+  private sequenceOf(key: number): number | null {
+    const { isKnown, ledger, block } = this.applied;
+    if (isKnown) return key;
+    const { firstKey, count } = ledger.inscriptions;
+    const { sequence, nextKey } = ledger.counters;
+    if (sequence === null || key < firstKey || !(block.hasSpent || count === 1)) return null;
+    return sequence - nextKey + key;
+  }
+
+  private isNew(key: number): boolean {
+    return key >= this.applied.ledger.inscriptions.firstKey;
+  }
+
+  private txidsOf(key: number): Uint8Array {
+    return this.isNew(key) ? this.applied.block.columns.revealTxid : this.applied.held.id;
+  }
+
+  private txidAtOf(key: number): number {
+    if (!this.isNew(key)) return (this.heldOfKey.get(key) as number) * idLength;
+    const { reveal, firstKey } = this.applied.ledger.inscriptions;
+    return (reveal[key - firstKey] as number) * hashLength;
+  }
+
+  private indexOf(key: number): number {
+    const { index, firstKey } = this.applied.ledger.inscriptions;
+    if (this.isNew(key)) return index[key - firstKey] as number;
+    return this.heldIds.getUint32((this.heldOfKey.get(key) as number) * idLength + hashLength, true);
+  }
+}

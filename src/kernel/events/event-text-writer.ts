@@ -1,0 +1,221 @@
+import { createHash, type Hash } from 'node:crypto';
+import { charms } from '#kernel/primitives/charm.ts';
+
+/** Version of the canonical text (docs/events.md). Whatever changes a byte of any text makes it another one. */
+export const eventTextVersion = 1;
+
+/** Chains of hashes, one a kind of events (chain.event_hashes.kind). */
+export const eventKinds = { inscriptions: 0 } as const;
+
+/** ord's charms that need no sat numbers: the others depend on how an instance was set up. */
+const eventCharms =
+  charms.cursed | charms.lost | charms.reinscription | charms.unbound | charms.vindicated | charms.burned;
+
+/** Large enough that hashing costs little a call; a usual block's text is about as long. */
+const chunkBytes = 1 << 18;
+/** No value takes more: an outpoint with its offset is 64 + 1 + 10 + 1 + 16 characters, an id 64 + 1 + 10. */
+const valueBytesMax = 128;
+/** A text that is longer (some 100,000 events in a block) is not kept: it is made again when it is asked for. */
+const keptBytesMax = 32 * 1024 * 1024;
+
+const hexDigits = Buffer.from('0123456789abcdef', 'latin1');
+const hexHigh = Uint8Array.from({ length: 256 }, (_, byte) => hexDigits[byte >> 4] as number);
+const hexLow = Uint8Array.from({ length: 256 }, (_, byte) => hexDigits[byte & 15] as number);
+const hashLength = 32;
+
+const words = {
+  created: Buffer.from('created ', 'latin1'),
+  transferred: Buffer.from('transferred ', 'latin1'),
+  lost: Buffer.from(`${'0'.repeat(64)}:4294967295`, 'latin1'),
+};
+const [space, comma, colon, dash, question, newline, zero, letterI] = Buffer.from(
+  ' ,:-?\n0i',
+  'latin1',
+) as unknown as [number, number, number, number, number, number, number, number];
+const smallMax = 2 ** 31;
+
+/** The canonical text of one block, whole or only its hash. */
+export interface EventText {
+  /** sha256 of the text. */
+  readonly sha256: Buffer;
+  readonly sizeBytes: number;
+  /** The text, where it was to be kept and is not too long for that. */
+  readonly text: Buffer | null;
+}
+
+/**
+ * Writes canonical texts of blocks (docs/events.md), value by value, into a buffer that is used again and again: about
+ * half a microsecond a line, hash included. It knows how values are written, not in which order events come.
+ */
+export class EventTextWriter {
+  private readonly bytes = new Uint8Array(chunkBytes);
+  private at = 0;
+  private hash: Hash = createHash('sha256');
+  private kept: Buffer[] | null = null;
+  private doneBytes = 0;
+
+  /** Begins the text of a block. `hash` in internal order. */
+  begin(network: string, height: number, hash: Uint8Array, keep: boolean): void {
+    this.at = 0;
+    this.doneBytes = 0;
+    this.hash = createHash('sha256');
+    this.kept = keep ? [] : null;
+    this.word(Buffer.from(`satscribe inscriptions ${eventTextVersion} ${network} `, 'latin1'));
+    this.integer(height);
+    this.byte(space);
+    this.hashHex(hash, 0);
+    this.byte(newline);
+  }
+
+  /** `created <id> <sequence> <number> <charms> `; null is what is not known. The location follows. */
+  created(
+    txids: Uint8Array,
+    txidAt: number,
+    index: number,
+    sequence: number | null,
+    number: number | null,
+    charmBits: number | null,
+  ): void {
+    this.word(words.created);
+    this.subject(txids, txidAt, index, sequence);
+    this.known(number);
+    this.byte(space);
+    this.known(charmBits === null ? null : charmBits & eventCharms);
+    this.byte(space);
+  }
+
+  /** `transferred <id> <sequence> `; the old and the new location follow. */
+  transferred(txids: Uint8Array, txidAt: number, index: number, sequence: number | null): void {
+    this.word(words.transferred);
+    this.subject(txids, txidAt, index, sequence);
+  }
+
+  /** `<txid>:<vout>:<offset>` */
+  inOutput(txids: Uint8Array, txidAt: number, vout: number, satOffset: number): void {
+    this.hashHex(txids, txidAt);
+    this.byte(colon);
+    this.integer(vout);
+    this.byte(colon);
+    this.integer(satOffset);
+  }
+
+  /** The null outpoint, without an offset: that one depends on whether ord counted sats from the first block on. */
+  lost(): void {
+    this.word(words.lost);
+  }
+
+  /** Nowhere, or none. */
+  none(): void {
+    this.reserve();
+    this.byte(dash);
+  }
+
+  unknown(): void {
+    this.reserve();
+    this.byte(question);
+  }
+
+  /** Parent `position` of a list. */
+  parent(position: number, txids: Uint8Array, txidAt: number, index: number): void {
+    this.reserve();
+    if (position > 0) this.byte(comma);
+    this.id(txids, txidAt, index);
+  }
+
+  /** Between two values of a line. */
+  next(): void {
+    this.reserve();
+    this.byte(space);
+  }
+
+  endLine(): void {
+    this.reserve();
+    this.byte(newline);
+  }
+
+  /** Ends the text. */
+  finish(): EventText {
+    const sizeBytes = this.doneBytes + this.at;
+    this.flush();
+    return {
+      sha256: this.hash.digest(),
+      sizeBytes,
+      text: this.kept === null ? null : Buffer.concat(this.kept),
+    };
+  }
+
+  private subject(txids: Uint8Array, txidAt: number, index: number, sequence: number | null): void {
+    this.id(txids, txidAt, index);
+    this.byte(space);
+    this.known(sequence);
+    this.byte(space);
+  }
+
+  private id(txids: Uint8Array, txidAt: number, index: number): void {
+    this.hashHex(txids, txidAt);
+    this.byte(letterI);
+    this.integer(index);
+  }
+
+  private known(value: number | null): void {
+    if (value === null) this.byte(question);
+    else this.integer(value);
+  }
+
+  private word(word: Uint8Array): void {
+    this.reserve();
+    const { bytes, at } = this;
+    for (let index = 0; index < word.length; index++) bytes[at + index] = word[index] as number;
+    this.at = at + word.length;
+  }
+
+  /** 32 bytes as people write them: reversed. */
+  private hashHex(source: Uint8Array, from: number): void {
+    this.reserve();
+    const { bytes } = this;
+    let { at } = this;
+    for (let index = from + hashLength - 1; index >= from; index--) {
+      const byte = source[index] as number;
+      bytes[at] = hexHigh[byte] as number;
+      bytes[at + 1] = hexLow[byte] as number;
+      at += 2;
+    }
+    this.at = at;
+  }
+
+  /** A safe integer in decimal digits. */
+  private integer(value: number): void {
+    if (value < 0 || value >= smallMax) {
+      this.word(Buffer.from(String(value), 'latin1'));
+      return;
+    }
+    let digits = 1;
+    for (let bound = 10; value >= bound; bound *= 10) digits++;
+    const { bytes } = this;
+    let rest = value | 0;
+    for (let at = this.at + digits - 1; at >= this.at; at--) {
+      const tenth = (rest / 10) | 0;
+      bytes[at] = zero + rest - tenth * 10;
+      rest = tenth;
+    }
+    this.at += digits;
+  }
+
+  /** Room for it was reserved with the value before it: `valueBytesMax` is far more than any value and its separators. */
+  private byte(value: number): void {
+    this.bytes[this.at++] = value;
+  }
+
+  private reserve(): void {
+    if (this.at + 2 * valueBytesMax > this.bytes.length) this.flush();
+  }
+
+  private flush(): void {
+    const chunk = this.bytes.subarray(0, this.at);
+    this.hash.update(chunk);
+    this.doneBytes += this.at;
+    if (this.doneBytes > keptBytesMax) this.kept = null;
+    this.kept?.push(Buffer.from(chunk));
+    this.at = 0;
+  }
+}
