@@ -3,8 +3,8 @@ import type { BufferPool } from '#kernel/contracts/block-source.ts';
 const smallest = 64 * 1024;
 
 /**
- * What may lie idle: two blocks a worker and the look-ahead, of the largest size, are 12 x 4 MiB; beyond it a buffer
- * is left to the garbage collector.
+ * What may lie idle: six usual blocks, of 2 MiB, with their spent outputs and columns; beyond it a buffer is left to the
+ * garbage collector.
  */
 const idleBytesMax = 48 * 1024 * 1024;
 

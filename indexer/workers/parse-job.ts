@@ -1,6 +1,6 @@
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
-/** What goes to a worker: one block. The buffers of `block` and `spent` are transferred. */
+/** What goes to a worker: one block. The buffers of `block`, `spent` and `into` are transferred. */
 export interface ParseJob {
   readonly block: Uint8Array<ArrayBuffer>;
   /** The outputs that it spends (`SourceBlock.spentOutputs`); null: not known. */
@@ -13,16 +13,20 @@ export interface ParseJob {
   readonly fingerprintKey: Uint8Array;
   /** Longest text, decoded, that is made searchable. */
   readonly textMaxBytes: number;
+  /** Where the columns go if there is room for them. */
+  readonly into: ArrayBuffer;
 }
 
 /** What comes back; the buffers are transferred, also where the block is refused. */
 export type ParseJobResult = ParseJobOutcome & {
+  /** The columns: `into`, or a buffer of just their size. Where the block is refused `into`, of no meaning. */
+  readonly columns: ArrayBuffer;
   readonly block: Uint8Array<ArrayBuffer>;
   readonly spent: Uint8Array<ArrayBuffer> | null;
 };
 
 export type ParseJobOutcome =
-  | { readonly ok: true; readonly columns: ArrayBuffer }
+  | { readonly ok: true }
   | {
       readonly ok: false;
       readonly code: 'block_truncated' | 'block_oversized' | 'block_corrupt' | 'spent_outputs_mismatch';

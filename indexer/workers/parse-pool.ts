@@ -5,16 +5,17 @@ import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';
 import type { BlockRef, BlockSource, BufferPool } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { failpoint } from '#kernel/failpoint.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { ParseJob, ParseJobResult } from './parse-job.ts';
 
 export interface ParsedBlock {
   readonly ref: BlockRef;
   readonly columns: BlockColumns;
-  /** The block itself; its buffer goes back to the pool with `release`. */
+  /** The block itself. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly hasSpent: boolean;
-  /** Gives the block's buffer back: neither `bytes` nor anything that views it may be used then. */
+  /** Gives the buffers of the block and of its columns back: nothing that views them may be used then. */
   release(): void;
 }
 
@@ -25,7 +26,13 @@ export interface ParsePoolOptions {
   readonly textMaxBytes?: number;
   /** So many blocks will come: no more threads are started than can have one. */
   readonly blocks?: number;
+  readonly onStep?: (step: ParseStep, seconds: number) => void;
+  /** Blocks that are under way or wait to be taken, beside the most that may be, with every change. */
+  readonly onQueue?: (waiting: number, limit: number) => void;
 }
+
+/** A phase of a block's way into the pool and through it, and how long it took. */
+export type ParseStep = 'fetch' | 'parse';
 
 export interface ParsePool {
   /**
@@ -52,6 +59,8 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
   const threads = Math.min(most, Math.max(1, options.blocks ?? most));
   const textMaxBytes = options.textMaxBytes ?? searchableBytesMaxDefault;
   const lookAhead = lookAheadBlocks(threads);
+  const onStep = options.onStep ?? (() => undefined);
+  const onQueue = options.onQueue ?? (() => undefined);
   const workers = new Piscina<ParseJob, ParseJobResult>({
     filename: new URL('./parse.worker.ts', import.meta.url).href,
     // all at once: starting takes a quarter of a second, in which others read what the writer must know
@@ -62,7 +71,16 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
 
   return {
     async *blocks(source, refs, fingerprintKey, signal) {
-      const context: ParseContext = { workers, buffers, source, fingerprintKey, textMaxBytes, signal };
+      const context: ParseContext = {
+        workers,
+        buffers,
+        source,
+        fingerprintKey,
+        textMaxBytes,
+        signal,
+        onStep,
+        columnsBytes: columnsBytesFirst,
+      };
       const underWay: Promise<ParsedBlock>[] = [];
       const iterator = refs[Symbol.iterator]();
       const start = (): boolean => {
@@ -72,6 +90,7 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
         // whoever takes it sees the error; until then, or if nobody does, it is no unhandled one
         parsing.catch(() => undefined);
         underWay.push(parsing);
+        onQueue(underWay.length, lookAhead);
         return true;
       };
       try {
@@ -84,6 +103,7 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
         }
       } finally {
         await Promise.allSettled(underWay);
+        onQueue(0, lookAhead);
       }
     },
     close: () => workers.destroy(),
@@ -97,14 +117,23 @@ interface ParseContext {
   readonly fingerprintKey: Uint8Array;
   readonly textMaxBytes: number;
   readonly signal: AbortSignal;
+  readonly onStep: (step: ParseStep, seconds: number) => void;
+  /** Of the largest columns so far: the next block's will mostly fit. */
+  columnsBytes: number;
 }
 
-async function parse(
-  { workers, buffers, source, fingerprintKey, textMaxBytes, signal }: ParseContext,
-  ref: BlockRef,
-): Promise<ParsedBlock> {
+/** Columns of a usual block are about as large; larger ones are made room for from the second block on. */
+const columnsBytesFirst = 1024 * 1024;
+
+async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock> {
+  const { workers, buffers, source, fingerprintKey, textMaxBytes, signal, onStep } = context;
+  const startedAt = performance.now();
   const { bytes, spentOutputs } = await source.read(ref, signal, buffers);
+  const fetchedAt = performance.now();
+  failpoint('fetch');
+  onStep('fetch', (fetchedAt - startedAt) / 1000);
   signal.throwIfAborted();
+  const into = buffers.take(context.columnsBytes);
   const job: ParseJob = {
     block: bytes,
     spent: spentOutputs,
@@ -114,12 +143,17 @@ async function parse(
     verify: !source.trusted,
     fingerprintKey,
     textMaxBytes,
+    into,
   };
-  const transferList = spentOutputs === null ? [bytes.buffer] : [bytes.buffer, spentOutputs.buffer];
+  const transferList = [bytes.buffer, into];
+  if (spentOutputs !== null) transferList.push(spentOutputs.buffer);
   const result = await workers.run(job, { transferList });
+  failpoint('parse');
+  onStep('parse', (performance.now() - fetchedAt) / 1000);
   if (result.spent !== null) buffers.give(result.spent.buffer);
   if (!result.ok) {
     buffers.give(result.block.buffer);
+    buffers.give(result.columns);
     const hash = displayHash(ref.hash);
     throw new AppError(
       result.code,
@@ -127,11 +161,15 @@ async function parse(
       { height: ref.height, hash, at: result.at },
     );
   }
+  context.columnsBytes = Math.max(context.columnsBytes, result.columns.byteLength);
   return {
     ref,
     columns: decodeBlockColumns(result.columns),
     bytes: result.block,
     hasSpent: result.spent !== null,
-    release: () => buffers.give(result.block.buffer),
+    release: () => {
+      buffers.give(result.block.buffer);
+      buffers.give(result.columns);
+    },
   };
 }
