@@ -1,0 +1,166 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { submitBlock } from '#bench/follow/feed.ts';
+import { RegtestNode } from '#bench/follow/regtest-node.ts';
+import { ByteWriter } from '#bench/generate/byte-writer.ts';
+import { writeTransaction } from '#bench/generate/transaction.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { type ChainState, coinKey, type ModelBlock, type SentTransaction } from './chain-state.ts';
+import type { RandomBlocks } from './random-blocks.ts';
+import { TcpProxy } from './tcp-proxy.ts';
+
+const noBytes = new Uint8Array(0);
+const sentKept = 12;
+
+/** The node, and the chain that it was made to follow. */
+export class ChaosNode {
+  readonly node: RegtestNode;
+  readonly rpcProxy: TcpProxy;
+  readonly zmqProxy: TcpProxy;
+  /** The best chain from height 1 on. */
+  chain: ModelBlock[] = [];
+  /** Blocks that were made, those of lost branches too. */
+  made = 0;
+  reorgs = 0;
+  deepestReorg = 0;
+  private readonly blocks: RandomBlocks;
+  /** First blocks of branches that the node was told to call invalid. */
+  private readonly invalidated = new Set<string>();
+  /** A branch that was taken back and has more blocks than the one that is best now. */
+  private longer: { readonly first: string; readonly chain: readonly ModelBlock[] } | null = null;
+  private sent: SentTransaction[] = [];
+
+  private constructor(node: RegtestNode, rpcProxy: TcpProxy, zmqProxy: TcpProxy, blocks: RandomBlocks) {
+    this.node = node;
+    this.rpcProxy = rpcProxy;
+    this.zmqProxy = zmqProxy;
+    this.blocks = blocks;
+  }
+
+  static async start(bitcoind: string, dataDir: string, blocks: RandomBlocks): Promise<ChaosNode> {
+    const node = await RegtestNode.start({ bitcoind, dataDir });
+    const [rpc, zmq] = [await TcpProxy.listen(node.rpcPort), await TcpProxy.listen(node.zmqPort)];
+    const chaos = new ChaosNode(node, rpc, zmq, blocks);
+    for (const block of blocks.base()) await chaos.append(block);
+    return chaos;
+  }
+
+  get tip(): ChainState {
+    return (this.chain.at(-1) as ModelBlock).after;
+  }
+
+  /** Mines blocks on the tip, and now and then something for the mempool. */
+  async extend(count: number): Promise<void> {
+    for (let index = 0; index < count; index++) {
+      await this.append(this.blocks.next(this.tip, this.sent));
+      if (this.blocks.random.unit() < 0.3) await this.send();
+    }
+  }
+
+  /** Another branch overtakes the last `depth` blocks. */
+  async race(depth: number, ahead: number): Promise<void> {
+    const branch = this.chain.slice(0, this.chain.length - depth);
+    const first = branch.length;
+    while (branch.length < this.chain.length + ahead) {
+      const block = this.blocks.next((branch.at(-1) as ModelBlock).after, this.sent);
+      branch.push(block);
+      this.made++;
+    }
+    for (const { block } of branch.slice(first)) await submitBlock(this.node.access, block);
+    this.reorganised(depth);
+    this.chain = branch;
+    this.longer = null;
+  }
+
+  /** The last `depth` blocks are called invalid, and others come in their place: fewer, as many, or more. */
+  async invalidate(depth: number, count: number): Promise<void> {
+    const kept = this.chain.slice(0, this.chain.length - depth);
+    const before = this.chain;
+    const first = displayHash((this.chain[kept.length] as ModelBlock).block.hash);
+    await this.node.call('invalidateblock', first);
+    this.invalidated.add(first);
+    this.chain = kept;
+    for (let index = 0; index < count; index++) await this.append(this.blocks.next(this.tip, this.sent));
+    this.reorganised(depth);
+    this.longer = before.length > this.chain.length ? { first, chain: before } : null;
+  }
+
+  /** Back to the branch that was called invalid, where it is longer. Gives whether it was. */
+  async reconsider(): Promise<boolean> {
+    const { longer } = this;
+    if (longer === null || longer.chain.length <= this.chain.length) return false;
+    const fork = this.chain.findIndex((each, index) => longer.chain[index] !== each);
+    this.reorganised(fork === -1 ? 0 : this.chain.length - fork);
+    await this.node.call('reconsiderblock', longer.first);
+    this.invalidated.delete(longer.first);
+    this.chain = [...longer.chain];
+    this.longer = null;
+    return true;
+  }
+
+  /** After a start: what a killed node forgot, it is told again. */
+  async restore(): Promise<void> {
+    for (const { block } of this.chain) await submitBlock(this.node.access, block);
+    if (await this.isAtTip()) return;
+    const best = new Set(this.chain.map(({ block }) => displayHash(block.hash)));
+    for (const hash of this.invalidated) {
+      if (!best.has(hash)) await this.node.call('invalidateblock', hash).catch(() => undefined);
+    }
+    await this.settle();
+  }
+
+  /** The node's best block is the model's. */
+  async settle(): Promise<void> {
+    for (let tries = 0; tries < 100; tries++) {
+      if (await this.isAtTip()) return;
+      await delay(50);
+    }
+    throw new Error('the node is not where its blocks should have brought it');
+  }
+
+  async send(): Promise<void> {
+    const made = this.blocks.unconfirmed(this.tip);
+    if (made === null) return;
+    const inputs = made.inputs.map(({ coin, witness }) => ({
+      txid: coin.txid,
+      vout: coin.vout,
+      scriptSig: noBytes,
+      witness,
+    }));
+    const out = new ByteWriter();
+    writeTransaction(out, { inputs, outputs: made.outputs }, true);
+    const hex = Buffer.from(out.view()).toString('hex');
+    try {
+      await this.node.call('sendrawtransaction', hex, 0, '21000000');
+    } catch (error) {
+      // another one spends the coin for more
+      if (!/replacement|conflict|in-mempool|limit/u.test(String(error))) throw error;
+      return;
+    }
+    const keys = new Set(made.inputs.map(({ coin }) => coinKey(coin)));
+    const others = this.sent.filter(
+      ({ inputs: spent }) => !spent.some(({ coin }) => keys.has(coinKey(coin))),
+    );
+    this.sent = [...others, made].slice(-sentKept);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.rpcProxy.close(), this.zmqProxy.close()]);
+    await this.node.stop();
+  }
+
+  private async isAtTip(): Promise<boolean> {
+    return (await this.node.call<string>('getbestblockhash')) === displayHash(this.tip.hash);
+  }
+
+  private async append(block: ModelBlock): Promise<void> {
+    await submitBlock(this.node.access, block.block);
+    this.chain.push(block);
+    this.made++;
+  }
+
+  private reorganised(depth: number): void {
+    if (depth === 0) return;
+    this.reorgs++;
+    this.deepestReorg = Math.max(this.deepestReorg, depth);
+  }
+}

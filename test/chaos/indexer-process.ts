@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Failpoint } from '#kernel/failpoint.ts';
+
+export interface IndexerOptions {
+  /** Name of its log file. */
+  readonly name: string;
+  readonly folder: string;
+  /** Settings by environment variable. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface IndexerEnd {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** This process ended it. */
+  readonly wanted: boolean;
+  readonly failpoint: Failpoint | null;
+}
+
+const root = join(import.meta.dirname, '../..');
+
+/** `satscribe serve` in a process of its own. */
+export class IndexerProcess {
+  readonly ended: Promise<IndexerEnd>;
+  private readonly child: ChildProcess;
+  private wanted = false;
+
+  constructor({ name, folder, env }: IndexerOptions, armed: { name: Failpoint; passes: number } | null) {
+    const log = openSync(join(folder, `${name}.log`), 'a');
+    const failpoint = armed === null ? {} : { FAILPOINT: `${armed.name}:${armed.passes}` };
+    writeSync(log, `--- start ${new Date().toISOString()} ${JSON.stringify(failpoint)}\n`);
+    this.child = spawn(process.execPath, ['src/main.ts', 'serve', '--data', join(folder, `${name}-data`)], {
+      cwd: root,
+      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env, ...failpoint },
+      stdio: ['ignore', log, log],
+    });
+    this.ended = new Promise((resolve) => {
+      const end = (exitCode: number | null, signal: NodeJS.Signals | null): void => {
+        closeSync(log);
+        resolve({ exitCode, signal, wanted: this.wanted, failpoint: armed?.name ?? null });
+      };
+      this.child.once('exit', end);
+    });
+  }
+
+  /** In the middle of whatever it does. */
+  async kill(): Promise<IndexerEnd> {
+    this.wanted = true;
+    this.child.kill('SIGKILL');
+    return this.ended;
+  }
+
+  /** In order. */
+  async stop(): Promise<IndexerEnd> {
+    this.wanted = true;
+    this.child.kill('SIGTERM');
+    return this.ended;
+  }
+}

@@ -1,0 +1,307 @@
+import { createHash } from 'node:crypto';
+import { regtestGenesis } from '#bench/generate/block.ts';
+import { inscriptionReference } from '#bench/generate/envelope.ts';
+import { type Random, seededRandom } from '#bench/generate/random.ts';
+import {
+  type Coin,
+  coinbaseMaturity,
+  openScript,
+  type SpentCoin,
+  ValidBlocks,
+} from '#bench/generate/valid-blocks.ts';
+import { type ChainState, coinKey, type ModelBlock, type SentTransaction } from './chain-state.ts';
+import { type Named, randomEnvelope, randomScript } from './random-envelope.ts';
+
+/** P2WSH of OP_DROP OP_TRUE: anybody spends it with one item of up to 520 bytes, and the mempool takes that too. */
+const dropScript = Buffer.from([0x75, 0x51]);
+const dropOutput = Buffer.concat([
+  Buffer.from([0x00, 0x20]),
+  createHash('sha256').update(dropScript).digest(),
+]);
+const stackItemMaxBytes = 520;
+
+const coinsWanted = 60;
+const fanOut = 40;
+const coinSats = 20_000;
+const revealsKept = 200;
+const heldMax = 600;
+const transactionsMax = 14;
+
+/** How a block is filled: shares of what is done to inscriptions, in the order of `Filling.transaction`. */
+const ways = { reveal: 0.42, move: 0.72, reinscribe: 0.8, feeSpend: 0.86, burn: 0.89, merge: 0.95 } as const;
+
+function isDrop(coin: Coin): boolean {
+  return coin.script.length === dropOutput.length && dropOutput.equals(coin.script);
+}
+
+/** The pools of a state while a block is filled from them. */
+class Filling {
+  readonly coins: Coin[];
+  readonly held: Coin[];
+  readonly empty: Coin[];
+  readonly reveals: Uint8Array[];
+  private readonly random: Random;
+  private readonly blocks: ValidBlocks;
+
+  constructor(state: ChainState, blocks: ValidBlocks, random: Random) {
+    this.coins = [...state.coins];
+    this.held = [...state.held];
+    this.empty = [...state.empty];
+    this.reveals = [...state.reveals];
+    this.blocks = blocks;
+    this.random = random;
+  }
+
+  /** One transaction of a random kind, where the pools have what it needs. */
+  transaction(): void {
+    const way = this.random.unit();
+    if (way < ways.reveal || this.held.length === 0) this.reveal();
+    else if (way < ways.move) this.move();
+    else if (way < ways.reinscribe) this.reinscribe();
+    else if (way < ways.feeSpend) this.feeSpend();
+    else if (way < ways.burn) this.burn();
+    else if (way < ways.merge) this.merge();
+    else this.revealUnbound();
+  }
+
+  /** A block may hold what is in the mempool, where its coins are there. */
+  include(sent: SentTransaction): void {
+    const wanted = new Set(sent.inputs.map(({ coin }) => coinKey(coin)));
+    const found = this.coins.filter((coin) => wanted.has(coinKey(coin)));
+    if (found.length !== wanted.size) return;
+    for (const coin of found) this.coins.splice(this.coins.indexOf(coin), 1);
+    this.held.push(...this.blocks.spend(sent.inputs, sent.outputs));
+  }
+
+  split(coin: Coin): void {
+    const each = Math.min(coinSats, Math.floor(coin.value / (fanOut + 1)));
+    const outputs = Array.from({ length: fanOut }, () => ({ value: each, script: this.owner() }));
+    const [rest, ...made] = this.blocks.spend(
+      [this.plain(coin)],
+      [{ value: coin.value - fanOut * each - 400, script: this.owner() }, ...outputs],
+    ) as [Coin, ...Coin[]];
+    this.coins.push(rest, ...made);
+  }
+
+  private owner(): Uint8Array {
+    if (this.random.unit() < 0.4) return dropOutput;
+    const program = new Uint8Array(this.random.unit() < 0.5 ? 20 : 32);
+    // few owners, so that addresses hold several; a program of zeros would count as false
+    program[0] = 1 + this.random.below(40);
+    return openScript(program);
+  }
+
+  private plain(coin: Coin): SpentCoin {
+    return { coin, witness: isDrop(coin) ? [new Uint8Array(8), dropScript] : [new Uint8Array(16)] };
+  }
+
+  /** Spends a coin with a script in front of the last item, where it fits. */
+  private revealing(coin: Coin, script: Uint8Array): SpentCoin {
+    if (!isDrop(coin)) return { coin, witness: [new Uint8Array(4), script, new Uint8Array(33)] };
+    return script.length <= stackItemMaxBytes ? { coin, witness: [script, dropScript] } : this.plain(coin);
+  }
+
+  private take(pool: Coin[]): Coin | null {
+    if (pool.length === 0) return null;
+    // the newest are taken often: chains of spends within a block, and within few blocks
+    const back = this.random.unit() < 0.3 ? Math.min(4, pool.length) : pool.length;
+    const at = pool.length - 1 - this.random.below(back);
+    return pool.splice(at, 1)[0] ?? null;
+  }
+
+  private named(): Named {
+    const any = (): Uint8Array =>
+      this.reveals.length > 0 && this.random.unit() < 0.9
+        ? (this.reveals[this.random.below(this.reveals.length)] as Uint8Array)
+        : new Uint8Array(32).fill(9);
+    const count = this.random.unit() < 0.3 ? 1 + this.random.below(2) : 0;
+    return {
+      parents: Array.from({ length: count }, any),
+      delegate: this.random.unit() < 0.1 ? any() : null,
+    };
+  }
+
+  private script(most: number): Uint8Array {
+    const count = this.random.unit() < 0.75 ? 1 : 1 + this.random.below(most);
+    return randomScript(
+      this.random,
+      Array.from({ length: count }, () => randomEnvelope(this.random, this.named())),
+    );
+  }
+
+  /** Shares out what the inputs bring over outputs, and leaves a fee. */
+  private payOut(inputs: readonly SpentCoin[], feeSats: number): Coin[] {
+    let left = inputs.reduce((sum, { coin }) => sum + coin.value, 0) - feeSats;
+    const outputs: { value: number; script: Uint8Array }[] = [];
+    if (this.random.unit() < 0.06) outputs.push({ value: 0, script: this.owner() });
+    for (let count = this.random.below(3); count > 0 && left > 1000; count--) {
+      const value = 1 + this.random.below(Math.min(left - 600, 3000));
+      outputs.push({ value, script: this.owner() });
+      left -= value;
+    }
+    outputs.push({ value: Math.max(0, left), script: this.owner() });
+    return this.blocks.spend(inputs, outputs);
+  }
+
+  private sort(made: readonly Coin[], holding: number): void {
+    for (const [index, coin] of made.entries()) {
+      if (coin.value === 0) this.empty.push(coin);
+      else if (index < holding) this.held.push(coin);
+      else this.coins.push(coin);
+    }
+  }
+
+  private remember(txid: Uint8Array): void {
+    this.reveals.push(inscriptionReference(txid, this.random.unit() < 0.8 ? 0 : this.random.below(3)));
+  }
+
+  private reveal(): void {
+    const coin = this.take(this.coins);
+    if (coin === null) return;
+    const inputs = [this.revealing(coin, this.script(3))];
+    // parents hold where they are spent beside the reveal; an envelope in a later input is another curse
+    const beside = this.random.unit() < 0.35 ? this.take(this.held) : null;
+    if (beside !== null) {
+      const other = this.random.unit() < 0.4 ? this.revealing(beside, this.script(2)) : this.plain(beside);
+      if (this.random.unit() < 0.5) inputs.push(other);
+      else inputs.unshift(other);
+    }
+    const made = this.payOut(inputs, this.random.below(500));
+    this.sort(made, made.length);
+    this.remember((made[0] as Coin).txid);
+  }
+
+  private revealUnbound(): void {
+    const coin = this.take(this.empty);
+    if (coin === null) return this.reveal();
+    const paying = this.take(this.coins);
+    const inputs = [this.revealing(coin, this.script(2)), ...(paying === null ? [] : [this.plain(paying)])];
+    const made = this.payOut(inputs, paying === null ? 0 : this.random.below(300));
+    this.sort(made, 1);
+    this.remember((made[0] as Coin).txid);
+  }
+
+  private move(): void {
+    const coin = this.take(this.held);
+    if (coin === null) return;
+    const paying = this.random.unit() < 0.5 ? this.take(this.coins) : null;
+    const inputs = [this.plain(coin), ...(paying === null ? [] : [this.plain(paying)])];
+    if (this.random.unit() < 0.3) inputs.reverse();
+    const made = this.payOut(inputs, this.random.below(Math.max(1, Math.min(300, coin.value))));
+    this.sort(made, made.length);
+  }
+
+  private merge(): void {
+    const inputs = Array.from({ length: 2 + this.random.below(4) }, () => this.take(this.held)).flatMap(
+      (coin) => (coin === null ? [] : [this.plain(coin)]),
+    );
+    if (inputs.length > 0) this.sort(this.payOut(inputs, 0), 3);
+  }
+
+  private reinscribe(): void {
+    const coin = this.take(this.held);
+    if (coin === null) return;
+    const made = this.payOut([this.revealing(coin, this.script(2))], 0);
+    this.sort(made, made.length);
+    this.remember((made[0] as Coin).txid);
+  }
+
+  /** All of it, or the end of it, is the miner's. */
+  private feeSpend(): void {
+    const coin = this.take(this.held);
+    if (coin === null) return;
+    const kept = this.random.unit() < 0.5 ? 0 : this.random.below(Math.max(1, coin.value));
+    const script = this.random.unit() < 0.3 ? this.revealing(coin, this.script(1)) : this.plain(coin);
+    this.sort(this.blocks.spend([script], [{ value: kept, script: this.owner() }]), 1);
+  }
+
+  private burn(): void {
+    const coin = this.take(this.held);
+    if (coin === null) return;
+    const script = this.random.unit() < 0.3 ? this.revealing(coin, this.script(1)) : this.plain(coin);
+    this.blocks.spend(
+      [script],
+      [{ value: coin.value, script: Buffer.from([0x6a, 0x01, this.random.below(256)]) }],
+    );
+  }
+}
+
+const start: ChainState = {
+  height: 0,
+  hash: regtestGenesis.hash,
+  coins: [],
+  held: [],
+  empty: [],
+  maturing: [],
+  reveals: [],
+};
+
+/** Makes blocks on any block that it made before. The seed and the order of calls decide every byte. */
+export class RandomBlocks {
+  readonly random: Random;
+  private readonly blocks = new ValidBlocks();
+
+  constructor(seed: string) {
+    this.random = seededRandom(`chaos ${seed}`);
+  }
+
+  /** Empty blocks until the first coinbase may be spent. */
+  base(): ModelBlock[] {
+    const made: ModelBlock[] = [];
+    for (let count = 0; count < coinbaseMaturity; count++)
+      made.push(this.next(made.at(-1)?.after ?? start, []));
+    return made;
+  }
+
+  /** A block on this one that may take in what was sent to the mempool. */
+  next(before: ChainState, sent: readonly SentTransaction[]): ModelBlock {
+    const { random, blocks } = this;
+    blocks.continueFrom(before);
+    const filling = new Filling(before, blocks, random);
+    const height = before.height + 1;
+    const ripe = before.maturing.filter(({ from }) => from <= height);
+    const maturing = before.maturing.filter(({ from }) => from > height);
+    for (const each of sent) if (random.unit() < 0.5) filling.include(each);
+    while (filling.coins.length < coinsWanted && ripe.length > 0) {
+      const { coin } = ripe.shift() as (typeof ripe)[number];
+      // a coinbase holds what was left as fees
+      if (random.unit() < 0.2 && filling.coins.length > 0) filling.held.push(coin);
+      else filling.split(coin);
+    }
+    if (filling.coins.length > 0) {
+      for (let count = random.below(transactionsMax + 1); count > 0; count--) filling.transaction();
+    }
+    const unclaimed = random.unit() < 0.1 ? random.below(blocks.collectedFees + 1) : 0;
+    const program = new Uint8Array(20);
+    random.fill(program, 0, 20);
+    const block = blocks.mine({ coinbaseScript: openScript(program), unclaimed });
+    const made = block.coinbase.value > 0 ? [{ from: height + coinbaseMaturity, coin: block.coinbase }] : [];
+    return {
+      block,
+      after: {
+        height,
+        hash: block.hash,
+        coins: filling.coins,
+        held: filling.held.slice(-heldMax),
+        empty: filling.empty,
+        maturing: [...ripe, ...maturing, ...made],
+        reveals: filling.reveals.slice(-revealsKept),
+      },
+    };
+  }
+
+  /** A reveal that the mempool takes: it spends a coin of the state, which stays there until a block spends it. */
+  unconfirmed(state: ChainState): SentTransaction | null {
+    const coins = state.coins.filter((coin) => isDrop(coin) && coin.value > 5000);
+    if (coins.length === 0) return null;
+    const coin = coins[this.random.below(coins.length)] as Coin;
+    const envelope = randomEnvelope(this.random, { parents: [], delegate: null });
+    const script = randomScript(this.random, [envelope]);
+    if (script.length > stackItemMaxBytes) return null;
+    const fee = 1000 + this.random.below(2000);
+    return {
+      inputs: [{ coin, witness: [script, dropScript] }],
+      outputs: [{ value: coin.value - fee, script: dropOutput }],
+    };
+  }
+}

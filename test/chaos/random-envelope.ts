@@ -1,0 +1,117 @@
+import { brotliCompressSync } from 'node:zlib';
+import { ByteWriter } from '#bench/generate/byte-writer.ts';
+import { type Envelope, tag, writeEnvelope } from '#bench/generate/envelope.ts';
+import type { Random } from '#bench/generate/random.ts';
+
+/** What an envelope may name: inscriptions that are there, as the value of a field. */
+export interface Named {
+  readonly parents: readonly Uint8Array[];
+  readonly delegate: Uint8Array | null;
+}
+
+const words = 'sat block stone moon ÉLAN Straße мир 創世 🟧 brc-20 mint {"p":"sns"} <b> 100% a_b'.split(' ');
+const types = [
+  'text/plain;charset=utf-8',
+  'application/json',
+  'text/html',
+  'image/png',
+  'image/svg+xml',
+  'text/javascript',
+  '',
+];
+const unknownEvenTag = 22; // ord: an inscription with a field that nobody knows and must is unbound
+const unknownOddTag = 23;
+const pointerMax = 3000; // about what a transaction's outputs hold, so that it points behind them too
+/** 4 bytes of these open no valid CBOR item in most cases. */
+const brokenMetadata = Buffer.from('bf61ff', 'hex');
+
+function chosen<Value>(random: Random, values: readonly Value[]): Value {
+  return values[random.below(values.length)] as Value;
+}
+
+function randomBytes(random: Random, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  random.fill(bytes, 0, length);
+  return bytes;
+}
+
+/** Words, one of which only this text has; repeated texts come from a small range of numbers. */
+export function randomText(random: Random): string {
+  const count = 1 + random.below(6);
+  const list = Array.from({ length: count }, () => chosen(random, words));
+  return `${list.join(' ')} n${random.below(random.unit() < 0.3 ? 20 : 1_000_000)}`;
+}
+
+function randomBody(random: Random): Uint8Array | null {
+  const way = random.unit();
+  if (way < 0.05) return null;
+  if (way < 0.1) return new Uint8Array(0);
+  if (way < 0.2) return randomBytes(random, 1 + random.below(200));
+  return Buffer.from(randomText(random));
+}
+
+/** CBOR (RFC 8949): a map of one short text to a number. */
+function randomMetadata(random: Random): Uint8Array {
+  if (random.unit() < 0.2) return brokenMetadata;
+  const name = Buffer.from(`k${random.below(50)}`);
+  return Buffer.from([0xa1, 0x60 + name.length, ...name, random.below(24)]);
+}
+
+function smallNumber(value: number): Uint8Array {
+  const bytes: number[] = [];
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) bytes.push(rest % 256);
+  return Uint8Array.from(bytes);
+}
+
+/** Fields of an inscription of any kind that ord tells apart. */
+export function randomEnvelope(random: Random, named: Named): Envelope {
+  const fields: [number, Uint8Array][] = [];
+  const sometimes = (share: number, field: number, value: () => Uint8Array): void => {
+    if (random.unit() < share) fields.push([field, value()]);
+  };
+  let body = randomBody(random);
+  sometimes(0.92, tag.contentType, () => Buffer.from(chosen(random, types)));
+  sometimes(0.03, tag.contentType, () => Buffer.from('text/duplicate'));
+  sometimes(0.15, tag.pointer, () => smallNumber(random.below(pointerMax)));
+  for (const parent of named.parents) fields.push([tag.parent, parent]);
+  sometimes(0.15, tag.metadata, () => randomMetadata(random));
+  sometimes(0.05, tag.metaprotocol, () => Buffer.from(chosen(random, ['brc-20', 'cbrc', ''])));
+  if (named.delegate !== null) fields.push([tag.delegate, named.delegate]);
+  sometimes(0.03, tag.rune, () => randomBytes(random, 4));
+  sometimes(0.03, tag.note, () => Buffer.from('note'));
+  sometimes(0.05, unknownEvenTag, () => randomBytes(random, 2));
+  sometimes(0.03, unknownOddTag, () => randomBytes(random, 2));
+  if (body !== null && random.unit() < 0.08) {
+    fields.push([tag.contentEncoding, Buffer.from('br')]);
+    // some are not what they say
+    if (random.unit() < 0.8) body = brotliCompressSync(body);
+  }
+  return { fields, body };
+}
+
+const opFalse = 0x00;
+const opIf = 0x63;
+
+/** The bytes that ord reads as a script: one envelope or several, some of them with the oddities that ord knows. */
+export function randomScript(random: Random, envelopes: readonly Envelope[]): Uint8Array {
+  const out = new ByteWriter(512);
+  for (const envelope of envelopes) {
+    // stutter: the beginning of an envelope right before one
+    if (random.unit() < 0.04) out.u8(opFalse);
+    if (random.unit() < 0.02) {
+      out.u8(opFalse);
+      out.u8(opIf);
+    }
+    const start = out.length;
+    writeEnvelope(out, envelope);
+    // a number pushed by an opcode of its own where a body's piece is: pushnum, or a field without its value
+    if (random.unit() < 0.03) {
+      out.length -= 1;
+      out.u8(0x51);
+      out.u8(0x68);
+    }
+    // cut off in the middle: no inscription
+    if (random.unit() < 0.02) out.length = start + Math.floor((out.length - start) / 2);
+  }
+  return out.copy();
+}
