@@ -88,6 +88,9 @@ CREATE TABLE chain.inscription_details (
   CONSTRAINT inscription_details_pkey PRIMARY KEY (key),
   CONSTRAINT inscription_details_delegate_check CHECK ((length(delegate) = 36))
 );
+CREATE INDEX details_delegate ON chain.inscription_details USING btree (hashbytea(delegate), key) WHERE (delegate IS NOT NULL);
+CREATE INDEX details_gallery ON chain.inscription_details USING btree (key) WHERE (properties_json ~~ '{"gallery":[{%'::text);
+CREATE INDEX details_metaprotocol ON chain.inscription_details USING btree (hashbytea(metaprotocol), key) WHERE (metaprotocol IS NOT NULL);
 
 CREATE TABLE chain.inscriptions (
   key integer NOT NULL,
@@ -106,10 +109,13 @@ CREATE TABLE chain.inscriptions (
   content_type bytea,
   CONSTRAINT inscriptions_pkey PRIMARY KEY (key)
 );
-CREATE INDEX inscriptions_content ON chain.inscriptions USING btree (content_id);
+CREATE INDEX inscriptions_class ON chain.inscriptions USING btree (hashbytea(SUBSTRING(content_type FROM 1 FOR POSITION(('\x2f'::bytea) IN (content_type)))), key) WHERE (SUBSTRING(content_type FROM 1 FOR POSITION(('\x2f'::bytea) IN (content_type))) <> '\x746578742f'::bytea);
+CREATE INDEX inscriptions_content_key ON chain.inscriptions USING btree (content_id, key);
+CREATE INDEX inscriptions_cursed ON chain.inscriptions USING btree (key) WHERE (number < 0);
 CREATE UNIQUE INDEX inscriptions_id ON chain.inscriptions USING btree (txid, index);
 CREATE INDEX inscriptions_metadata ON chain.inscriptions USING btree (metadata_id) WHERE (metadata_id IS NOT NULL);
 CREATE INDEX inscriptions_number ON chain.inscriptions USING btree (number) WHERE (number IS NOT NULL);
+CREATE INDEX inscriptions_type ON chain.inscriptions USING btree (hashbytea(content_type), key) WHERE (content_type <> ALL (ARRAY['\x746578742f706c61696e3b636861727365743d7574662d38'::bytea, '\x746578742f706c61696e'::bytea]));
 
 CREATE TABLE chain.locations (
   key integer NOT NULL,
@@ -126,6 +132,8 @@ CREATE TABLE chain.locations (
   CONSTRAINT locations_pkey PRIMARY KEY (key, height, step)
 );
 CREATE INDEX locations_outpoint ON chain.locations USING btree (outpoint_fingerprint) WHERE (spent_height IS NULL);
+CREATE INDEX locations_outside ON chain.locations USING btree (place, key) WHERE (place <> 0);
+CREATE INDEX locations_owner ON chain.locations USING btree (hashbytea(script), key) WHERE ((spent_height IS NULL) AND (script IS NOT NULL));
 CREATE INDEX locations_spent ON chain.locations USING btree (spent_height) WHERE (spent_height IS NOT NULL);
 
 CREATE UNLOGGED TABLE chain.mempool_departures (
@@ -247,6 +255,20 @@ ALTER TABLE chain.outbox ALTER COLUMN events SET STORAGE EXTERNAL;
 CREATE INDEX outbox_height ON chain.outbox USING btree (height);
 CREATE INDEX outbox_kept ON chain.outbox USING btree (height) WHERE (events IS NOT NULL);
 
+CREATE TABLE chain.outputs (
+  value bigint NOT NULL,
+  height integer NOT NULL,
+  spent_height integer,
+  vout integer NOT NULL,
+  txid bytea NOT NULL,
+  script bytea NOT NULL
+);
+ALTER TABLE chain.outputs SET (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05);
+CREATE INDEX outputs_height ON chain.outputs USING btree (height);
+CREATE INDEX outputs_outpoint ON chain.outputs USING btree (hashbyteaextended(txid, (vout)::bigint)) WHERE (spent_height IS NULL);
+CREATE INDEX outputs_script ON chain.outputs USING btree (hashbyteaextended(script, (0)::bigint), height) WHERE (spent_height IS NULL);
+CREATE INDEX outputs_spent ON chain.outputs USING btree (spent_height) WHERE (spent_height IS NOT NULL);
+
 CREATE TABLE chain.parents (
   child_key integer NOT NULL,
   "position" integer NOT NULL,
@@ -297,6 +319,7 @@ CREATE TABLE chain.state (
   undo_epoch integer NOT NULL DEFAULT 0,
   text_rules smallint NOT NULL,
   cbor_rules smallint NOT NULL,
+  address_index boolean,
   CONSTRAINT state_pkey PRIMARY KEY (one),
   CONSTRAINT state_check CHECK (((tip_height IS NULL) = (tip_hash IS NULL))),
   CONSTRAINT state_fingerprint_key_check CHECK ((length(fingerprint_key) = 32)),

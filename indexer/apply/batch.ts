@@ -1,4 +1,5 @@
 import type { LedgerBlock } from '#indexer/ledger/ledger-block.ts';
+import { SpentOutputs } from '#indexer/outputs/output-rows.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { type BatchEncoders, createEncoders } from './block-rows.ts';
 import type { ChainPosition } from './chain-position.ts';
@@ -51,6 +52,8 @@ export class Batch {
   /** Outputs with inscriptions that its blocks made and that were not spent in the block that made them. */
   readonly outputs = new HeldOutputs();
   readonly left: LeftRows = { key: [], height: [], step: [], spentHeight: [] };
+  /** Outputs of any kind that its blocks spend, where all are indexed. */
+  readonly spent = new SpentOutputs();
   readonly ledgers: LedgerBlock[] = [];
   readonly events: BlockEvents[] = [];
   /** So many of the newest blocks keep their event texts; null: all that have one. */

@@ -6,6 +6,7 @@ import {
   numberUnknown,
   places,
 } from '#indexer/ledger/ledger-block.ts';
+import { outputsTarget } from '#indexer/outputs/output-rows.ts';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { CopyEncoder } from '#kernel/pg/copy-binary.ts';
@@ -34,6 +35,7 @@ export const copyTargets = {
     'chain.locations',
     'key, height, step, place, txid, vout, sat_offset, value, script, outpoint_fingerprint, spent_height',
   ],
+  outputs: outputsTarget,
 } as const;
 export type CopyTarget = keyof typeof copyTargets;
 

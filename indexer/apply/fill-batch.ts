@@ -2,6 +2,8 @@ import { strict as assert } from 'node:assert';
 import { type AppliedBlock, countLedgerEvents, writeLedgerEvents } from '#indexer/events/ledger-events.ts';
 import { applyBlock } from '#indexer/ledger/apply-block.ts';
 import { type HeldInscriptions, type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
+import { refuseGap } from '#indexer/outputs/address-index.ts';
+import { addOutputs } from '#indexer/outputs/output-rows.ts';
 import { blockFlags } from '#indexer/parse/block-columns.ts';
 import type { FingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
@@ -58,6 +60,7 @@ export interface BlockAnswers {
 export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswers, facts: ChainFacts): void {
   const { columns, ref } = block;
   refuseImpossible(block);
+  if (block.outputs !== null) refuseGap(batch.after.tip, ref);
   const position = enterBlock(batch.after, ref, columns.header, facts.islands, facts.network);
   const held = heldByBlock(block, [...answers.held, batch.outputs]);
   const ledger = applyBlock({
@@ -105,6 +108,9 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
   encodeBlock(encoders.blocks, block, ledger, place);
   encodeInscriptions(encoders, columns, ledger, place);
   encodeLocations(encoders.locations, block.bytes, ledger);
+  if (block.outputs !== null) {
+    addOutputs(encoders.outputs, batch.spent, block.bytes, ref.height, block.outputs);
+  }
   addEvents(batch, { block, ledger, held, isKnown: position.anchored && ledger.anchored }, facts);
   leave(batch, ledger);
   holdOutputs(batch.outputs, block, ledger, held);

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { isRareClass, isRareType, typeClass } from '#kernel/pg/filter-keys.ts';
 
 interface SecondaryIndex {
   readonly table: string;
@@ -14,8 +15,35 @@ interface SecondaryIndex {
 const secondaryIndexes = {
   // an inscription by its id, a delegate, the envelopes of a transaction
   inscriptions_id: { table: 'chain.inscriptions', unique: true, columns: 'txid, index' },
-  // the inscriptions of a content that a search found
-  inscriptions_content: { table: 'chain.inscriptions', columns: 'content_id' },
+  // the inscriptions of a content that a search found, and the first of them without the others
+  inscriptions_content_key: { table: 'chain.inscriptions', columns: 'content_id, key' },
+  // filters of /inscriptions: 20 bytes a row each, and in the order of the keys, so that a page is read from its start
+  inscriptions_type: {
+    table: 'chain.inscriptions',
+    columns: 'hashbytea(content_type), key',
+    where: isRareType,
+  },
+  inscriptions_class: {
+    table: 'chain.inscriptions',
+    columns: `hashbytea(${typeClass}), key`,
+    where: isRareClass,
+  },
+  inscriptions_cursed: { table: 'chain.inscriptions', columns: 'key', where: 'number < 0' },
+  details_metaprotocol: {
+    table: 'chain.inscription_details',
+    columns: 'hashbytea(metaprotocol), key',
+    where: 'metaprotocol IS NOT NULL',
+  },
+  details_delegate: {
+    table: 'chain.inscription_details',
+    columns: 'hashbytea(delegate), key',
+    where: 'delegate IS NOT NULL',
+  },
+  locations_owner: {
+    table: 'chain.locations',
+    columns: 'hashbytea(script), key',
+    where: 'spent_height IS NULL AND script IS NOT NULL',
+  },
   inscriptions_number: { table: 'chain.inscriptions', columns: 'number', where: 'number IS NOT NULL' },
   inscriptions_metadata: {
     table: 'chain.inscriptions',
@@ -38,6 +66,23 @@ const secondaryIndexes = {
   },
   // what a block moved: going back finds what it gives back, and the rows that came after
   locations_spent: { table: 'chain.locations', columns: 'spent_height', where: 'spent_height IS NOT NULL' },
+  // the lost and the unbound, as /output of their two outpoints lists them
+  locations_outside: { table: 'chain.locations', columns: 'place, key', where: 'place <> 0' },
+  // inscriptions with a gallery: /galleries
+  details_gallery: {
+    table: 'chain.inscription_details',
+    columns: 'key',
+    where: `properties_json LIKE '{"gallery":[{%'`,
+  },
+  // what an address holds, oldest first (--index-addresses)
+  outputs_script: {
+    table: 'chain.outputs',
+    columns: 'hashbyteaextended(script, 0), height',
+    where: 'spent_height IS NULL',
+  },
+  // what a block made and spent, for going back
+  outputs_height: { table: 'chain.outputs', columns: 'height' },
+  outputs_spent: { table: 'chain.outputs', columns: 'spent_height', where: 'spent_height IS NOT NULL' },
   parents_parent: { table: 'chain.parents', columns: 'parent_key, child_key' },
   blocks_hash: { table: 'chain.blocks', columns: 'hash' },
 } as const satisfies Record<string, SecondaryIndex>;

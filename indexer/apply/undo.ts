@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import type { TrackedChanges } from '#indexer/ledger/ledger-block.ts';
+import { undoOutputs } from '#indexer/outputs/output-rows.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
@@ -50,7 +51,7 @@ export async function undoAbove(
   let tip = await readTip(client, height);
   if (tip.above === null) return tip.below;
   // moved inscriptions are found by it; a first load that was cut off has not built it yet
-  await ensureSecondaryIndexes(client, ['locations_spent']);
+  await ensureSecondaryIndexes(client, ['locations_spent', 'outputs_height', 'outputs_spent']);
   await withTransaction(client, completeOutbox);
   while (tip.above !== null) {
     signal?.throwIfAborted();
@@ -115,6 +116,7 @@ async function undoBlock(
   ] as const) {
     await tx.query(`DELETE FROM ${table} WHERE ${column} >= $1`, [id]);
   }
+  await undoOutputs(tx, ref.height);
   await recordUndone(tx, ref);
   for (const hook of hooks) await hook(tx, free, ref);
   failpoint('undo');

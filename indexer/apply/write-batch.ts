@@ -12,7 +12,8 @@ const targets = Object.keys(copyTargets) as CopyTarget[];
 
 /**
  * Writes a batch of whole blocks in one transaction: a COPY for each table that gets rows, one UPDATE for the locations
- * that end, two for the outbox, and the tip, compared and set. Eleven statements at most, whatever the number of blocks.
+ * that end and one for the outputs that are spent, two for the outbox, and the tip, compared and set. Thirteen statements at
+ * most, whatever the number of blocks.
  * Throws `tip_changed` where the tip is not the one that the batch was made for.
  *
  * @param isBulk others follow at once: the disk need not be waited for, as the last batch's commit waits for all of them
@@ -31,6 +32,7 @@ export async function writeBatch(client: pg.ClientBase, batch: Batch, isBulk: bo
         await copyBinary(tx, `${table} (${columns})`, encoder);
       }
       await endLocations(tx, batch.left);
+      await batch.spent.write(tx);
       failpoint('transaction');
       await moveTip(tx, batch);
     },

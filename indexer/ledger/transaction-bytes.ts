@@ -38,11 +38,12 @@ export class InputWalk {
     this.block = block;
   }
 
-  /** Goes to the transaction at `start`. */
-  open(start: number): void {
+  /** Goes to the transaction at `start`, and gives the number of its inputs. */
+  open(start: number): number {
     readCompactSize(this.block, start + (hasWitness(this.block, start) ? 6 : 4));
     this.at = compact.end;
     this.index = 0;
+    return compact.value;
   }
 
   /** Offset in the block of the 36 bytes of the outpoint of input `index`. */

@@ -15,12 +15,16 @@ export interface ParseJob {
   readonly textMaxBytes: number;
   /** Where the columns go if there is room for them. */
   readonly into: ArrayBuffer;
+  /** Read what the block makes and spends too, for the index of addresses: it costs ten times the parse. */
+  readonly outputs: boolean;
 }
 
 /** What comes back; the buffers are transferred, also where the block is refused. */
 export type ParseJobResult = ParseJobOutcome & {
   /** The columns: `into`, or a buffer of just their size. Where the block is refused `into`, of no meaning. */
   readonly columns: ArrayBuffer;
+  /** Encoded OutputColumns; null where they were not asked for, or the block is refused. */
+  readonly outputs: ArrayBuffer | null;
   readonly block: Uint8Array<ArrayBuffer>;
   readonly spent: Uint8Array<ArrayBuffer> | null;
 };

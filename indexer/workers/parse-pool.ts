@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
+import { decodeOutputColumns, type OutputColumns } from '#indexer/outputs/output-columns.ts';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';
@@ -15,6 +16,8 @@ export interface ParsedBlock {
   /** The block itself. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly hasSpent: boolean;
+  /** What it makes and spends; null where the pool does not index addresses. */
+  readonly outputs: OutputColumns | null;
   /** Gives the buffers of the block and of its columns back: nothing that views them may be used then. */
   release(): void;
 }
@@ -24,6 +27,8 @@ export interface ParsePoolOptions {
   readonly threads?: number;
   /** Longest text, decoded, that is made searchable; absent: every one. */
   readonly textMaxBytes?: number;
+  /** Read the outputs of every block too (docs/adr/0013-address-index.md). */
+  readonly indexAddresses?: boolean;
   /** So many blocks will come: no more threads are started than can have one. */
   readonly blocks?: number;
   readonly onStep?: (step: ParseStep, seconds: number) => void;
@@ -77,6 +82,7 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
         source,
         fingerprintKey,
         textMaxBytes,
+        indexAddresses: options.indexAddresses ?? false,
         signal,
         onStep,
         columnsBytes: columnsBytesFirst,
@@ -116,6 +122,7 @@ interface ParseContext {
   readonly source: BlockSource;
   readonly fingerprintKey: Uint8Array;
   readonly textMaxBytes: number;
+  readonly indexAddresses: boolean;
   readonly signal: AbortSignal;
   readonly onStep: (step: ParseStep, seconds: number) => void;
   /** Of the largest columns so far: the next block's will mostly fit. */
@@ -144,6 +151,7 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
     fingerprintKey,
     textMaxBytes,
     into,
+    outputs: context.indexAddresses,
   };
   const transferList = [bytes.buffer, into];
   if (spentOutputs !== null) transferList.push(spentOutputs.buffer);
@@ -167,6 +175,7 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
     columns: decodeBlockColumns(result.columns),
     bytes: result.block,
     hasSpent: result.spent !== null,
+    outputs: result.outputs === null ? null : decodeOutputColumns(result.outputs),
     release: () => {
       buffers.give(result.block.buffer);
       buffers.give(result.columns);

@@ -1,4 +1,6 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { OutputReader } from '#indexer/outputs/read-outputs.ts';
+import { expandFingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
 import type { ParseJob, ParseJobResult } from './parse-job.ts';
@@ -6,9 +8,10 @@ import type { ParseJob, ParseJobResult } from './parse-job.ts';
 /** Checks and parses one block. Gives back its buffers, so that they can be used again. */
 export default function run(job: ParseJob): unknown {
   const result = resultOf(job);
-  const { block, spent, columns } = result;
+  const { block, spent, columns, outputs } = result;
   const buffers: ArrayBuffer[] = [block.buffer, columns];
   if (spent !== null) buffers.push(spent.buffer);
+  if (outputs !== null) buffers.push(outputs);
   return move({ [transferableSymbol]: buffers, [valueSymbol]: result } as unknown as Parameters<
     typeof move
   >[0]);
@@ -18,10 +21,20 @@ function resultOf(job: ParseJob): ParseJobResult {
   const { block, spent, into } = job;
   if (job.verify) {
     const verification = verifyBlock(block, job);
-    if (!verification.ok) return { ...verification, block, spent, columns: into };
+    if (!verification.ok) return { ...verification, block, spent, columns: into, outputs: null };
   }
   const parsed = parseBlock(block, job);
-  if (parsed.kind === 'parsed') return { ok: true, block, spent, columns: parsed.columns };
+  if (parsed.kind === 'parsed') {
+    const outputs = job.outputs ? outputsOf(job) : null;
+    return { ok: true, block, spent, columns: parsed.columns, outputs };
+  }
   const { code, message, at } = parsed;
-  return { ok: false, code, message, at, block, spent, columns: into };
+  return { ok: false, code, message, at, block, spent, columns: into, outputs: null };
+}
+
+let reader: OutputReader | null = null;
+
+function outputsOf({ block, height, network, fingerprintKey }: ParseJob): ArrayBuffer {
+  reader ??= new OutputReader();
+  return reader.read(block, { height, network, key: expandFingerprintKey(fingerprintKey) });
 }

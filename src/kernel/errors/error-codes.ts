@@ -177,10 +177,23 @@ const table = {
     action: 'End the other process first; commands that only read may run beside it.',
     retryable: true,
   },
-  no_blocks: {
-    meaning: 'There is nothing to serve.',
-    action: 'Name a folder of blocks with --blocks DIR or BLOCKS_DIR, or start `npm run demo`.',
-    retryable: false,
+  nothing_indexed: {
+    meaning: 'The database holds no block yet.',
+    action:
+      'Wait for the first sync; without a node, index a folder of blocks (--blocks DIR), or start `npm run demo`.',
+    retryable: true,
+  },
+  indexer_gone: {
+    meaning: 'No process indexes into the database, or the one that did has stopped answering.',
+    action:
+      'Start `satscribe serve` (or a process with --role indexer) on that database, and read the log of the last one.',
+    retryable: true,
+  },
+  index_behind: {
+    meaning: 'What is indexed is further behind the source than READY_LAG_BLOCKS allows.',
+    action:
+      'Wait: a first sync takes hours. If the lag does not shrink, look at the log and at satscribe_step_duration_seconds.',
+    retryable: true,
   },
   port_in_use: {
     meaning: 'Another program listens on the port.',
@@ -198,6 +211,34 @@ const table = {
     action:
       'Read the reason in the message; the account must own the database or be allowed to create schemas in it.',
     retryable: false,
+  },
+  address_index_fixed: {
+    meaning:
+      'The index of addresses is on or off from the first block on, and the setting says otherwise now.',
+    action:
+      'Start with --index-addresses (INDEX_ADDRESSES) as the database was filled, or fill an empty database with the other value: another DATA_DIR or DATABASE_URL.',
+    retryable: false,
+  },
+  address_index_gap: {
+    meaning: 'The index of addresses needs every block from height 0 on, and the source lacks some.',
+    action: 'Leave --index-addresses out, or index a node that has all blocks, or a folder without gaps.',
+    retryable: false,
+  },
+  address_too_large: {
+    meaning: 'An address holds more unspent outputs than one answer can list.',
+    action: 'Read them in pages: /outputs/<address>?limit=…&cursor=… (docs/http.md).',
+    retryable: false,
+  },
+  cursor_stale: {
+    meaning:
+      'The chain was reorganised below the place that a cursor names: what came before it may be another now.',
+    action: 'Ask for the first page again.',
+    retryable: false,
+  },
+  search_busy: {
+    meaning: 'More searches are under way and wait than the server takes on.',
+    action: 'Try again after the seconds that Retry-After names.',
+    retryable: true,
   },
   request_invalid: {
     meaning: 'A request has a parameter that it cannot have.',

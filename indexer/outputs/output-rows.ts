@@ -1,0 +1,78 @@
+import { strict as assert } from 'node:assert';
+import type pg from 'pg';
+import { copyBytes } from '#indexer/parse/arena.ts';
+import { withRoom } from '#indexer/parse/growable.ts';
+import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import type { OutputColumns } from './output-columns.ts';
+
+/** The table of outputs, and its columns in the order in which they are encoded here. */
+export const outputsTarget = ['chain.outputs', 'value, height, spent_height, vout, txid, script'] as const;
+
+const hashLength = 32;
+
+/** Outputs of earlier blocks that a batch of blocks spends, as columns of an UPDATE. */
+export class SpentOutputs {
+  count = 0;
+  /** 32 bytes each. */
+  private txid = new Uint8Array(0);
+  private readonly vout: number[] = [];
+  private readonly height: number[] = [];
+
+  /** The outpoint in the 36 bytes at `at` is spent at a height. */
+  add(block: Uint8Array, at: number, height: number): void {
+    this.txid = withRoom(this.txid, (this.count + 1) * hashLength);
+    copyBytes(block, at, hashLength, this.txid, this.count * hashLength);
+    this.vout.push(
+      (block[at + hashLength] as number) +
+        (block[at + hashLength + 1] as number) * 2 ** 8 +
+        (block[at + hashLength + 2] as number) * 2 ** 16 +
+        (block[at + hashLength + 3] as number) * 2 ** 24,
+    );
+    this.height.push(height);
+    this.count++;
+  }
+
+  /** Marks them, in one statement. Every input of a valid chain spends an output, and all of them are in the table. */
+  async write(tx: pg.ClientBase): Promise<void> {
+    if (this.count === 0) return;
+    const { rowCount } = await tx.query(
+      `UPDATE chain.outputs o SET spent_height = ended.height
+       FROM (
+         SELECT substring($1::bytea FROM (place::integer - 1) * ${hashLength} + 1 FOR ${hashLength}) AS txid, vout, height
+         FROM unnest($2::integer[], $3::integer[]) WITH ORDINALITY AS spent(vout, height, place)
+       ) AS ended
+       WHERE hashbyteaextended(o.txid, o.vout) = hashbyteaextended(ended.txid, ended.vout)
+         AND o.txid = ended.txid AND o.vout = ended.vout AND o.spent_height IS NULL`,
+      [Buffer.from(this.txid.buffer, 0, this.count * hashLength), this.vout, this.height],
+    );
+    assert(rowCount === this.count, 'an output that is spent is not there');
+  }
+}
+
+/** Encodes the outputs of a block, and adds to `spent` what it spends of earlier ones. */
+export function addOutputs(
+  out: CopyEncoder,
+  spent: SpentOutputs,
+  block: Uint8Array,
+  height: number,
+  columns: OutputColumns,
+): void {
+  const { value, tx, vout, scriptStart, scriptLength, spendAt, txid } = columns;
+  for (let row = 0; row < value.length; row++) {
+    out.row();
+    out.int8(value[row] as number);
+    out.int4(height);
+    if (columns.spent[row] === 1) out.int4(height);
+    else out.null();
+    out.int4(vout[row] as number);
+    out.range(txid, (tx[row] as number) * hashLength, hashLength);
+    out.range(block, scriptStart[row] as number, scriptLength[row] as number);
+  }
+  for (let spend = 0; spend < spendAt.length; spend++) spent.add(block, spendAt[spend] as number, height);
+}
+
+/** Takes back what the block at a height did to the table of outputs; nothing where the table is empty. */
+export async function undoOutputs(tx: pg.ClientBase, height: number): Promise<void> {
+  await tx.query('DELETE FROM chain.outputs WHERE height = $1', [height]);
+  await tx.query('UPDATE chain.outputs SET spent_height = NULL WHERE spent_height = $1', [height]);
+}
