@@ -15,6 +15,13 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --only real|generated
   search  latencies of searches, on the chain of the index bench (indexed first where it is not there)
             --docs N         inscriptions of the generated chain (default 1000000)
+  follow  beside a real node (bitcoind: scripts/install-bitcoind.sh), all of it generated
+            --only PART      notice, sync, transfers or restart; may be given several times (default all)
+            --ord PATH       measure the first sync of this ord as well
+            --megabytes N    least size of the chain that is synced (default 300)
+            --blocks N       blocks from whose notice on it is measured (default 20)
+            --tracked N      outputs that hold inscriptions (default 10000000)
+            --rounds N       first syncs, of which the median counts (default 3)
 
   --json    the last line is one JSON object {"bench", "machine", "results": {name: number}}
   --seed S  of all generators (default 1)
@@ -23,6 +30,7 @@ Generated chains and databases are kept under bench/data.`;
 const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   parse: async (args) => (await import('./parse/parse-bench.ts')).parseBench(args),
   index: async (args) => (await import('./index/index-bench.ts')).indexBench(args),
+  follow: async (args) => (await import('./follow/follow-bench.ts')).followBench(args),
   search: async (args) => (await import('./search/search-bench.ts')).searchBench(args),
 };
 

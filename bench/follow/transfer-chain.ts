@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto';
+import { regtestGenesis } from '../generate/block.ts';
+import { type BlockFolder, SpentWriter } from '../generate/block-folder.ts';
+import { type Coin, openScript, ValidBlocks } from '../generate/valid-blocks.ts';
+
+/** Blocks of transfers on top of a chain whose inscriptions were put into the tables by `tracked-database.ts`. */
+export const transferPlan = {
+  /** The synthetic inscriptions are of this height. */
+  filledHeight: 2,
+  warmUpBlocks: 5,
+  measuredBlocks: 50,
+  transfersPerBlock: 2000,
+} as const;
+
+/** Synthetic outputs that the blocks spend; the last blocks spend those once more that the first ones made. */
+export const spentOutputs = transferPlan.measuredBlocks * transferPlan.transfersPerBlock;
+
+const postageSats = 10_000;
+const feeSats = 20;
+
+/** Output `index` that blocks will spend: the first one of a transaction that nobody made. */
+export function syntheticCoin(index: number): Coin {
+  const number = Buffer.alloc(4);
+  number.writeUInt32LE(index);
+  const txid = hash('sha256', Buffer.concat([Buffer.from('tracked'), number]), 'buffer');
+  return { txid, vout: 0, value: postageSats, script: openScript(txid) };
+}
+
+/** Two empty blocks and the blocks of transfers: one input and one output each, the order of keys mixed. */
+export function generateTransferChain(folder: BlockFolder): void {
+  const { filledHeight, warmUpBlocks, measuredBlocks, transfersPerBlock } = transferPlan;
+  const blocks = new ValidBlocks();
+  const spent = new SpentWriter();
+  folder.add(0, regtestGenesis, spent.finish());
+  const mine = (): void => {
+    const block = blocks.mine({ coinbaseScript: openScript(Buffer.alloc(20, 1)) });
+    folder.add(block.height, block, spent.finish());
+  };
+  for (let height = 1; height <= filledHeight; height++) mine();
+  const moved: Coin[] = [];
+  let next = 0;
+  const coinOf = (): Coin => {
+    if (next === spentOutputs) return moved.shift() as Coin;
+    // a prime step visits every output once, far from the one before
+    return syntheticCoin((next++ * 61_813) % spentOutputs);
+  };
+  for (let block = 0; block < warmUpBlocks + measuredBlocks; block++) {
+    for (let count = 0; count < transfersPerBlock; count++) {
+      const coin = coinOf();
+      const script = openScript(hash('sha256', coin.txid, 'buffer'));
+      const made = blocks.spend(
+        [{ coin, witness: [new Uint8Array(64)] }],
+        [{ value: coin.value - feeSats, script }],
+      );
+      spent.add([coin]);
+      if (block < warmUpBlocks) moved.push(...made);
+    }
+    mine();
+  }
+  folder.finish(false, { ...transferPlan });
+}
