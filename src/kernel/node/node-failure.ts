@@ -8,7 +8,8 @@ const noAnswer = 'An error occurred while processing the RPC call to bitcoind';
 /** What it says of an answer without a result. */
 const noResult = 'Missing `result` on the RPC call result';
 
-interface Call {
+/** A call, for messages. */
+export interface Call {
   readonly url: string;
   readonly name: string;
   readonly redact: (text: string) => string;
@@ -52,9 +53,9 @@ function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | null)?.code;
 }
 
-/** Positive codes are statuses of HTTP, negative ones those of the node. */
-function failureOfAnswer(code: number, reason: string, call: Call): AppError {
-  if (code < 0) return failureOfRpc(code, reason, call);
+/** The AppError for a refused call. Positive codes are statuses of HTTP, negative ones those of the node. */
+export function failureOfAnswer(code: number, reason: string, call: Call): AppError {
+  if (code < 0) return failureOfRpc(code, call.redact(reason), call);
   const details = { method: call.name, status: code };
   const where = `The node at ${call.url}`;
   if (code === 401 || code === 403) {

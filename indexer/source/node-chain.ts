@@ -1,0 +1,92 @@
+import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { HeaderRef } from '#kernel/contracts/live-source.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { BitcoinNode } from '#kernel/node/bitcoin-node.ts';
+import { askChainInfo, fieldsOf, invalidAnswer } from '#kernel/node/node-answers.ts';
+import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+
+/** Reorganisations come seconds apart at the worst: a chain that changes at each of so many looks is none. */
+const looksMax = 20;
+/** How far below an invalid tip a block is looked for: deeper than any reorganisation of a real network. */
+const invalidDepthMax = 2016;
+
+/** The best block of a node. Throws as NodeRpc does. */
+export async function tipOf(rpc: NodeRpc, signal?: AbortSignal): Promise<BlockRef> {
+  const { blocks, bestblockhash } = await askChainInfo(rpc, signal);
+  const hash = hashFromDisplay(bestblockhash);
+  if (hash === null) throw invalidAnswer(rpc, 'getblockchaininfo');
+  return { height: blocks, hash };
+}
+
+/**
+ * Up to `count` headers of the best chain from a height on, each naming the one before it as its parent. They come in
+ * pages: where the chain changed between two, all are asked for again.
+ */
+export async function headersOfOneMoment(
+  node: BitcoinNode,
+  fromHeight: number,
+  count: number,
+  signal?: AbortSignal,
+): Promise<HeaderRef[]> {
+  let refs: HeaderRef[] = [];
+  for (let looks = 0; looks < looksMax; ) {
+    const height = fromHeight + refs.length;
+    const page = await node.headers(height, count - refs.length, signal);
+    if (page?.length === 0 && (await isStillBest(node, refs.at(-1), signal))) return refs;
+    const parent = refs.at(-1)?.hash;
+    const isLinked = page?.[0] !== undefined && (parent === undefined || isParent(parent, page[0]));
+    if (!isLinked) {
+      refs = [];
+      looks++;
+      continue;
+    }
+    for (const header of page) {
+      refs.push({ height: fromHeight + refs.length, hash: Uint8Array.from(doubleSha256(header)), header });
+    }
+    if (refs.length >= count) return refs;
+  }
+  throw new AppError('node_answer_invalid', `The chain of ${node.name} changes with every look.`, {
+    fromHeight,
+  });
+}
+
+/** Whether nothing stands above the last header because it is the tip, not because the chain went back. */
+async function isStillBest(
+  node: BitcoinNode,
+  last: HeaderRef | undefined,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (last === undefined) return true;
+  const page = await node.headers(last.height, 1, signal);
+  return page?.[0] !== undefined && Buffer.compare(page[0], last.header) === 0;
+}
+
+const isParent = (hash: Uint8Array, header: Uint8Array): boolean =>
+  Buffer.compare(hash, header.subarray(4, 36)) === 0;
+
+/**
+ * Whether a block is, or lies below, a tip that the node calls invalid, on a branch of its own. A block that a node could
+ * have on its best chain is on it if it has the most work: whoever asks this has a block with more work than the node's.
+ */
+export async function isOfInvalidBranch(
+  rpc: NodeRpc,
+  hash: Uint8Array,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const options = signal === undefined ? {} : { signal };
+  const wanted = displayHash(hash);
+  const tips = await rpc.call<unknown>('getchaintips', [], options);
+  if (!Array.isArray(tips)) throw invalidAnswer(rpc, 'getchaintips');
+  for (const tip of tips.map(fieldsOf)) {
+    if (tip['status'] !== 'invalid') continue;
+    const depth = Math.min(Number(tip['branchlen']), invalidDepthMax);
+    let at: unknown = tip['hash'];
+    for (let step = 0; step < depth && typeof at === 'string'; step++) {
+      if (at === wanted) return true;
+      at = fieldsOf(await rpc.call<unknown>('getblockheader', [at], options))['previousblockhash'];
+    }
+  }
+  return false;
+}

@@ -1,0 +1,62 @@
+import type { Island } from '#kernel/contracts/block-source.ts';
+import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import type { BitcoinNode } from '#kernel/node/bitcoin-node.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { Retry } from '#kernel/retry.ts';
+import { headersOfOneMoment, isOfInvalidBranch, tipOf } from './node-chain.ts';
+import { NodeNews } from './node-news.ts';
+
+export interface NodeSourceOptions {
+  /** Default: the network's first height that can hold an inscription. */
+  readonly firstHeight?: number;
+}
+
+/**
+ * A read is tried again for so long: over a connection that broke or a node that restarts quickly. Whoever asked waits
+ * longer than that with the reason at hand.
+ */
+const readBudgetMs = 5000;
+/** The best chain of a node, as it is at each call. */
+export function openNodeSource(node: BitcoinNode, options: NodeSourceOptions = {}): LiveBlockSource {
+  const { network } = node.facts;
+  const firstHeight = options.firstHeight ?? networks[network].firstInscriptionHeight;
+  const retry = new Retry({
+    budgetMs: readBudgetMs,
+    also: ['block_truncated', 'block_oversized', 'block_corrupt'],
+    // whoever asked for a block that is not there has to look at the chain again
+    except: ['block_unavailable'],
+  });
+  const news = new NodeNews(node.messages);
+  const headers = (from: number, count: number, signal?: AbortSignal): Promise<HeaderRef[]> =>
+    retry.run(() => headersOfOneMoment(node, from, count, signal), signal);
+  return {
+    name: node.name,
+    network,
+    trusted: true,
+    tip: (signal) => tipOf(node.rpc, signal),
+    headers,
+    refs: async (from = firstHeight) => {
+      const all = await headers(Math.max(from, firstHeight), Number.POSITIVE_INFINITY);
+      return all.map(({ height, hash }) => ({ height, hash }));
+    },
+    islands: async (): Promise<Island[]> => {
+      const { height } = await tipOf(node.rpc);
+      return height < firstHeight ? [] : [{ firstHeight, lastHeight: height, start: {} }];
+    },
+    read: (ref, signal, buffers) =>
+      retry.run(async () => {
+        const readOptions = { signal, buffers };
+        const [bytes, spent] = await Promise.all([
+          node.block(ref.hash, readOptions),
+          node.spentOutputs(ref.hash, readOptions),
+        ]);
+        return { ref, bytes, spentOutputs: spent.bytes, spentHeights: spent.heights };
+      }, signal),
+    isInvalid: (hash, signal) => isOfInvalidBranch(node.rpc, hash, signal),
+    news: (timeoutMs, signal) => news.wait(timeoutMs, signal),
+    close: async () => {
+      news.close();
+      await node.close();
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/** 21 million bitcoins (Bitcoin Core consensus/amount.h MAX_MONEY). */
+const satsMax = 21_000_000 * 100_000_000;
+
+/**
+ * Sats of an amount as the node writes it in JSON, in bitcoins. Exact: a double below 2^25 is off by at most 2^-29, which is
+ * less than half a sat even after the multiplication, so rounding finds the one sat amount that was written. Throws
+ * `node_answer_invalid` for what is no amount, one above what can exist, and one with more than eight decimals.
+ */
+export function satsOfBitcoins(amount: unknown): number {
+  if (typeof amount === 'number' && amount >= 0) {
+    const scaled = amount * 100_000_000;
+    const sats = Math.round(scaled);
+    if (sats <= satsMax && Math.abs(scaled - sats) < 0.4) return sats;
+  }
+  throw new AppError('node_answer_invalid', `The node gives ${JSON.stringify(amount)} as an amount.`);
+}

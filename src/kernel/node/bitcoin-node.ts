@@ -1,0 +1,103 @@
+import type { NodeFacts, NodeMessages, NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { BlockReads } from './block-reads.ts';
+import { BulkReads, type ReadOptions } from './bulk-reads.ts';
+import { createCoreRpc } from './core-rpc.ts';
+import { Credentials, type UserAndPassword } from './credentials.ts';
+import { discoverFacts } from './discover-facts.ts';
+import type { NodeSettings } from './node-settings.ts';
+import type { SpentOutputs } from './spent-encoding.ts';
+import { listenToNode } from './zmq-messages.ts';
+
+/** A bitcoind that was found. It may go away and come back: calls then fail with `node_unreachable`, and go on. */
+export interface BitcoinNode {
+  /** For messages, e.g. `node http://127.0.0.1:8332`; without user and password. */
+  readonly name: string;
+  readonly rpc: NodeRpc;
+  /** As they were at the start. */
+  readonly facts: NodeFacts;
+  readonly messages: NodeMessages;
+  /**
+   * The raw block of a hash (internal order), in a buffer that is the caller's. Throws `block_unavailable` where the node
+   * does not have it, `node_pruned` where it no longer has it, `block_truncated`, `block_oversized` and `block_corrupt`
+   * for bytes that cannot be it, and as NodeRpc does.
+   */
+  block(hash: Uint8Array, options?: ReadOptions): Promise<Uint8Array<ArrayBuffer>>;
+  /** What a block spends, in the encoding of `/rest/spenttxouts`. Throws as `block` does. */
+  spentOutputs(hash: Uint8Array, options?: ReadOptions): Promise<SpentOutputs>;
+  /**
+   * Headers (80 bytes) of the best chain from a height on, linked and of one moment, 2,000 at most. Empty above the tip;
+   * null where the chain changed between two calls: ask again.
+   */
+  headers(fromHeight: number, count: number, signal?: AbortSignal): Promise<readonly Uint8Array[] | null>;
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  readonly signal?: AbortSignal;
+  /** Of a large answer as a whole. For tests. */
+  readonly answerTimeoutMs?: number;
+}
+
+/** Local sockets connect in a few milliseconds; a node whose ZMQ does not answer is followed by polling. */
+const zmqConnectTimeoutMs = 2000;
+
+/**
+ * Connects to a node and finds out what it offers. Nothing is tried twice here: throws `node_unreachable`,
+ * `node_warming_up`, `node_refused`, `node_answer_invalid` or `network_mismatch`, and the caller decides.
+ */
+export async function connectNode(
+  settings: NodeSettings,
+  options: ConnectOptions = {},
+): Promise<BitcoinNode> {
+  const { url, fromUrl } = withoutCredentials(settings.rpcUrl);
+  const rest = withoutCredentials(settings.restUrl ?? url).url;
+  const credentials = new Credentials(settings.auth, fromUrl);
+  const rpc = createCoreRpc(url, credentials);
+  const bulk = new BulkReads(url, rest, credentials, options.answerTimeoutMs);
+  try {
+    const found = await discoverFacts({ ...settings, restUrl: rest }, rpc, bulk, options.signal);
+    const messages = listenToNode(found.zmq);
+    const silent = await messages.connected(zmqConnectTimeoutMs);
+    const facts = {
+      ...found,
+      advice: [...found.advice, ...silent.map((endpoint) => zmqAdvice(endpoint))],
+    };
+    const reads = new BlockReads(bulk, rpc, facts);
+    return {
+      name: `node ${url}`,
+      rpc,
+      facts,
+      messages,
+      block: (hash, readOptions) => reads.block(hash, readOptions),
+      spentOutputs: (hash, readOptions) => reads.spentOutputs(hash, readOptions),
+      headers: (fromHeight, count, signal) => reads.headers(fromHeight, count, signal),
+      close: async () => {
+        rpc.close();
+        await Promise.all([messages.close(), bulk.close()]);
+      },
+    };
+  } catch (error) {
+    rpc.close();
+    await bulk.close();
+    throw error;
+  }
+}
+
+const zmqAdvice = (endpoint: string): string =>
+  `ZMQ at ${endpoint} does not answer from here: set BITCOIN_ZMQ to an address that does, or let zmqpub… in bitcoin.conf listen on one. Meanwhile the node is asked for news every few seconds.`;
+
+/** An address for messages and connections, and the user and password that stood in it. */
+function withoutCredentials(address: string): { url: string; fromUrl: UserAndPassword | null } {
+  if (!URL.canParse(address)) {
+    throw new AppError('config_invalid', 'The address of the node is no URL.');
+  }
+  const url = new URL(address);
+  const user = decodeURIComponent(url.username);
+  const password = decodeURIComponent(url.password);
+  url.username = url.password = url.search = url.hash = '';
+  return {
+    url: url.href.replace(/\/+$/u, ''),
+    fromUrl: user === '' && password === '' ? null : { user, password },
+  };
+}

@@ -1,0 +1,225 @@
+import { hash as digest } from 'node:crypto';
+import type { NodeFacts } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { BulkReads, ReadOptions } from './bulk-reads.ts';
+import type { CoreRpc } from './core-rpc.ts';
+import { encodeSpentOutputs, type SpentOutputs } from './spent-encoding.ts';
+
+/** Bitcoin Core's MAX_BLOCK_SERIALIZED_SIZE (consensus.h): no valid block is longer. */
+const blockBytesMax = 4_000_000;
+/**
+ * A block has at most 24,390 inputs (41 bytes each, of a million without witnesses), and no output with a script of
+ * more than 10,000 bytes can be spent: that many of the longest, with their values and counts.
+ */
+const spentBytesMax = 24_390 * (8 + 3 + 10_000) + 1_000_000;
+/** A block as hex in JSON. */
+const blockJsonBytesMax = 2 * blockBytesMax + 1000;
+/** `getblock 3` says a witness byte with four characters and a script with up to six a byte; V8's longest string is 512 MiB. */
+const blockDetailsBytesMax = 400 * 1024 * 1024;
+export const headerBytes = 80;
+/** What REST gives at most in one request (Bitcoin Core rest.cpp, MAX_REST_HEADERS_RESULTS). */
+export const headersMax = 2000;
+/** An endpoint that failed is left alone for so long before it is tried again: the next best way is open meanwhile. */
+const restPauseMs = 30_000;
+
+/** RPC_INVALID_ADDRESS_OR_KEY: the node knows no such block (Bitcoin Core rpc/protocol.h). */
+const notFound = -5;
+/** RPC_MISC_ERROR: the node has the header alone, or has pruned the block. */
+const notAvailable = -1;
+
+/**
+ * Blocks, what they spend, and headers: by REST where there is REST, else, and whenever REST fails, by RPC. Bytes hash to
+ * what was asked for and have a length that is possible; whether they are whole is the parser's to see.
+ */
+export class BlockReads {
+  private readonly bulk: BulkReads;
+  private readonly rpc: CoreRpc;
+  private readonly pauses = { block: 0, spenttxouts: 0, headers: 0 };
+
+  constructor(bulk: BulkReads, rpc: CoreRpc, facts: Pick<NodeFacts, 'hasRest' | 'spentOutputs'>) {
+    this.bulk = bulk;
+    this.rpc = rpc;
+    if (!facts.hasRest) this.pauses.block = this.pauses.headers = Number.POSITIVE_INFINITY;
+    if (facts.spentOutputs === 'rpc') this.pauses.spenttxouts = Number.POSITIVE_INFINITY;
+  }
+
+  /** A raw block. Throws `block_unavailable`, `node_pruned`, `block_truncated`, `block_oversized`, `block_corrupt`. */
+  async block(hash: Uint8Array, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    const shown = displayHash(hash);
+    const path = `/rest/block/${shown}.bin`;
+    const fromRest = await this.byRest('block', path, blockBytesMax, options, (bytes) => {
+      checkBlock(bytes, hash, shown);
+      return bytes;
+    });
+    if (fromRest !== null) return fromRest;
+    const hex = await this.askForBlock(shown, 0, blockJsonBytesMax, options);
+    const bytes = bytesOfHex(hex, options);
+    checkBlock(bytes, hash, shown);
+    return bytes;
+  }
+
+  /** What a block spends. Throws as `block`. */
+  async spentOutputs(hash: Uint8Array, options: ReadOptions = {}): Promise<SpentOutputs> {
+    const shown = displayHash(hash);
+    const path = `/rest/spenttxouts/${shown}.bin`;
+    const fromRest = await this.byRest('spenttxouts', path, spentBytesMax, options, (bytes) => {
+      // the count of transactions and the empty entry of the coinbase
+      if (bytes.length < 2) throw truncated(`The spent outputs of block ${shown}`, bytes.length, shown);
+      return { bytes, heights: null };
+    });
+    if (fromRest !== null) return fromRest;
+    return encodeSpentOutputs(await this.askForBlock(shown, 3, blockDetailsBytesMax, options));
+  }
+
+  /**
+   * Headers of the best chain, `headersMax` at most: the one at a height and those above it, each naming the one before as
+   * its parent. Empty above the tip. Null where the chain changed meanwhile: ask again.
+   */
+  async headers(height: number, count: number, signal?: AbortSignal): Promise<Uint8Array[] | null> {
+    const options = signal === undefined ? {} : { signal };
+    const wanted = Math.min(count, headersMax);
+    if (wanted <= 0) return [];
+    const first = await this.hashAt(height, options);
+    if (first === null) return [];
+    const path = `/rest/headers/${wanted}/${first}.bin`;
+    const fromRest = await this.byRest('headers', path, wanted * headerBytes, options, (bytes) => {
+      if (bytes.length % headerBytes !== 0) throw truncated(`What ${path} gave`, bytes.length, first);
+      return cutHeaders(bytes);
+    });
+    const headers = fromRest ?? (await this.headersByRpc(height, wanted, options));
+    return headers.length > 0 && areLinked(headers, first) ? headers : null;
+  }
+
+  private async hashAt(height: number, options: { signal?: AbortSignal }): Promise<string | null> {
+    try {
+      const hash = await this.rpc.call<unknown>('getblockhash', [height], options);
+      if (typeof hash === 'string' && /^[0-9a-f]{64}$/u.test(hash)) return hash;
+      throw new AppError('node_answer_invalid', 'The node gives no hash for getblockhash.', { height });
+    } catch (error) {
+      // RPC_INVALID_PARAMETER: out of range
+      if (rpcCodeOf(error) === -8) return null;
+      throw error;
+    }
+  }
+
+  private async headersByRpc(
+    height: number,
+    count: number,
+    options: { signal?: AbortSignal },
+  ): Promise<Uint8Array[]> {
+    const tip = await this.rpc.call<number>('getblockcount', [], options);
+    const heights = Array.from({ length: Math.min(count, tip - height + 1) }, (_, index) => height + index);
+    if (heights.length === 0) return [];
+    try {
+      const hashes = await this.rpc.batch<string>(
+        heights.map((at) => ({ method: 'getblockhash', parameters: [at] })),
+        options,
+      );
+      const headers = await this.rpc.batch<string>(
+        hashes.map((hash) => ({ method: 'getblockheader', parameters: [hash, false] })),
+        options,
+      );
+      return headers.map((hex) => bytesOfHex(hex, {}));
+    } catch (error) {
+      // the tip went back between two calls
+      if (rpcCodeOf(error) === -8) return [];
+      throw error;
+    }
+  }
+
+  /** Null: not by REST now. */
+  private async byRest<Result>(
+    endpoint: keyof BlockReads['pauses'],
+    path: string,
+    bytesMax: number,
+    options: ReadOptions,
+    use: (bytes: Uint8Array<ArrayBuffer>) => Result,
+  ): Promise<Result | null> {
+    if (performance.now() < this.pauses[endpoint]) return null;
+    try {
+      const { status, bytes } = await this.bulk.rest(path, { ...options, bytesMax });
+      if (status === 200) return use(bytes);
+      // not there, or the endpoint is not: RPC knows
+      options.buffers?.give(bytes.buffer);
+      if (status !== 404) this.pauses[endpoint] = performance.now() + restPauseMs;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const isDown = error.code === 'node_unreachable' && this.bulk.isOneServer;
+      if (!isDown) this.pauses[endpoint] = performance.now() + restPauseMs;
+    }
+    return null;
+  }
+
+  private async askForBlock(
+    shown: string,
+    verbosity: number,
+    bytesMax: number,
+    { signal }: ReadOptions,
+  ): Promise<unknown> {
+    try {
+      return await this.bulk.rpc('getblock', [shown, verbosity], { bytesMax, signal });
+    } catch (error) {
+      const rpcCode = rpcCodeOf(error);
+      if (rpcCode !== notFound && rpcCode !== notAvailable) throw error;
+      const isPruned = /prune/iu.test((error as AppError).message);
+      const code: ErrorCode = isPruned ? 'node_pruned' : 'block_unavailable';
+      const why = isPruned ? 'has been pruned' : 'is not there';
+      throw new AppError(code, `Block ${shown} ${why} at ${this.rpc.url}.`, { hash: shown, rpcCode });
+    }
+  }
+}
+
+function rpcCodeOf(error: unknown): number | null {
+  const code = error instanceof AppError ? error.details['rpcCode'] : null;
+  return typeof code === 'number' ? code : null;
+}
+
+const truncated = (what: string, length: number, hash: string): AppError =>
+  new AppError('block_truncated', `${what} cannot be ${length} bytes.`, { hash, length });
+
+function checkBlock(bytes: Uint8Array, hash: Uint8Array, shown: string): void {
+  if (bytes.length <= headerBytes) throw truncated(`Block ${shown}`, bytes.length, shown);
+  if (bytes.length > blockBytesMax) {
+    throw new AppError('block_oversized', `Block ${shown} has ${bytes.length} bytes.`, { hash: shown });
+  }
+  if (!hashOfHeader(bytes.subarray(0, headerBytes)).equals(hash)) {
+    throw new AppError('block_corrupt', `What the node gave for block ${shown} hashes to another one.`, {
+      hash: shown,
+    });
+  }
+}
+
+function hashOfHeader(header: Uint8Array): Buffer {
+  return digest('sha256', digest('sha256', header, 'buffer'), 'buffer');
+}
+
+/** Into a buffer of its own. Throws `node_answer_invalid` for anything but hex. */
+function bytesOfHex(hex: unknown, { buffers }: ReadOptions): Uint8Array<ArrayBuffer> {
+  if (typeof hex === 'string' && hex.length % 2 === 0) {
+    const length = hex.length / 2;
+    const bytes = new Uint8Array(buffers?.take(length) ?? new ArrayBuffer(length), 0, length);
+    if (Buffer.from(bytes.buffer, 0, length).write(hex, 'hex') === length) return bytes;
+    buffers?.give(bytes.buffer);
+  }
+  throw new AppError('node_answer_invalid', 'The node gives something else than hex.');
+}
+
+function cutHeaders(bytes: Uint8Array): Uint8Array[] {
+  return Array.from({ length: bytes.length / headerBytes }, (_, index) =>
+    bytes.slice(index * headerBytes, (index + 1) * headerBytes),
+  );
+}
+
+function areLinked(headers: readonly Uint8Array[], first: string): boolean {
+  let parent: Buffer | null = null;
+  for (const header of headers) {
+    if (header.length !== headerBytes) return false;
+    if (parent !== null && !parent.equals(header.subarray(4, 36))) return false;
+    const hash = hashOfHeader(header);
+    if (parent === null && displayHash(hash) !== first) return false;
+    parent = hash;
+  }
+  return true;
+}

@@ -1,0 +1,176 @@
+import type { CallOptions, NodeFacts, NodeRpc, ZmqTopic } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { BulkReads } from './bulk-reads.ts';
+import { askChainInfo, type ChainInfo, fieldsOf, invalidAnswer } from './node-answers.ts';
+import type { NodeSettings } from './node-settings.ts';
+import { zmqTopics } from './zmq-frames.ts';
+
+/** Networks by the names that bitcoind gives them (`getblockchaininfo`, `chain`). */
+const networkByChain: Readonly<Record<string, NetworkName>> = {
+  main: 'mainnet',
+  test: 'testnet3',
+  testnet4: 'testnet4',
+  signet: 'signet',
+  regtest: 'regtest',
+};
+
+/** `chaininfo.json` and the like; what is longer is no answer of a node. */
+const smallAnswerBytesMax = 1024 * 1024;
+const spentOfTipBytesMax = 256 * 1024 * 1024;
+
+const advices = {
+  rest: (url: string) =>
+    `No REST at ${url}: put rest=1 into bitcoin.conf. Meanwhile blocks are read by RPC, several times slower.`,
+  spentTxOuts:
+    'No /rest/spenttxouts: Bitcoin Core has it from version 30 on, Knots from 29. Meanwhile spent outputs are read by RPC, several times slower.',
+  sequence:
+    'No ZMQ topic sequence: put zmqpubsequence=tcp://127.0.0.1:28332 into bitcoin.conf. Meanwhile the node is asked for news every few seconds.',
+  rawtx:
+    'No ZMQ topic rawtx: put zmqpubrawtx=tcp://127.0.0.1:28332 into bitcoin.conf. Meanwhile transactions of the mempool are asked for one by one.',
+  txIndex:
+    'No transaction index: put txindex=1 into bitcoin.conf. Meanwhile transactions that hold nothing indexed are unknown once they left the mempool.',
+  txIndexBehind:
+    'The transaction index of the node is still being built: until then transactions that hold nothing indexed may be unknown.',
+  pruned: (height: number) =>
+    `The node prunes its blocks and has them from height ${height} on: put prune=0 into bitcoin.conf (it then downloads the others again). Meanwhile nothing below can be indexed or verified.`,
+};
+
+/** Finds out what a node is and offers. Throws as NodeRpc does, and `network_mismatch`. */
+export async function discoverFacts(
+  settings: NodeSettings,
+  rpc: NodeRpc,
+  bulk: BulkReads,
+  signal?: AbortSignal,
+): Promise<NodeFacts> {
+  const options = signal === undefined ? {} : { signal };
+  const chain = await askChainInfo(rpc, signal);
+  const network = checkedNetwork(chain, settings, rpc);
+  const hasRest = await restIsThere(bulk, chain, signal);
+  const hasSpentTxOuts = hasRest && (await spentTxOutsAreThere(bulk, chain, signal));
+  const txIndex = await askTxIndex(rpc, options);
+  const zmq = await askZmq(rpc, settings, options);
+  const advice: string[] = [];
+  if (!hasRest) advice.push(advices.rest(settings.restUrl ?? rpc.url));
+  else if (!hasSpentTxOuts) advice.push(advices.spentTxOuts);
+  if (!zmq.has('sequence')) advice.push(advices.sequence);
+  if (!zmq.has('rawtx')) advice.push(advices.rawtx);
+  if (txIndex === 'none') advice.push(advices.txIndex);
+  if (txIndex === 'behind') advice.push(advices.txIndexBehind);
+  if (chain.pruneHeight !== null) advice.push(advices.pruned(chain.pruneHeight));
+  return {
+    network,
+    version: await askVersion(rpc, options),
+    isInitialBlockDownload: chain.isInitialBlockDownload,
+    pruneHeight: chain.pruneHeight,
+    hasRest,
+    spentOutputs: hasSpentTxOuts ? 'rest' : 'rpc',
+    hasTxIndex: txIndex === 'whole',
+    zmq,
+    advice,
+  };
+}
+
+function checkedNetwork(chain: ChainInfo, settings: NodeSettings, rpc: NodeRpc): NetworkName {
+  const network = Object.hasOwn(networkByChain, chain.chain) ? networkByChain[chain.chain] : undefined;
+  if (network === undefined) throw invalidAnswer(rpc, 'getblockchaininfo');
+  if (settings.network !== undefined && settings.network !== network) {
+    throw new AppError(
+      'network_mismatch',
+      `The node at ${rpc.url} is of ${network}, and ${settings.network} is wanted.`,
+      { found: network, expected: settings.network },
+    );
+  }
+  return network;
+}
+
+/** Whether REST answers, and is of the same node as RPC: the same chain at the same height, or nearly. */
+async function restIsThere(bulk: BulkReads, chain: ChainInfo, signal?: AbortSignal): Promise<boolean> {
+  const answer = await tryRest(bulk, '/rest/chaininfo.json', smallAnswerBytesMax, signal);
+  if (answer === null) return false;
+  try {
+    const info: unknown = JSON.parse(Buffer.from(answer).toString('utf8'));
+    return fieldsOf(info)['chain'] === chain.chain;
+  } catch {
+    return false;
+  }
+}
+
+async function spentTxOutsAreThere(
+  bulk: BulkReads,
+  chain: ChainInfo,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const path = `/rest/spenttxouts/${chain.bestblockhash}.bin`;
+  return (await tryRest(bulk, path, spentOfTipBytesMax, signal)) !== null;
+}
+
+/** Null for anything but an answer with status 200. */
+async function tryRest(
+  bulk: BulkReads,
+  path: string,
+  bytesMax: number,
+  signal?: AbortSignal,
+): Promise<Uint8Array | null> {
+  try {
+    const { status, bytes } = await bulk.rest(path, { bytesMax, signal });
+    return status === 200 ? bytes : null;
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
+}
+
+async function askVersion(rpc: NodeRpc, options: CallOptions): Promise<number> {
+  const { version } = fieldsOf(await rpc.call<unknown>('getnetworkinfo', [], options));
+  if (typeof version !== 'number') throw invalidAnswer(rpc, 'getnetworkinfo');
+  return version;
+}
+
+async function askTxIndex(rpc: NodeRpc, options: CallOptions): Promise<'whole' | 'behind' | 'none'> {
+  const index = fieldsOf(await ifKnown(rpc, 'getindexinfo', options))['txindex'];
+  if (index === undefined) return 'none';
+  return fieldsOf(index)['synced'] === true ? 'whole' : 'behind';
+}
+
+/** Endpoints by topic, as they are reached from here. */
+async function askZmq(
+  rpc: NodeRpc,
+  settings: NodeSettings,
+  options: CallOptions,
+): Promise<ReadonlyMap<ZmqTopic, string>> {
+  const answer = await ifKnown(rpc, 'getzmqnotifications', options);
+  const published: readonly unknown[] = Array.isArray(answer) ? answer : [];
+  const endpoints = new Map<ZmqTopic, string>();
+  for (const topic of zmqTopics) {
+    const entry = published.map(fieldsOf).find(({ type }) => type === `pub${topic}`);
+    const address = entry?.['address'];
+    if (typeof address !== 'string') continue;
+    const endpoint = settings.zmq ?? reachableEndpoint(address, rpc.url);
+    if (endpoint !== null) endpoints.set(topic, endpoint);
+  }
+  return endpoints;
+}
+
+/** The endpoint that a node listens on, seen from here: one of all its addresses is the host of its RPC. */
+export function reachableEndpoint(address: string, rpcUrl: string): string | null {
+  if (address.startsWith('ipc://')) return address;
+  const match = /^tcp:\/\/(.+):(\d{1,5})$/u.exec(address);
+  if (match === null) return null;
+  const [, host = '', port = ''] = match;
+  const isAny = host === '*' || host === '0.0.0.0' || host === '[::]' || host === '::';
+  return `tcp://${isAny ? new URL(rpcUrl).hostname : host}:${port}`;
+}
+
+/** Null where the node does not know the call: it was built without what it is about, or is older than it. */
+async function ifKnown(rpc: NodeRpc, method: string, options: CallOptions): Promise<unknown> {
+  try {
+    return await rpc.call<unknown>(method, [], options);
+  } catch (error) {
+    // RPC_METHOD_NOT_FOUND; some servers answer it with the bare status
+    const isUnknown =
+      error instanceof AppError && (error.details['rpcCode'] === -32601 || error.details['status'] === 404);
+    if (isUnknown) return null;
+    throw error;
+  }
+}

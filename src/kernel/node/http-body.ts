@@ -1,0 +1,186 @@
+import type { Dispatcher, Pool } from 'undici';
+import type { BufferPool } from '#kernel/contracts/block-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+
+export interface BodyRequest {
+  /** For messages. */
+  readonly url: string;
+  readonly path: string;
+  /** Sent with POST; absent: GET. */
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A longer answer is not read. */
+  readonly bytesMax: number;
+  /** Of the whole answer: a body that drips is given up. */
+  readonly timeoutMs: number;
+  /** What a body that ends early, and one that is too long, are called. */
+  readonly codes: { readonly cut: ErrorCode; readonly tooLong: ErrorCode };
+  readonly signal?: AbortSignal | undefined;
+  readonly buffers?: BufferPool | undefined;
+}
+
+export interface Body {
+  readonly status: number;
+  readonly contentType: string;
+  /** In a buffer of its own, from `buffers` where they were given. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Where an answer does not say how long it is; grows by doubling. */
+const unknownLengthBytes = 256 * 1024;
+/** As much is made room for before a byte is there: more than any block, less than what a liar could fill memory with. */
+const believedBytesMax = 8 * 1024 * 1024;
+
+/**
+ * Reads an answer into one buffer, each byte copied once. Redirects are not followed. Throws `node_unreachable` where no
+ * answer begins or it takes too long, the codes of the request where it ends early or is too long,
+ * `node_answer_invalid` where it is no HTTP, and the reason of the signal.
+ */
+export function readBody(pool: Pool, request: BodyRequest): Promise<Body> {
+  return new Promise((resolve, reject) => {
+    const { signal } = request;
+    if (signal?.aborted === true) {
+      // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- a signal's reason, as throwIfAborted gives it
+      reject(signal.reason);
+      return;
+    }
+    const handler = new BodyHandler(request, resolve, reject);
+    pool.dispatch(
+      {
+        path: request.path,
+        method: request.body === undefined ? 'GET' : 'POST',
+        headers: request.headers ?? {},
+        body: request.body ?? null,
+      },
+      handler,
+    );
+  });
+}
+
+class BodyHandler implements Dispatcher.DispatchHandler {
+  private readonly request: BodyRequest;
+  private readonly resolve: (body: Body) => void;
+  private readonly reject: (error: unknown) => void;
+  private readonly timer: NodeJS.Timeout;
+  private controller: Dispatcher.DispatchController | null = null;
+  private failure: unknown = null;
+  private status = 0;
+  private contentType = '';
+  private expected: number | null = null;
+  private buffer: ArrayBuffer | null = null;
+  private target = new Uint8Array(0);
+  private length = 0;
+
+  constructor(request: BodyRequest, resolve: (body: Body) => void, reject: (error: unknown) => void) {
+    this.request = request;
+    this.resolve = resolve;
+    this.reject = reject;
+    this.timer = setTimeout(
+      () => this.end(this.error('node_unreachable', `gave no whole answer within ${request.timeoutMs} ms`)),
+      request.timeoutMs,
+    );
+    request.signal?.addEventListener('abort', this.onAbort, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.failure !== null) controller.abort(asError(this.failure));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    this.status = status;
+    this.contentType = String(headers['content-type'] ?? '');
+    const length = headers['content-length'];
+    this.expected = typeof length === 'string' ? Number(length) : null;
+    if ((this.expected ?? 0) > this.request.bytesMax) this.tooLong();
+    else this.grow(Math.min(this.expected ?? unknownLengthBytes, believedBytesMax));
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.failure !== null) return;
+    const length = this.length + chunk.length;
+    if (length > this.request.bytesMax) {
+      this.tooLong();
+      return;
+    }
+    if (length > this.target.length) this.grow(Math.max(length, 2 * this.target.length));
+    this.target.set(chunk, this.length);
+    this.length = length;
+  }
+
+  onResponseEnd(): void {
+    if (this.failure !== null) {
+      this.settle();
+      return;
+    }
+    this.release();
+    const { buffer, status, contentType } = this;
+    const bytes = new Uint8Array(buffer ?? new ArrayBuffer(0), 0, this.length);
+    this.resolve({ status, contentType, bytes });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.failure ??= this.failureOf(error);
+    this.settle();
+  }
+
+  private readonly onAbort = (): void => this.end(this.request.signal?.reason);
+
+  private end(failure: unknown): void {
+    if (this.failure !== null) return;
+    this.failure = failure;
+    this.controller?.abort(asError(failure));
+    // a request that waits for a connection has no controller: it learns of it when it starts
+    if (this.controller === null) this.settle();
+  }
+
+  private settle(): void {
+    this.release();
+    if (this.buffer !== null) this.request.buffers?.give(this.buffer);
+    this.buffer = null;
+    this.reject(this.failure);
+  }
+
+  private release(): void {
+    clearTimeout(this.timer);
+    this.request.signal?.removeEventListener('abort', this.onAbort);
+  }
+
+  private grow(sizeBytes: number): void {
+    const size = Math.min(sizeBytes, this.request.bytesMax);
+    const { buffers } = this.request;
+    const buffer = buffers === undefined ? new ArrayBuffer(size) : buffers.take(size);
+    const target = new Uint8Array(buffer);
+    target.set(this.target.subarray(0, this.length));
+    if (this.buffer !== null) buffers?.give(this.buffer);
+    this.buffer = buffer;
+    this.target = target;
+  }
+
+  private tooLong(): void {
+    const { codes, bytesMax } = this.request;
+    this.end(this.error(codes.tooLong, `sends more than ${bytesMax} bytes`));
+  }
+
+  private failureOf(error: Error): AppError {
+    const given = (error as { code?: unknown }).code;
+    const code = typeof given === 'string' ? given : error.name;
+    if (code.startsWith('HPE_')) return this.error('node_answer_invalid', 'gives an answer that is no HTTP');
+    if (this.status === 0) return this.error('node_unreachable', `does not answer (${code})`);
+    const all = this.expected === null ? '' : ` of ${this.expected}`;
+    return this.error(this.request.codes.cut, `ends its answer after ${this.length}${all} bytes (${code})`);
+  }
+
+  private error(code: ErrorCode, what: string): AppError {
+    const { url, path } = this.request;
+    return new AppError(code, `${url}${path} ${what}.`, { url, path });
+  }
+}
+
+const asError = (failure: unknown): Error =>
+  failure instanceof Error ? failure : new Error(String(failure));

@@ -1,0 +1,82 @@
+import type { NodeMessage, ZmqTopic } from '#kernel/contracts/node.ts';
+
+export const zmqTopics: readonly ZmqTopic[] = ['sequence', 'rawtx', 'hashblock'];
+
+const hashBytes = 32;
+
+/**
+ * Reads what a node publishes: topic, body, and a count of messages of that topic (4 bytes, little endian). Hashes come
+ * in the order in which they are shown and are turned round (Bitcoin Core doc/zmq.md).
+ */
+export class ZmqReader {
+  private readonly next = new Map<ZmqTopic, number>();
+  private readonly blocksBy: ZmqTopic;
+
+  /** `blocksBy`: the topic that says which blocks were connected, where two do. */
+  constructor(blocksBy: 'sequence' | 'hashblock') {
+    this.blocksBy = blocksBy;
+  }
+
+  /** The connection is a new one: counting starts anew. */
+  reset(): void {
+    this.next.clear();
+  }
+
+  /** What one message says; a hole in the count, or a message that is none, is a gap before it. */
+  read([topicFrame, body, count]: readonly Uint8Array[]): NodeMessage[] {
+    const topic = topicOf(topicFrame);
+    if (topic === null) return [];
+    const gap: NodeMessage = { kind: 'gap', topic };
+    if (body === undefined || count?.length !== 4) return [gap];
+    const message = readBody(topic, body);
+    if (message === null) return [gap];
+    const messages = this.followsLast(topic, count) ? [] : [gap];
+    const isSaidElsewhere = topic === 'hashblock' && this.blocksBy !== topic;
+    return isSaidElsewhere ? messages : [...messages, message];
+  }
+
+  private followsLast(topic: ZmqTopic, count: Uint8Array): boolean {
+    const number = Buffer.from(count).readUInt32LE();
+    const expected = this.next.get(topic) ?? number;
+    this.next.set(topic, (number + 1) % 2 ** 32);
+    return number === expected;
+  }
+}
+
+function topicOf(frame: Uint8Array | undefined): ZmqTopic | null {
+  const name = frame === undefined ? '' : Buffer.from(frame).toString('latin1');
+  return zmqTopics.find((topic) => topic === name) ?? null;
+}
+
+function readBody(topic: ZmqTopic, body: Uint8Array): NodeMessage | null {
+  switch (topic) {
+    case 'rawtx':
+      return { kind: 'transaction', bytes: body };
+    case 'hashblock':
+      return readHashBlock(body);
+    case 'sequence':
+      return readSequence(body);
+  }
+}
+
+function readHashBlock(body: Uint8Array): NodeMessage | null {
+  return body.length === hashBytes ? { kind: 'block-connected', hash: turned(body) } : null;
+}
+
+/** 32 bytes of hash, a letter, and for transactions the mempool's own count. */
+function readSequence(body: Uint8Array): NodeMessage | null {
+  const letter = String.fromCharCode(body[hashBytes] ?? 0);
+  const hash = turned(body.subarray(0, hashBytes));
+  if (body.length === hashBytes + 1) {
+    if (letter === 'C') return { kind: 'block-connected', hash };
+    if (letter === 'D') return { kind: 'block-disconnected', hash };
+  }
+  if (body.length === hashBytes + 1 + 8) {
+    const mempoolSequence = Buffer.from(body).readBigUInt64LE(hashBytes + 1);
+    if (letter === 'A') return { kind: 'mempool-added', txid: hash, mempoolSequence };
+    if (letter === 'R') return { kind: 'mempool-removed', txid: hash, mempoolSequence };
+  }
+  return null;
+}
+
+const turned = (hash: Uint8Array): Uint8Array => Uint8Array.from(hash).reverse();

@@ -1,0 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Subscriber } from 'zeromq';
+import type { NodeMessage, NodeMessages, ZmqTopic } from '#kernel/contracts/node.ts';
+import { ZmqReader } from './zmq-frames.ts';
+
+/** A transaction is never longer than a block; what is longer is dropped by the library. */
+const messageBytesMax = 4_000_000;
+/**
+ * Messages that wait while the event loop is busy. A node publishes every transaction of a block that it connects, some
+ * 5,000 with two messages each; it drops what is over its own mark (1,000 unless zmqpub…hwm says otherwise).
+ */
+const waitingMax = 20_000;
+/** A connection that died silently is noticed after this time. */
+const heartbeatIntervalMs = 10_000;
+const heartbeatTimeoutMs = 30_000;
+
+export interface ZmqConnection extends NodeMessages {
+  /** Settles with the endpoints that have not answered by then. */
+  connected(timeoutMs: number): Promise<readonly string[]>;
+}
+
+/**
+ * Listens to a node by one socket for each endpoint, so that what one endpoint publishes keeps its order. Connections come
+ * back by themselves; a `gap` for each topic says so.
+ */
+export function listenToNode(endpoints: ReadonlyMap<ZmqTopic, string>): ZmqConnection {
+  const listeners = new Set<(message: NodeMessage) => void>();
+  const emit = (message: NodeMessage): void => {
+    for (const listener of listeners) listener(message);
+  };
+  const topicsBy = new Map<string, ZmqTopic[]>();
+  for (const [topic, endpoint] of endpoints) {
+    topicsBy.set(endpoint, [...(topicsBy.get(endpoint) ?? []), topic]);
+  }
+  const blocksBy = endpoints.has('sequence') ? 'sequence' : 'hashblock';
+  const sockets = [...topicsBy].map(
+    ([endpoint, topics]) => new EndpointSocket(endpoint, topics, blocksBy, emit),
+  );
+  return {
+    listen: (listener) => {
+      // another function for each call, so that one listener can listen twice
+      const own = (message: NodeMessage): void => listener(message);
+      listeners.add(own);
+      return () => {
+        listeners.delete(own);
+      };
+    },
+    connected: async (timeoutMs) => {
+      const controller = new AbortController();
+      const late = delay(timeoutMs, undefined, { signal: controller.signal }).catch(() => undefined);
+      await Promise.race([Promise.all(sockets.map((socket) => socket.firstConnection)), late]);
+      controller.abort();
+      return sockets.filter((socket) => !socket.wasConnected).map((socket) => socket.endpoint);
+    },
+    close: async () => {
+      listeners.clear();
+      await Promise.all(sockets.map((socket) => socket.close()));
+    },
+  };
+}
+
+class EndpointSocket {
+  readonly endpoint: string;
+  readonly firstConnection: Promise<void>;
+  wasConnected = false;
+  private readonly socket: Subscriber;
+  private readonly receiving: Promise<void>;
+
+  constructor(
+    endpoint: string,
+    topics: readonly ZmqTopic[],
+    blocksBy: 'sequence' | 'hashblock',
+    emit: (message: NodeMessage) => void,
+  ) {
+    this.endpoint = endpoint;
+    const reader = new ZmqReader(blocksBy);
+    const socket = new Subscriber({
+      maxMessageSize: messageBytesMax,
+      receiveHighWaterMark: waitingMax,
+      heartbeatInterval: heartbeatIntervalMs,
+      heartbeatTimeout: heartbeatTimeoutMs,
+      linger: 0,
+    });
+    this.socket = socket;
+    this.firstConnection = new Promise((resolve) => {
+      socket.events.on('handshake', () => {
+        if (this.wasConnected) {
+          reader.reset();
+          for (const topic of topics) emit({ kind: 'gap', topic });
+        }
+        this.wasConnected = true;
+        resolve();
+      });
+    });
+    socket.subscribe(...topics);
+    socket.connect(endpoint);
+    this.receiving = receive(socket, reader, emit);
+  }
+
+  async close(): Promise<void> {
+    this.socket.close();
+    await this.receiving;
+  }
+}
+
+async function receive(
+  socket: Subscriber,
+  reader: ZmqReader,
+  emit: (message: NodeMessage) => void,
+): Promise<void> {
+  for await (const frames of socket) for (const message of reader.read(frames)) emit(message);
+}

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openNodeSource } from '#indexer/source/node-source.ts';
+import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import { connectNode } from '#kernel/node/bitcoin-node.ts';
+import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/bitcoind.ts';
+import { describeBlockSource } from '#test/support/block-source-conformance.ts';
+import { GoldenChain } from '#test/support/golden-chain.ts';
+import { feedGoldenChain } from '#test/support/regtest-feed.ts';
+import { startNodeProxy } from '#test/support/regtest-proxy.ts';
+
+const hasBitcoind = bitcoindForTests() !== null;
+const golden = new GoldenChain('envelopes-1');
+const headers = golden.chain.headers;
+const tip = headers.at(-1)!;
+const none = new AbortController().signal;
+
+describe.skipIf(!hasBitcoind)('a node fed with a golden chain', () => {
+  let bitcoind: Bitcoind;
+  const stops: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    bitcoind = await startBitcoind();
+    await feedGoldenChain(bitcoind.rpc, golden);
+  });
+  afterAll(async () => {
+    for (const stop of stops) await stop();
+    await bitcoind.remove();
+  });
+
+  const ways: Record<string, () => Promise<LiveBlockSource>> = {
+    'REST with spent outputs': async () => openNodeSource(await connectNode(bitcoind.settings)),
+    'REST without spent outputs': async () => {
+      const proxy = await startNodeProxy(bitcoind.rpcUrl, (path) => path.startsWith('/rest/spenttxouts/'));
+      stops.push(proxy.close);
+      return openNodeSource(await connectNode({ ...bitcoind.settings, restUrl: proxy.url }));
+    },
+    'RPC alone': async () => {
+      const proxy = await startNodeProxy(bitcoind.rpcUrl, (path) => path.startsWith('/rest/'));
+      stops.push(proxy.close);
+      return openNodeSource(await connectNode({ ...bitcoind.settings, restUrl: proxy.url }));
+    },
+  };
+
+  for (const [way, open] of Object.entries(ways)) {
+    describeBlockSource(`a node by ${way}`, {
+      open,
+      expected: {
+        refs: headers,
+        islands: [[0, tip.height]],
+        withSpent: headers.map(({ height }) => height),
+      },
+    });
+
+    test(`by ${way} gives the very bytes of blocks and spent outputs`, async () => {
+      const source = await open();
+      let heightsSeen = 0;
+      for (const header of headers) {
+        const block = await source.read({ height: header.height, hash: hashFromDisplay(header.hash)! });
+        const expected = golden.block(header);
+        expect(Buffer.from(block.bytes).equals(expected.bytes)).toBe(true);
+        expect(Buffer.from(block.spentOutputs!).equals(expected.spent)).toBe(true);
+        heightsSeen += block.spentHeights?.length ?? 0;
+      }
+      // REST does not know at which heights outputs were made
+      expect(heightsSeen > 0).toBe(way !== 'REST with spent outputs');
+      await source.close();
+    });
+
+    test(`by ${way} gives headers page by page, and none above the tip`, async () => {
+      const source = await open();
+      const some = await source.headers(10, 25);
+      expect(some.map(({ height, hash }) => [height, displayHash(hash)])).toEqual(
+        headers.slice(10, 35).map(({ height, hash }) => [height, hash]),
+      );
+      expect(some.every(({ header }) => header.length === 80)).toBe(true);
+      expect((await source.headers(tip.height, 5)).map(({ hash }) => displayHash(hash))).toEqual([tip.hash]);
+      expect(await source.headers(tip.height + 1, 5)).toEqual([]);
+      expect(await source.headers(3, 0)).toEqual([]);
+      expect((await source.tip()).height).toBe(tip.height);
+      await source.close();
+    });
+  }
+
+  test('begins where it is told to', async () => {
+    const source = openNodeSource(await connectNode(bitcoind.settings), { firstHeight: 100 });
+    expect(await source.islands()).toEqual([{ firstHeight: 100, lastHeight: tip.height, start: {} }]);
+    expect((await source.refs(0))[0]?.height).toBe(100);
+    await source.close();
+  });
+});
+
+describe.skipIf(!hasBitcoind)('a node whose chain changes', () => {
+  let bitcoind: Bitcoind;
+  let source: LiveBlockSource;
+  // another script makes another block of the same second
+  const mine = async (count: number, script = '51'): Promise<string[]> =>
+    bitcoind.rpc.call('generatetodescriptor', [count, `raw(${script})`]);
+
+  beforeAll(async () => {
+    bitcoind = await startBitcoind();
+    source = openNodeSource(await connectNode(bitcoind.settings));
+  });
+  afterAll(async () => {
+    await source.close();
+    await bitcoind.remove();
+  });
+
+  test('says that there is news when a block comes, also one that came while nobody asked', async () => {
+    // whatever was said at the start
+    await source.news(100, none);
+    const before = performance.now();
+    const waiting = source.news(60_000, none);
+    await mine(1);
+    await waiting;
+    await mine(1);
+    await expect.poll(async () => (await source.tip()).height).toBeGreaterThan(1);
+    await source.news(60_000, none);
+    expect(performance.now() - before).toBeLessThan(30_000);
+  });
+
+  test('lets go of one who waits when the time is over or he gives up', async () => {
+    await source.news(500, none);
+    const before = performance.now();
+    await source.news(200, none);
+    expect(performance.now() - before).toBeGreaterThan(150);
+    const controller = new AbortController();
+    const waiting = source.news(60_000, controller.signal);
+    controller.abort();
+    await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  test('knows the branch that its node calls invalid', async () => {
+    const [first = '', second = '', third = ''] = await mine(3);
+    await bitcoind.rpc.call('invalidateblock', [second]);
+    const isInvalid = (hash: string): Promise<boolean> => source.isInvalid(hashFromDisplay(hash)!);
+    expect(await isInvalid(third)).toBe(true);
+    expect(await isInvalid(second)).toBe(true);
+    expect(await isInvalid(first)).toBe(false);
+    expect(await isInvalid('00'.repeat(32))).toBe(false);
+    await bitcoind.rpc.call('reconsiderblock', [second]);
+    expect(await isInvalid(third)).toBe(false);
+  });
+
+  test('gives headers of one moment while it reorganises', async () => {
+    await mine(2500);
+    const tipHeight = (await source.tip()).height;
+    const asked = Array.from({ length: 4 }, () => source.headers(0, 10_000));
+    const hash = await bitcoind.rpc.call<string>('getblockhash', [tipHeight - 5]);
+    await bitcoind.rpc.call('invalidateblock', [hash]);
+    await mine(8, '52');
+    for (const chain of await Promise.all(asked)) {
+      for (const [index, { height, header }] of chain.entries()) {
+        expect(height).toBe(index);
+        const parent = chain[index - 1]?.hash;
+        if (parent !== undefined) expect(Buffer.from(header.subarray(4, 36)).equals(parent)).toBe(true);
+      }
+    }
+    const now = await source.headers(0, 10_000);
+    expect(now.length).toBe((await source.tip()).height + 1);
+    expect(now.at(-1)?.hash).toEqual((await source.tip()).hash);
+  });
+});
