@@ -14,6 +14,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   not_found: 404,
   not_acceptable: 406,
   url_too_long: 414,
+  too_many_streams: 503,
 };
 
 interface Failure {

@@ -18,6 +18,11 @@ export const limits = {
   idleTimeoutMs: 60_000,
   /** Connections at once; each can hold a body in memory. More are closed as they come. */
   connections: 1_000,
+  /**
+   * Streams of events at once. Each holds one page in memory, 1 MB as a rule, and reads every block by itself: a block of
+   * 5,000 events costs some 10 ms a stream.
+   */
+  eventStreams: 100,
   /** Longer than the 60 s of common load balancers, so that they close first and no request meets a closed socket. */
   keepAliveTimeoutMs: 72_000,
   /** A parameter in a path: a needle in `/search/<query>`. */

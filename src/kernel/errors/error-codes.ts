@@ -271,6 +271,11 @@ const table = {
     action: 'Ask with fewer or shorter needles; docs/http.md has the limits.',
     retryable: false,
   },
+  too_many_streams: {
+    meaning: 'As many streams of events are open as one process sends at once.',
+    action: 'Nothing: clients try again. Start further processes with --role api where it lasts.',
+    retryable: true,
+  },
   output_failed: {
     meaning: 'What the command writes to its output could not be written: it is not complete.',
     action: 'Make room where the output goes, and run the command again.',
