@@ -5,6 +5,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { assetsFolder } from '#web/assets.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { contentRoutes } from './content.routes.ts';
+import { eventsRoutes } from './events.routes.ts';
 import { handleClientError, handleError, handleNotFound } from './errors.ts';
 import { limits } from './limits.ts';
 import { pageRoutes } from './page.routes.ts';
@@ -64,6 +65,8 @@ export function buildApp(deps: AppDependencies): App {
   app.addHook('preValidation', async (request) => {
     const query = request.query as Readonly<Record<string, unknown>>;
     for (const name of ['page', 'itemsPerPage', 'from']) {
+      // ids of events have a dot
+      if (name === 'from' && request.routeOptions.url === '/events') continue;
       const value = query[name];
       if (typeof value === 'string' && !/^-?\d+$/u.test(value)) {
         throw new AppError('request_invalid', `${name} is not a whole number`);
@@ -86,6 +89,7 @@ export function buildApp(deps: AppDependencies): App {
     previewRoutes(scope, deps);
     pageRoutes(scope, deps);
     statusRoutes(scope, deps);
+    eventsRoutes(scope, deps);
   });
   return app;
 }
