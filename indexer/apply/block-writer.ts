@@ -1,11 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expandFingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { failpoint } from '#kernel/failpoint.ts';
 import { Batch, EncoderPool } from './batch.ts';
 import { BatchQuestions } from './batch-questions.ts';
 import type { ChainPosition } from './chain-position.ts';
-import type { ChainSession } from './chain-session.ts';
+import { type ChainSession, readPosition } from './chain-session.ts';
 import { addToBatch, type ChainFacts } from './fill-batch.ts';
+import { type UndoHook, type UndoOptions, undoAbove } from './undo.ts';
 import { writeBatch } from './write-batch.ts';
 import { loadWriterMemory, type WriterMemory } from './writer-memory.ts';
 
@@ -17,18 +20,23 @@ export interface Committed {
   readonly position: ChainPosition;
 }
 
+/** A phase of the writer's work, and how long it took. */
+export type WriterStep = 'ledger' | 'write' | 'undo';
+
 export interface BlockWriterOptions {
   readonly session: ChainSession;
   readonly facts: Omit<ChainFacts, 'fingerprintKey'>;
-  readonly position: ChainPosition;
   readonly onCommit?: (committed: Committed) => void;
+  readonly onStep?: ((step: WriterStep, seconds: number) => void) | undefined;
   /** Entries of the caches of contents and metadata texts; absent: the usual ones. */
   readonly cacheEntries?: number | undefined;
 }
 
 /**
- * Brings parsed blocks into the database, in batches, in chain order. While one batch is being written the next one is
- * prepared: two at most are in memory. After an error nothing more can be written: memory is read anew by the next one.
+ * Brings parsed blocks into the database, in batches, in chain order, and takes blocks back. While one batch is being
+ * written the next one is prepared: two at most are in memory. It stays open as long as the session does: its memory
+ * learns with each commit and unlearns with each block that is taken back. After an error nothing more can be written:
+ * memory is read anew by the next writer.
  */
 export class BlockWriter {
   private readonly session: ChainSession;
@@ -37,23 +45,32 @@ export class BlockWriter {
   private readonly questions: BatchQuestions;
   private readonly encoders = new EncoderPool();
   private readonly onCommit: (committed: Committed) => void;
+  private readonly onStep: (step: WriterStep, seconds: number) => void;
   private position: ChainPosition;
   /** The batch that is being written. */
   private underWay: Batch | null = null;
   private writing: Promise<void> = Promise.resolve();
 
-  private constructor(options: BlockWriterOptions, memory: WriterMemory) {
-    const { session, facts, position } = options;
+  private constructor(options: BlockWriterOptions, position: ChainPosition, memory: WriterMemory) {
+    const { session, facts } = options;
     this.session = session;
     this.facts = { ...facts, fingerprintKey: expandFingerprintKey(session.fingerprintKey) };
     this.memory = memory;
     this.position = position;
     this.questions = new BatchQuestions(session.reader, memory);
     this.onCommit = options.onCommit ?? (() => undefined);
+    this.onStep = options.onStep ?? (() => undefined);
   }
 
   static async open(options: BlockWriterOptions): Promise<BlockWriter> {
-    return new BlockWriter(options, await loadWriterMemory(options.session.reader, options.cacheEntries));
+    const { session, cacheEntries } = options;
+    const memory = await loadWriterMemory(session.reader, cacheEntries);
+    return new BlockWriter(options, await readPosition(session.writer), memory);
+  }
+
+  /** The tip of what was begun to be written. */
+  get tip(): BlockRef | null {
+    return this.position.tip;
   }
 
   /**
@@ -71,7 +88,9 @@ export class BlockWriter {
       metadata: memory.metadata.begin(),
     });
     let refusal: { readonly error: unknown } | null = null;
+    let ledgerMs = 0;
     for (const [index, block] of blocks.entries()) {
+      const startedAt = performance.now();
       try {
         addToBatch(
           batch,
@@ -88,9 +107,11 @@ export class BlockWriter {
         break;
       }
       block.release();
+      ledgerMs += performance.now() - startedAt;
       // a block takes some milliseconds: others have their turn before the next one
       await nextTurn();
     }
+    this.onStep('ledger', ledgerMs / 1000);
     await this.begin(batch, isBulk && refusal === null);
     if (refusal !== null) throw refusal.error;
   }
@@ -98,6 +119,29 @@ export class BlockWriter {
   /** Settles when everything that was begun is committed. */
   async finish(): Promise<void> {
     await this.writing;
+  }
+
+  /** Takes back all blocks above a height (-1: all there are), from the tip downwards, one transaction each. */
+  async undo(
+    height: number,
+    hooks: readonly UndoHook[],
+    { signal, onUndone }: UndoOptions = {},
+  ): Promise<void> {
+    await this.finish();
+    const { session, memory } = this;
+    let startedAt = performance.now();
+    await undoAbove(session.writer, height, hooks, {
+      ...(signal === undefined ? {} : { signal }),
+      onUndone: (block) => {
+        memory.tracked.apply(block.tracked);
+        this.onStep('undo', (performance.now() - startedAt) / 1000);
+        startedAt = performance.now();
+        onUndone?.(block);
+      },
+    });
+    this.position = await readPosition(session.writer);
+    memory.contents.forgetFrom(this.position.nextContentId);
+    memory.metadata.forgetFrom(this.position.nextMetadataId);
   }
 
   private async begin(batch: Batch, isBulk: boolean): Promise<void> {
@@ -112,6 +156,7 @@ export class BlockWriter {
 
   private async commit(batch: Batch, isBulk: boolean): Promise<void> {
     const { memory } = this;
+    const startedAt = performance.now();
     try {
       await writeBatch(this.session.writer, batch, isBulk);
     } catch (error) {
@@ -119,6 +164,8 @@ export class BlockWriter {
       memory.metadata.rollback();
       throw error;
     }
+    failpoint('committed');
+    this.onStep('write', (performance.now() - startedAt) / 1000);
     memory.contents.commit(batch.contents);
     memory.metadata.commit(batch.metadata);
     for (const { tracked } of batch.ledgers) memory.tracked.apply(tracked);

@@ -81,6 +81,28 @@ export class ContentRegistry {
     }
   }
 
+  /**
+   * Forgets the rows from an id on, which were taken back: one pass over the cache, some milliseconds. The filter cannot
+   * forget: it sends a question to the database once more, whose answer is that there is no row.
+   */
+  forgetFrom(id: number): void {
+    const { words } = this;
+    // a way that is filled from behind is looked at again
+    for (let at = 0; at < words.length; at += 2) while ((words[at] as number) > id) this.free(at / 2);
+  }
+
+  /** Ways are taken from the front: the last taken one of the set that stays fills the hole. */
+  private free(entry: number): void {
+    const { words } = this;
+    const end = entry - (entry % ways) + ways;
+    let last = end - 1;
+    while (words[last * 2] === 0) last--;
+    words.copyWithin(entry * 2, last * 2, last * 2 + 2);
+    this.variants[entry] = this.variants[last] as number;
+    this.hashes.copyWithin(entry * hashLength, last * hashLength, (last + 1) * hashLength);
+    words.fill(0, last * 2, last * 2 + 2);
+  }
+
   /** The id of a hash, committed or on its way; else one of `unknownId`. Holds until the next commit or rollback. */
   probe(hashes: Uint8Array, at: number, variant: number): number {
     for (const table of this.underWay) {

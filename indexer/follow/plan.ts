@@ -1,24 +1,91 @@
+import { strict as assert } from 'node:assert';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 
-export interface Plan {
-  /** Take back everything above this height (-1: everything there is); null: nothing is to be taken back. */
-  readonly undoTo: number | null;
-  /** Then apply these, in this order. */
-  readonly apply: readonly BlockRef[];
+/** A block as it is compared: with the work that its header proves, where chains are weighed (0 elsewhere). */
+export interface WeighedRef extends BlockRef {
+  readonly work: bigint;
 }
 
+/** All blocks of our chain from a height on, ascending; from 0 on it is known whole. */
+export interface OurPart {
+  readonly from: number;
+  readonly blocks: readonly WeighedRef[];
+}
+
+/** The same of the source's chain, up to as far as it was asked for. */
+export interface TheirPart extends OurPart {
+  /** What follows `blocks`, where it was asked for only to be weighed: the height up to which, and its work. */
+  readonly beyond: { readonly height: number; readonly work: bigint } | null;
+  /** Their chain is known up to its tip. */
+  readonly isComplete: boolean;
+}
+
+export type Plan =
+  /** Take back everything above `undoTo` (-1: everything; null: nothing), then apply these, in this order. */
+  | { readonly kind: 'steps'; readonly undoTo: number | null; readonly apply: readonly BlockRef[] }
+  /** Not decided: ask from this height on, below what is known of both chains, or behind what is known of theirs. */
+  | { readonly kind: 'needHeaders'; readonly from: number }
+  /** Their chain has less work than ours: it is not followed, and may have more later. */
+  | { readonly kind: 'wait'; readonly code: 'node_behind' }
+  /** Nothing is shared, down to the first block of all: it is another network. */
+  | { readonly kind: 'refuse'; readonly code: 'network_mismatch' };
+
 /**
- * The way from our chain to theirs: back to the last block of the beginning that both share, then on. Both ascend by
- * height and may have gaps; what fills a gap of ours comes before blocks that we have, so those are applied anew.
+ * `weigh`: the source is a node, whose chain is followed if it has at least the work of ours. `take`: the chain is the
+ * one to index, whatever its work: a folder that was named, or a node that calls our tip invalid.
  */
-export function plan(ours: readonly BlockRef[], theirs: readonly BlockRef[]): Plan {
+export type Rule = 'weigh' | 'take';
+
+/** So many blocks below the tip are compared first: reorganisations are shallower, but for very few. */
+const firstWindowBlocks = 16;
+
+/**
+ * The way from our chain to theirs: back to the last block of the beginning that both share, then on. Both parts begin
+ * at the same height and may have gaps; what fills a gap of ours comes before blocks that we have, so those are applied
+ * anew. Where a part does not begin at 0 its first block vouches for all below it, which holds for chains without gaps.
+ *
+ * Pure. Asked again with what it needed it decides after at most log2(depth) times downwards, and one page after the
+ * other upwards until the work is found.
+ */
+export function plan(ours: OurPart, theirs: TheirPart, rule: Rule): Plan {
+  assert(ours.from === theirs.from, 'chains are compared from the same height on');
+  const shared = sharedLength(ours.blocks, theirs.blocks);
+  const ourTip = ours.blocks.at(-1);
+  if (ourTip === undefined) {
+    assert(ours.from === 0, 'a part of a chain has at least its tip');
+    return { kind: 'steps', undoTo: null, apply: theirs.blocks };
+  }
+  if (shared === 0 && ours.from > 0) return { kind: 'needHeaders', from: lower(ours.from, ourTip.height) };
+  const apply = theirs.blocks.slice(shared);
+  if (shared === ours.blocks.length) return { kind: 'steps', undoTo: null, apply };
+  const undoTo = ours.blocks[shared - 1]?.height ?? -1;
+  if (rule === 'take') return { kind: 'steps', undoTo, apply };
+  if (shared === 0 && ours.blocks[0]?.height === 0 && theirs.blocks[0]?.height === 0) {
+    return { kind: 'refuse', code: 'network_mismatch' };
+  }
+  const theirWork = workOf(apply) + (theirs.beyond?.work ?? 0n);
+  if (theirWork >= workOf(ours.blocks.slice(shared))) return { kind: 'steps', undoTo, apply };
+  if (theirs.isComplete) return { kind: 'wait', code: 'node_behind' };
+  const known = theirs.beyond?.height ?? theirs.blocks.at(-1)?.height ?? theirs.from - 1;
+  return { kind: 'needHeaders', from: known + 1 };
+}
+
+/** Twice as many blocks below our tip as before, and all of them where that reaches the beginning. */
+function lower(from: number, tip: number): number {
+  return Math.max(0, tip + 1 - Math.max(firstWindowBlocks, 2 * (tip + 1 - from)));
+}
+
+function sharedLength(ours: readonly BlockRef[], theirs: readonly BlockRef[]): number {
   let shared = 0;
   while (shared < ours.length && shared < theirs.length && sameRef(ours[shared], theirs[shared])) shared++;
-  const undoTo = shared === ours.length ? null : (ours[shared - 1]?.height ?? -1);
-  return { undoTo, apply: theirs.slice(shared) };
+  return shared;
+}
+
+function workOf(blocks: readonly WeighedRef[]): bigint {
+  return blocks.reduce((sum, { work }) => sum + work, 0n);
 }
 
 function sameRef(a: BlockRef | undefined, b: BlockRef | undefined): boolean {
   if (a === undefined || b === undefined || a.height !== b.height) return false;
-  return a.hash.length === b.hash.length && a.hash.every((byte, index) => byte === b.hash[index]);
+  return Buffer.compare(a.hash, b.hash) === 0;
 }

@@ -210,7 +210,7 @@ async function indexInBatches(
   try {
     const position = await readPosition(session.writer);
     const facts = { network: networks[source.network], islands: await source.islands() };
-    const writer = await BlockWriter.open({ session, facts, position });
+    const writer = await BlockWriter.open({ session, facts });
     const refs = await source.refs((position.tip?.height ?? -1) + 1);
     const wanted = refs.filter(({ height }) => height <= until);
     const { signal } = new AbortController();

@@ -29,3 +29,9 @@ export function hasProofOfWork(hash: Uint8Array, bits: number, network: NetworkN
   if (target === null || limit === null || target > limit) return false;
   return BigInt(`0x${Buffer.from(hash).reverse().toString('hex')}`) <= target;
 }
+
+/** Hashes that a block with this compact target takes on average (Bitcoin Core chain.cpp `GetBlockProof`); 0 for a target that cannot be. */
+export function workOfBits(bits: number): bigint {
+  const target = targetOf(bits);
+  return target === null ? 0n : (1n << 256n) / (target + 1n);
+}

@@ -231,12 +231,13 @@ describe('going back', () => {
       `SELECT json_build_object('nextKey', next_key, 'nextContentId', next_content_id,
          'nextMetadataId', next_metadata_id) AS free FROM chain.blocks WHERE height = 140`,
     );
-    await index(database.pool, dir);
+    const { height } = await index(database.pool, dir);
+    const blocksAbove = (height ?? 0) - 140;
     const before = await dumpChain(database.pool);
     const client = await database.pool.connect();
     await expect(
       undoAbove(client, 140, [
-        (tx) => tx.query('CREATE TABLE public.hooked ()').then(() => undefined),
+        (tx) => tx.query('CREATE TABLE IF NOT EXISTS public.hooked ()').then(() => undefined),
         () => Promise.reject(new Error('the hook fails')),
       ]),
     ).rejects.toThrow('the hook fails');
@@ -245,13 +246,14 @@ describe('going back', () => {
     await undoAbove(client, 140, [
       (tx, free) => {
         told.push(free);
-        return tx.query('CREATE TABLE public.hooked ()').then(() => undefined);
+        return tx.query('CREATE TABLE IF NOT EXISTS public.hooked ()').then(() => undefined);
       },
     ]);
     client.release();
-    expect(told).toEqual([rows[0]?.free]);
+    expect(told).toHaveLength(blocksAbove);
+    expect(told.at(-1)).toEqual(rows[0]?.free);
     const epoch = await database.pool.query('SELECT undo_epoch FROM chain.state');
-    expect(epoch.rows).toEqual([{ undo_epoch: 1 }]);
+    expect(epoch.rows).toEqual([{ undo_epoch: blocksAbove }]);
   });
 });
 

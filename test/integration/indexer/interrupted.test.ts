@@ -45,6 +45,7 @@ describe('a run that is interrupted', () => {
       const ended: Promise<unknown>[] = [];
       const run = index(database, {
         bounds: { blocksMax: 3 },
+        retryBudgetMs: 0,
         onProgress: ({ blocks }) => {
           if (blocks < at || ended.length > 0) return;
           const ending = database.pool.query(

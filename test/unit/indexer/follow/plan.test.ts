@@ -1,17 +1,38 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { plan } from '#indexer/follow/plan.ts';
-import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { type OurPart, type Plan, plan, type Rule, type WeighedRef } from '#indexer/follow/plan.ts';
 
-const ref = (height: number, branch: number): BlockRef => ({
+const ref = (height: number, branch: number, work = 0n): WeighedRef => ({
   height,
   hash: Uint8Array.from({ length: 32 }, (_, index) => (index === 0 ? branch : height + index)),
+  work,
 });
-const shown = (refs: readonly BlockRef[]): string[] => refs.map(({ height, hash }) => `${height}:${hash[0]}`);
+const shown = (refs: readonly { height: number; hash: Uint8Array }[]): string[] =>
+  refs.map(({ height, hash }) => `${height}:${hash[0]}`);
+const sharedLength = (ours: readonly WeighedRef[], theirs: readonly WeighedRef[]): number => {
+  let shared = 0;
+  while (ours[shared] !== undefined && shown(ours)[shared] === shown(theirs)[shared]) shared++;
+  return shared;
+};
+const workOf = (blocks: readonly WeighedRef[]): bigint => blocks.reduce((sum, { work }) => sum + work, 0n);
+
+/** The plan between two chains that are both known whole. */
+function takeWhole(ours: readonly WeighedRef[], theirs: readonly WeighedRef[]): Steps {
+  const found = plan(
+    { from: 0, blocks: ours },
+    { from: 0, blocks: theirs, beyond: null, isComplete: true },
+    'take',
+  );
+  if (found.kind !== 'steps') throw new Error(`no steps but ${found.kind}`);
+  return found;
+}
+type Steps = Extract<Plan, { kind: 'steps' }>;
 
 /** What a plan does to our chain. */
-function follow(ours: readonly BlockRef[], theirs: readonly BlockRef[]): BlockRef[] {
-  const { undoTo, apply } = plan(ours, theirs);
+function follow(
+  ours: readonly WeighedRef[],
+  { undoTo, apply }: Steps,
+): { height: number; hash: Uint8Array }[] {
   const left = undoTo === null ? ours : ours.filter(({ height }) => height <= undoTo);
   return [...left, ...apply];
 }
@@ -27,16 +48,16 @@ const forks = fc
   .map(({ shared, ours, theirs, branch }) => {
     const common = shared.sort((a, b) => a - b).map((height) => ref(height, 0));
     const above = (common.at(-1)?.height ?? -1) + 1;
-    const branchOf = (heights: number[], of: number): BlockRef[] =>
+    const branchOf = (heights: number[], of: number): WeighedRef[] =>
       heights.sort((a, b) => a - b).map((height) => ref(above + height, of));
     return { ours: [...common, ...branchOf(ours, 1)], theirs: [...common, ...branchOf(theirs, 1 + branch)] };
   });
 
-describe('a plan', () => {
+describe('a plan between chains at rest', () => {
   test('leads from any chain to any other', () => {
     fc.assert(
       fc.property(forks, ({ ours, theirs }) => {
-        expect(shown(follow(ours, theirs))).toEqual(shown(theirs));
+        expect(shown(follow(ours, takeWhole(ours, theirs)))).toEqual(shown(theirs));
       }),
       { numRuns: 2000 },
     );
@@ -45,9 +66,8 @@ describe('a plan', () => {
   test('takes back and applies nothing that both chains begin with', () => {
     fc.assert(
       fc.property(forks, ({ ours, theirs }) => {
-        const { undoTo, apply } = plan(ours, theirs);
-        let shared = 0;
-        while (ours[shared] !== undefined && shown(ours)[shared] === shown(theirs)[shared]) shared++;
+        const { undoTo, apply } = takeWhole(ours, theirs);
+        const shared = sharedLength(ours, theirs);
         expect(apply).toHaveLength(theirs.length - shared);
         expect(undoTo === null).toBe(shared === ours.length);
         if (undoTo !== null) expect(undoTo).toBe(ours[shared - 1]?.height ?? -1);
@@ -58,22 +78,185 @@ describe('a plan', () => {
 
   test('does nothing where nothing is new', () => {
     const chain = [0, 1, 2].map((height) => ref(height, 0));
-    expect(plan(chain, chain)).toEqual({ undoTo: null, apply: [] });
-    expect(plan([], [])).toEqual({ undoTo: null, apply: [] });
+    expect(takeWhole(chain, chain)).toEqual({ kind: 'steps', undoTo: null, apply: [] });
+    expect(takeWhole([], [])).toEqual({ kind: 'steps', undoTo: null, apply: [] });
   });
 
   test('takes everything back where the chains share nothing', () => {
-    expect(plan([ref(0, 1)], [ref(0, 2)])).toEqual({ undoTo: -1, apply: [ref(0, 2)] });
+    expect(takeWhole([ref(0, 1)], [ref(0, 2)])).toMatchObject({ undoTo: -1, apply: [ref(0, 2)] });
   });
 
   test('goes back where a gap of ours is filled, because keys are in the order of application', () => {
     const ours = [0, 1, 5].map((height) => ref(height, 0));
     const theirs = [0, 1, 4, 5].map((height) => ref(height, 0));
-    expect(plan(ours, theirs)).toEqual({ undoTo: 1, apply: theirs.slice(2) });
+    expect(takeWhole(ours, theirs)).toMatchObject({ undoTo: 1, apply: theirs.slice(2) });
   });
 
   test('goes back where the other chain is shorter', () => {
     const ours = [0, 1, 2].map((height) => ref(height, 0));
-    expect(plan(ours, ours.slice(0, 2))).toEqual({ undoTo: 1, apply: [] });
+    expect(takeWhole(ours, ours.slice(0, 2))).toMatchObject({ undoTo: 1, apply: [] });
+  });
+});
+
+/** A planner that is asked until it decides, over a chain that is given in pages. */
+class Asked {
+  asks = 0;
+  /** Blocks of theirs that were given, each time anew. */
+  given = 0;
+  private readonly ours: readonly WeighedRef[];
+  private readonly theirs: readonly WeighedRef[];
+  private readonly page: number;
+
+  constructor(ours: readonly WeighedRef[], theirs: readonly WeighedRef[], page: number) {
+    this.ours = ours;
+    this.theirs = theirs;
+    this.page = page;
+  }
+
+  decide(rule: Rule): Exclude<Plan, { kind: 'needHeaders' }> {
+    let from = this.ours.at(-1)?.height ?? 0;
+    let part: OurPart = { from, blocks: this.ours.slice(from) };
+    let blocks = this.give(from, from + this.page);
+    let beyond: { height: number; work: bigint } | null = null;
+    const seen = new Set<number>();
+    for (;;) {
+      const known = beyond?.height ?? blocks.at(-1)?.height ?? from - 1;
+      const isComplete = known >= this.theirs.length - 1;
+      const found = plan(part, { from, blocks, beyond, isComplete }, rule);
+      if (found.kind !== 'needHeaders') return found;
+      // whatever it asks for is new, and next to what is known
+      expect(seen.has(found.from)).toBe(false);
+      seen.add(found.from);
+      if (found.from < from) {
+        blocks = [...this.give(found.from, from), ...blocks];
+        from = found.from;
+        part = { from, blocks: this.ours.slice(from) };
+      } else {
+        expect(isComplete).toBe(false);
+        expect(found.from).toBe(known + 1);
+        const more: WeighedRef[] = this.give(found.from, found.from + this.page);
+        beyond = { height: known + more.length, work: workOf(more) + (beyond?.work ?? 0n) };
+      }
+    }
+  }
+
+  private give(from: number, end: number): WeighedRef[] {
+    const blocks = this.theirs.slice(from, end);
+    this.asks++;
+    this.given += blocks.length;
+    return blocks;
+  }
+}
+
+/** Two branches of one random tree, with headers of several difficulties. */
+const trees = fc
+  .record({
+    shared: fc.integer({ min: 0, max: 300 }),
+    ours: fc.integer({ min: 0, max: 300 }),
+    theirs: fc.integer({ min: 0, max: 300 }),
+    works: fc.array(fc.bigInt({ min: 1n, max: 5n }), { minLength: 7, maxLength: 7 }),
+    // our tip and at least one block that may follow it
+    page: fc.integer({ min: 2, max: 100 }),
+  })
+  .filter(({ shared, theirs }) => shared + theirs > 0)
+  .map(({ shared, ours, theirs, works, page }) => {
+    const workAt = (height: number, branch: number): bigint => works[(height * (branch + 1)) % 7] as bigint;
+    const chain = (length: number, branch: number): WeighedRef[] =>
+      Array.from({ length: shared + length }, (_, height) => {
+        const of = height < shared ? 0 : branch;
+        return ref(height, of, workAt(height, of));
+      });
+    return { shared, ours: chain(ours, 1), theirs: chain(theirs, 2), page };
+  });
+
+describe('a plan for a node', () => {
+  test('is reached by asking, leads to its chain if that has the work, and waits if not', () => {
+    fc.assert(
+      fc.property(trees, ({ shared, ours, theirs, page }) => {
+        const asked = new Asked(ours, theirs, page);
+        const found = asked.decide('weigh');
+        const isSame = shared >= ours.length;
+        const hasWork = workOf(theirs.slice(shared)) >= workOf(ours.slice(shared));
+        if (shared === 0 && ours.length > 0) expect(found).toMatchObject({ kind: 'refuse' });
+        else if (!isSame && !hasWork) expect(found).toEqual({ kind: 'wait', code: 'node_behind' });
+        else {
+          expect(found).toMatchObject({ kind: 'steps', undoTo: isSame ? null : shared - 1 });
+          const { apply } = found as Steps;
+          // a page or more of what follows, and nothing else
+          expect(shown(apply)).toEqual(shown(theirs.slice(shared, shared + apply.length)));
+          if (theirs.length > shared) expect(apply.length).toBeGreaterThan(0);
+        }
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('asks for at most twice the depth of the fork, and upwards no further than the work takes', () => {
+    fc.assert(
+      fc.property(trees, ({ shared, ours, theirs, page }) => {
+        const asked = new Asked(ours, theirs, page);
+        asked.decide('weigh');
+        const depth = ours.length - shared;
+        const ourWork = workOf(ours.slice(shared));
+        let needed = 0;
+        for (let work = 0n; work < ourWork && shared + needed < theirs.length; needed++) {
+          work += theirs[shared + needed]?.work ?? 0n;
+        }
+        const below = Math.min(theirs.length, Math.max(16, 2 * depth));
+        expect(asked.given).toBeLessThanOrEqual(below + needed + 2 * page);
+        expect(asked.asks).toBeLessThanOrEqual(
+          2 + Math.ceil(Math.log2(Math.max(2, depth))) + Math.ceil(needed / page) + 1,
+        );
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('taken in turns, with a node that grows and reorganises, ends at its best chain', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ fork: fc.nat(60), length: fc.integer({ min: 1, max: 80 }) }), { minLength: 1 }),
+        (moves) => {
+          let node: WeighedRef[] = [ref(0, 0, 1n)];
+          let ours: WeighedRef[] = [];
+          for (const [turn, { fork, length }] of moves.entries()) {
+            const base = node.slice(0, Math.max(1, node.length - fork));
+            const branch = Array.from({ length }, (_, at) => ref(base.length + at, turn + 1, 1n));
+            const next = [...base, ...branch];
+            const isBetter = next.length >= ours.length;
+            node = next;
+            for (let rounds = 0; rounds < 100; rounds++) {
+              const found = new Asked(ours, node, 10).decide('weigh');
+              if (found.kind !== 'steps' || (found.undoTo === null && found.apply.length === 0)) break;
+              ours = follow(ours, found) as WeighedRef[];
+            }
+            if (isBetter) expect(shown(ours)).toEqual(shown(node));
+          }
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test('of another network is none, however much work it has', () => {
+    const ours = [0, 1].map((height) => ref(height, 1, 1n));
+    const theirs = [0, 1, 2, 3].map((height) => ref(height, 2, 9n));
+    expect(new Asked(ours, theirs, 10).decide('weigh')).toEqual({ kind: 'refuse', code: 'network_mismatch' });
+  });
+
+  test('takes back blocks that a folder with gaps left, once the node has their work', () => {
+    const ours = { from: 0, blocks: [ref(767_430, 0, 50n), ref(778_163, 0, 50n)] };
+    const theirs = { from: 0, blocks: [ref(0, 0, 1n), ref(1, 0, 1n)], beyond: null, isComplete: false };
+    expect(plan(ours, theirs, 'weigh')).toEqual({ kind: 'needHeaders', from: 2 });
+    expect(plan(ours, { ...theirs, isComplete: true }, 'weigh')).toMatchObject({ kind: 'wait' });
+    expect(plan(ours, { ...theirs, beyond: { height: 9, work: 98n } }, 'weigh')).toMatchObject({
+      undoTo: -1,
+    });
+  });
+
+  test('that calls our tip invalid goes back to what it has', () => {
+    const ours = [0, 1, 2].map((height) => ref(height, 0, 1n));
+    expect(new Asked(ours, ours.slice(0, 2), 10).decide('weigh')).toMatchObject({ kind: 'wait' });
+    expect(new Asked(ours, ours.slice(0, 2), 10).decide('take')).toMatchObject({ undoTo: 1, apply: [] });
   });
 });

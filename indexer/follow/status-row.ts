@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
+
+/** Written so often without a change: whoever reads a row that is much older knows that nobody writes it. */
+const writeEveryMs = 3000;
+/** At the end the process does not wait longer for a database that may not be there. */
+const lastWriteMs = 2000;
+
+/** Writes what the indexing process says of itself, in place of what it said before. */
+export async function writeFollowerStatus(
+  client: pg.Pool | pg.ClientBase,
+  { state, source, sourceTip, problem, updatedAt }: FollowerStatus,
+): Promise<void> {
+  await client.query(
+    `INSERT INTO chain.follower_status AS s
+       (state, source, source_height, source_hash, problem_code, problem_message, problem_since, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+     ON CONFLICT (one) DO UPDATE SET state = excluded.state, source = excluded.source,
+       source_height = excluded.source_height, source_hash = excluded.source_hash,
+       problem_code = excluded.problem_code, problem_message = excluded.problem_message,
+       problem_since = excluded.problem_since, updated_at = excluded.updated_at`,
+    [
+      state,
+      source,
+      sourceTip?.height ?? null,
+      sourceTip?.hash ?? null,
+      problem?.code ?? null,
+      problem?.message ?? null,
+      problem?.since ?? null,
+      updatedAt,
+    ],
+  );
+}
+
+/**
+ * Keeps the row fresh: with every change and every few seconds. A database that cannot be written to is what the row
+ * would say; it is tried again with the next one. Only the process that holds the writer's lock may keep it.
+ */
+export class StatusRow {
+  private readonly pool: pg.Pool;
+  private readonly onStatus: (status: FollowerStatus) => void;
+  private status: Omit<FollowerStatus, 'updatedAt'>;
+  private isKept = false;
+  private writing: Promise<void> | null = null;
+  private isStale = false;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(pool: pg.Pool, source: string, onStatus: (status: FollowerStatus) => void) {
+    this.pool = pool;
+    this.onStatus = onStatus;
+    this.status = { state: 'syncing', source, sourceTip: null, problem: null };
+    this.timer = setInterval(() => this.write(), writeEveryMs);
+    this.timer.unref();
+  }
+
+  /** True: this process has the lock. False: another one may have it, and says its own. */
+  keep(isKept: boolean): void {
+    this.isKept = isKept;
+  }
+
+  /** Changes what it says; what is left out stays. The same problem keeps the moment since when it is there. */
+  set(change: Partial<Pick<FollowerStatus, 'state' | 'sourceTip' | 'problem'>>): void {
+    const before = this.status;
+    const problem = change.problem === undefined ? before.problem : sinceWhen(change.problem, before.problem);
+    this.status = { ...before, ...change, problem };
+    const isChanged =
+      this.status.state !== before.state ||
+      problem?.code !== before.problem?.code ||
+      this.status.sourceTip?.height !== before.sourceTip?.height;
+    if (!isChanged) return;
+    this.onStatus({ ...this.status, updatedAt: new Date() });
+    this.write();
+  }
+
+  /** Says the last word and ends. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    this.set({ state: 'ended' });
+    const written = (async () => {
+      while (this.writing !== null) await this.writing;
+    })();
+    await Promise.race([written, sleep(lastWriteMs, undefined, { ref: false })]);
+  }
+
+  private write(): void {
+    if (!this.isKept) return;
+    this.isStale = true;
+    this.writing ??= this.writeStale().finally(() => {
+      this.writing = null;
+    });
+  }
+
+  private async writeStale(): Promise<void> {
+    while (this.isStale) {
+      this.isStale = false;
+      try {
+        await writeFollowerStatus(this.pool, { ...this.status, updatedAt: new Date() });
+      } catch {
+        return;
+      }
+    }
+  }
+}
+
+type Problem = FollowerStatus['problem'];
+
+function sinceWhen(problem: Problem, before: Problem): Problem {
+  return problem === null || problem.code !== before?.code ? problem : { ...problem, since: before.since };
+}
