@@ -1,7 +1,10 @@
 import { parseArgs } from 'node:util';
+import { bitcoindForTests } from '#test/support/bitcoind.ts';
 import { numberOption, OptionError } from '../options.ts';
 import type { Report } from '../report.ts';
+import { noticeSection } from './notice.ts';
 import type { Section } from './section.ts';
+import { syncSection } from './sync.ts';
 import { trackedSection } from './tracked.ts';
 
 const sectionNames = ['notice', 'sync', 'transfers', 'restart'] as const;
@@ -9,6 +12,12 @@ type SectionName = (typeof sectionNames)[number];
 
 /** More than the outputs that the blocks of transfers spend. */
 const leastTracked = 100_000;
+
+function bitcoind(): string {
+  const found = bitcoindForTests();
+  if (found === null) throw new OptionError('no bitcoind was found: scripts/install-bitcoind.sh');
+  return found;
+}
 
 /** `npm run bench -- follow`: beside a real node. */
 export async function followBench(args: string[]): Promise<Report> {
@@ -31,7 +40,15 @@ export async function followBench(args: string[]): Promise<Report> {
   }
   const isAsked = (name: SectionName): boolean => only.length === 0 || only.includes(name);
   const tracked = numberOption('tracked', values.tracked, leastTracked);
+  const rounds = numberOption('rounds', values.rounds, 1);
+  const blocks = numberOption('blocks', values.blocks, 1);
+  const leastBytes = numberOption('megabytes', values.megabytes, 1) * 1e6;
   const sections: Section[] = [];
+  if (isAsked('notice')) sections.push(await noticeSection(bitcoind(), values.seed, blocks));
+  if (isAsked('sync')) {
+    const ord = values.ord ?? null;
+    sections.push(await syncSection({ bitcoind: bitcoind(), seed: values.seed, leastBytes, rounds, ord }));
+  }
   if (isAsked('transfers') || isAsked('restart')) {
     sections.push(await trackedSection(tracked, isAsked('transfers')));
   }

@@ -1,8 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, openSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { callNode, type NodeAccess } from './feed.ts';
 
@@ -10,18 +9,6 @@ const user = 'satscribe';
 const password = 'satscribe';
 const startTimeoutMs = 60_000;
 const askEveryMs = 50;
-
-/** The bitcoind that BITCOIND names, that is on the path, or that scripts/install-bitcoind.sh left; null: none. */
-export function findBitcoind(): string | null {
-  const given = process.env['BITCOIND'];
-  const onPath = (process.env['PATH'] ?? '').split(delimiter).map((dir) => join(dir, 'bitcoind'));
-  const installed = join(
-    process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
-    'satscribe/bitcoind/bin/bitcoind',
-  );
-  const places = [...(given === undefined ? [] : [given]), ...onPath, installed];
-  return places.find((place) => existsSync(place)) ?? null;
-}
 
 /** A port that nobody listens on now. */
 export function freePort(): Promise<number> {
@@ -40,7 +27,6 @@ export interface RegtestNodeOptions {
   readonly bitcoind: string;
   /** Kept between starts: the chain is in it. */
   readonly dataDir: string;
-  /** Where ZMQ is said to be, when that is not where it is (a proxy in between). */
   readonly parameters?: readonly string[];
 }
 
@@ -50,6 +36,7 @@ export class RegtestNode {
   readonly rpcPort: number;
   readonly zmqPort: number;
   private readonly options: RegtestNodeOptions;
+  private readonly isKnots: boolean;
   private child: ChildProcess | null = null;
 
   private constructor(options: RegtestNodeOptions, rpcPort: number, zmqPort: number) {
@@ -57,6 +44,7 @@ export class RegtestNode {
     this.dataDir = options.dataDir;
     this.rpcPort = rpcPort;
     this.zmqPort = zmqPort;
+    this.isKnots = execFileSync(options.bitcoind, ['--version']).includes('Knots');
   }
 
   static async start(options: RegtestNodeOptions): Promise<RegtestNode> {
@@ -93,6 +81,8 @@ export class RegtestNode {
         '-listen=0',
         // what is not standard is taken into the mempool too, as far as consensus' own script rules allow
         '-acceptnonstdtxn=1',
+        // Knots' own policy keeps inscriptions out; Core passes over what it does not know only in bitcoin.conf
+        ...(this.isKnots ? ['-corepolicy=1'] : []),
         '-fallbackfee=0.0001',
         // generated blocks are as old as their seed wants
         '-maxtipage=2000000000',

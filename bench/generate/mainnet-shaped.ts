@@ -35,6 +35,14 @@ const heldMax = 50_000;
 const roomForImage = imageMaxBytes + 5000;
 const roomForAny = 8000;
 
+/** A block of reveals, the block before it that pays for them, and what is revealed, in order. */
+export interface RevealBlocks {
+  readonly funding: ValidBlock;
+  readonly block: ValidBlock;
+  /** Txid in internal order; the inscription is the first of its transaction. */
+  readonly reveals: readonly { readonly txid: Uint8Array; readonly body: Uint8Array }[];
+}
+
 interface HeldCoin extends Coin {
   /** The inscription in it: its reveal. */
   readonly reveal: Uint8Array;
@@ -76,7 +84,7 @@ export class MainnetShapedChain {
 
   constructor(seed: string) {
     this.random = seededRandom(`node chain ${seed}`);
-    this.texts = new TextSource(seededRandom(`node texts ${seed}`), shareOfCopies);
+    this.texts = mainnetShapedTexts(seed);
   }
 
   /** Blocks that only make the coins which all later ones spend. */
@@ -103,8 +111,8 @@ export class MainnetShapedChain {
     return this.mine();
   }
 
-  /** A block that pays for a block of reveals, and that block: distinct texts, each with the words that it is given. */
-  revealBlocks(count: number, words: (index: number) => string): [ValidBlock, ValidBlock] {
+  /** Reveals of distinct texts, each with the words that it is given. */
+  revealBlocks(count: number, words: (index: number) => string): RevealBlocks {
     const needed = count * (postageSats + feeSats) + feeSats;
     const paying: Coin[] = [];
     for (let value = 0; value < needed; ) {
@@ -113,15 +121,15 @@ export class MainnetShapedChain {
       value += coin.value;
     }
     const commits = this.fanOut(paying, count, postageSats + feeSats);
-    const change = commits.splice(count);
-    this.coins.push(...change.filter(({ value }) => value > dustSats));
+    this.coins.push(...commits.splice(count).filter(({ value }) => value > dustSats));
     const funding = this.mine();
-    for (const [index, coin] of commits.entries()) {
+    const reveals = commits.map((coin, index) => {
       const fresh = this.texts.fresh();
       const body = Buffer.concat([fresh.body, text(` ${words(index)}`)]);
-      this.revealFrom(coin, { fields: [[tag.contentType, fresh.contentType]], body });
-    }
-    return [funding, this.mine()];
+      const made = this.revealFrom(coin, { fields: [[tag.contentType, fresh.contentType]], body });
+      return { txid: made.txid, body };
+    });
+    return { funding, block: this.mine(), reveals };
   }
 
   private room(): number {
@@ -191,7 +199,10 @@ export class MainnetShapedChain {
   private reveal(envelope: Envelope): void {
     const coin = this.takeCoin();
     const parent = this.random.unit() < shares.parent && this.held.length > 0 ? this.takeHeld() : null;
-    if (parent === null) return this.revealFrom(coin, envelope);
+    if (parent === null) {
+      this.revealFrom(coin, envelope);
+      return;
+    }
     const field = [tag.parent, inscriptionReference(parent.reveal, 0)] as const;
     const [kept, made, change] = this.blocks.spend(
       [this.signed(parent), this.revealing(coin, { ...envelope, fields: [field, ...envelope.fields] })],
@@ -206,13 +217,14 @@ export class MainnetShapedChain {
     if (change.value > dustSats) this.coins.push(change);
   }
 
-  private revealFrom(coin: Coin, envelope: Envelope): void {
+  private revealFrom(coin: Coin, envelope: Envelope): Coin {
     const change = coin.value - postageSats - feeSats;
     const outputs = [{ value: postageSats, script: this.owner() }];
     if (change > dustSats) outputs.push({ value: change, script: this.owner() });
     const [made, rest] = this.blocks.spend([this.revealing(coin, envelope)], outputs) as [Coin, Coin?];
     this.hold(made, made.txid);
     if (rest !== undefined) this.coins.push(rest);
+    return made;
   }
 
   /** A script path spend: signature, script with the envelope, control block. */
@@ -262,6 +274,11 @@ function takeAt<Value>(values: Value[], at: number): Value {
   values[at] = values.at(-1) as Value;
   values.pop();
   return taken;
+}
+
+/** The texts of a chain in their order: drawn apart from all else, so that they can be drawn again without it. */
+export function mainnetShapedTexts(seed: string): TextSource {
+  return new TextSource(seededRandom(`node texts ${seed}`), shareOfCopies);
 }
 
 /** The chain from height 1 on, until it has so many bytes. */

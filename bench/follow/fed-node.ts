@@ -1,0 +1,51 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { type MainnetShapedOptions, mainnetShapedBlocks } from '../generate/mainnet-shaped.ts';
+import { benchData, parametersName } from '../index/generated-chain.ts';
+import { submitBlock } from './feed.ts';
+import { RegtestNode } from './regtest-node.ts';
+
+/** What was fed to a node, in a file beside its data. */
+export interface FedChain {
+  readonly height: number;
+  readonly blocks: number;
+  readonly bytes: number;
+  readonly generateSeconds: number;
+  readonly feedSeconds: number;
+}
+
+/** The folder of a node that has the chain; made where it is not there, and kept for the next run. */
+export async function fedNode(
+  bitcoind: string,
+  options: MainnetShapedOptions,
+): Promise<{ dataDir: string; chain: FedChain }> {
+  const dataDir = join(benchData, `node-${parametersName(options)}`);
+  const file = join(dataDir, 'fed.json');
+  if (!existsSync(file)) {
+    rmSync(dataDir, { recursive: true, force: true });
+    writeFileSync(file, JSON.stringify(await feed(bitcoind, dataDir, options)));
+  }
+  return { dataDir, chain: JSON.parse(readFileSync(file, 'utf8')) as FedChain };
+}
+
+async function feed(bitcoind: string, dataDir: string, options: MainnetShapedOptions): Promise<FedChain> {
+  const node = await RegtestNode.start({ bitcoind, dataDir, parameters: ['-dbcache=1000'] });
+  try {
+    const start = performance.now();
+    let feedMs = 0;
+    let [height, blocks, bytes] = [0, 0, 0];
+    for (const block of mainnetShapedBlocks(options)) {
+      const before = performance.now();
+      await submitBlock(node.access, block);
+      feedMs += performance.now() - before;
+      height = block.height;
+      blocks++;
+      bytes += block.bytes.length;
+    }
+    const generateSeconds = (performance.now() - start - feedMs) / 1000;
+    return { height, blocks, bytes, generateSeconds, feedSeconds: feedMs / 1000 };
+  } finally {
+    await node.stop();
+  }
+}

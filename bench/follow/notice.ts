@@ -1,0 +1,152 @@
+import { hash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Subscriber } from 'zeromq';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { MainnetShapedChain, type RevealBlocks } from '../generate/mainnet-shaped.ts';
+import { benchData } from '../index/generated-chain.ts';
+import { percentile } from '../statistics.ts';
+import { submitBlock } from './feed.ts';
+import { get, indexedHeight, totalItems } from './http-client.ts';
+import { RegtestNode } from './regtest-node.ts';
+import { nodeSettings, SatscribeProcess } from './satscribe-process.ts';
+import type { Section } from './section.ts';
+
+const revealsPerBlock = 5000;
+const historyBlocks = 8;
+/** Between two looks: finer than what is measured, and few enough not to be the load. */
+const lookEveryMs = 4;
+const readableWithinMs = 60_000;
+/** What follows a block in the background (sealing, vacuum) is over before the next one, as at the tip of mainnet. */
+const pauseMs = 1500;
+
+/** Says when the node told of a block: the moment of its `hashblock` message here. */
+class Notices {
+  private readonly socket = new Subscriber();
+  private readonly at = new Map<string, number>();
+
+  constructor(url: string) {
+    this.socket.connect(url);
+    this.socket.subscribe('hashblock');
+    void this.listen();
+  }
+
+  async of(block: Uint8Array): Promise<number> {
+    const name = displayHash(block);
+    for (;;) {
+      const at = this.at.get(name);
+      if (at !== undefined) return at;
+      await delay(1);
+    }
+  }
+
+  close(): void {
+    this.socket.close();
+  }
+
+  private async listen(): Promise<void> {
+    for await (const [, body] of this.socket) {
+      const now = performance.now();
+      if (body !== undefined) this.at.set(body.toString('hex'), now);
+    }
+  }
+}
+
+async function until(question: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + readableWithinMs;
+  while (!(await question())) {
+    if (performance.now() > end) throw new Error('a block was not readable within a minute');
+    await delay(lookEveryMs);
+  }
+}
+
+const needleOf = (block: number, index: number): string => `needle-${block}-${index}-end`;
+
+/** All that must answer for a block: its last and its first inscription, by id, by hash and by text. */
+function questions(
+  origin: string,
+  block: number,
+  reveals: RevealBlocks['reveals'],
+): (() => Promise<boolean>)[] {
+  return [reveals.length - 1, 0].flatMap((index) => {
+    const { txid, body } = reveals[index] as RevealBlocks['reveals'][number];
+    const sha256 = hash('sha256', body);
+    const needle = encodeURIComponent(needleOf(block, index));
+    return [
+      async () => (await get(origin, `/inscription/${displayHash(txid)}i0`)).status === 200,
+      async () => (await totalItems(origin, `/search?hash=${sha256}`)) === 1,
+      async () => (await totalItems(origin, `/search?text=${needle}&phrase=1`)) === 1,
+    ];
+  });
+}
+
+async function measure(
+  node: RegtestNode,
+  origin: string,
+  chain: MainnetShapedChain,
+  blocks: number,
+): Promise<number[]> {
+  const notices = new Notices(node.zmqUrl);
+  const timesMs: number[] = [];
+  for (let block = 0; block < blocks; block++) {
+    const made = chain.revealBlocks(revealsPerBlock, (index) => needleOf(block, index));
+    await submitBlock(node.access, made.funding);
+    await until(async () => (await indexedHeight(origin)) >= made.funding.height);
+    await delay(pauseMs);
+    const submitted = submitBlock(node.access, made.block);
+    const noticed = await notices.of(made.block.hash);
+    await Promise.all(questions(origin, block, made.reveals).map((question) => until(question)));
+    timesMs.push(performance.now() - noticed);
+    await submitted;
+  }
+  notices.close();
+  return timesMs;
+}
+
+/** From the node's notice of a full block until everything about it is answered over HTTP. */
+export async function noticeSection(bitcoind: string, seed: string, blocks: number): Promise<Section> {
+  const dataDir = join(benchData, 'notice');
+  rmSync(dataDir, { recursive: true, force: true });
+  const node = await RegtestNode.start({ bitcoind, dataDir: join(dataDir, 'node') });
+  try {
+    const chain = new MainnetShapedChain(seed);
+    for (const block of chain.beginning()) await submitBlock(node.access, block);
+    let last = 0;
+    for (let count = 0; count < historyBlocks; count++) {
+      const block = chain.full();
+      last = block.height;
+      await submitBlock(node.access, block);
+    }
+    const satscribe = await SatscribeProcess.start(['serve', '--port', '0'], join(dataDir, 'satscribe'), {
+      ...nodeSettings(node),
+      LOG_LEVEL: 'info',
+    });
+    try {
+      const origin = await satscribe.ready();
+      await until(async () => (await indexedHeight(origin)) >= last);
+      await delay(pauseMs);
+      const timesMs = await measure(node, origin, chain, blocks);
+      const bound = { target: { most: 600 } };
+      return {
+        notes: [
+          `notice: ${blocks} blocks of ${revealsPerBlock} reveals with distinct bodies on ${historyBlocks} full ones, \`satscribe serve\` with its embedded Postgres beside the node; from the ZMQ hashblock message to a process of its own until /inscription, hash search and text search answer over HTTP for the last and the first inscription`,
+        ],
+        figures: [
+          { name: 'noticeToReadableP50Ms', value: percentile(timesMs, 0.5), unit: 'ms' },
+          { name: 'noticeToReadableP95Ms', value: percentile(timesMs, 0.95), unit: 'ms', ...bound },
+        ],
+        details: [
+          { name: 'notice to readable, fastest', value: Math.min(...timesMs), unit: 'ms' },
+          { name: 'notice to readable, slowest', value: Math.max(...timesMs), unit: 'ms' },
+        ],
+      };
+    } finally {
+      await satscribe.stop();
+    }
+  } finally {
+    await node.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { openSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RegtestNode } from './regtest-node.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Settings by which a process finds a node. */
+export function nodeSettings(node: RegtestNode): Record<string, string> {
+  const { url, user, password } = node.access;
+  return { BITCOIN_RPC_URL: url, BITCOIN_RPC_USER: user, BITCOIN_RPC_PASSWORD: password };
+}
+
+/** `satscribe` with some words, in a process of its own, on a data folder of its own; what it says is in `output.log`. */
+export class SatscribeProcess {
+  readonly ended: Promise<number | null>;
+  private readonly child: ChildProcess;
+  private readonly log: string;
+  private said = '';
+  private readonly watchers = new Set<() => void>();
+
+  private constructor(words: readonly string[], dataDir: string, env: Record<string, string>) {
+    this.log = join(dataDir, 'output.log');
+    const stderr = openSync(this.log, 'a');
+    this.child = spawn(process.execPath, ['src/main.ts', ...words, '--data', dataDir], {
+      cwd: root,
+      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env },
+      stdio: ['ignore', 'pipe', stderr],
+    });
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.said += text;
+      for (const watch of this.watchers) watch();
+    });
+    this.ended = new Promise((resolve) => {
+      this.child.once('exit', (code) => resolve(code));
+    });
+  }
+
+  static async start(
+    words: readonly string[],
+    dataDir: string,
+    env: Record<string, string>,
+  ): Promise<SatscribeProcess> {
+    await mkdir(dataDir, { recursive: true, mode: 0o755 });
+    return new SatscribeProcess(words, dataDir, env);
+  }
+
+  /** Address of the API, once it answers. */
+  async ready(): Promise<string> {
+    const found = new Promise<string>((resolve) => {
+      const look = (): void => {
+        const address = /^ready (\S+)/mu.exec(this.said)?.[1];
+        if (address === undefined) return;
+        this.watchers.delete(look);
+        resolve(address.replace(/\/$/u, ''));
+      };
+      this.watchers.add(look);
+      look();
+    });
+    const ended = this.ended.then((code) => {
+      throw new Error(`satscribe ended with code ${String(code)}, see ${this.log}`);
+    });
+    return Promise.race([found, ended]);
+  }
+
+  async stop(): Promise<void> {
+    this.child.kill('SIGTERM');
+    await this.ended;
+  }
+
+  /** Settles at its end. Throws where it fails. */
+  async success(): Promise<void> {
+    const code = await this.ended;
+    if (code !== 0) throw new Error(`satscribe ended with code ${String(code)}, see ${this.log}`);
+  }
+}

@@ -1,0 +1,58 @@
+import { performance } from 'node:perf_hooks';
+import { createBufferPool } from '#indexer/source/buffer-pool.ts';
+import { openNodeSource } from '#indexer/source/node-source.ts';
+import type { SourceBlock } from '#kernel/contracts/block-source.ts';
+import { connectNode } from '#kernel/node/bitcoin-node.ts';
+import { RegtestNode } from './regtest-node.ts';
+
+/** As many as the follower reads ahead of two parsers. */
+const readAhead = 5;
+
+export interface SourceRateTask {
+  readonly bitcoind: string;
+  readonly dataDir: string;
+  /** Of the node; without it blocks and spent outputs come by RPC. */
+  readonly rest: boolean;
+  /** Blocks from the tip down until they have so many bytes. */
+  readonly mostBytes: number;
+  readonly rounds: number;
+}
+
+/** Megabytes of raw blocks a second, one value a round: blocks and what they spend, read ahead, in order, and let go. */
+export async function sourceRates(task: SourceRateTask): Promise<number[]> {
+  const { bitcoind, dataDir, rest, rounds } = task;
+  const node = await RegtestNode.start({ bitcoind, dataDir, parameters: [`-rest=${rest ? 1 : 0}`] });
+  try {
+    const { url, user, password } = node.access;
+    const connected = await connectNode({ rpcUrl: url, auth: { kind: 'password', user, password } });
+    if (connected.facts.hasRest !== rest) throw new Error('the node does not offer what is measured');
+    const source = openNodeSource(connected);
+    const rates: number[] = [];
+    for (let round = 0; round < rounds; round++) rates.push(await rate(source, task.mostBytes));
+    await source.close();
+    return rates;
+  } finally {
+    await node.stop();
+  }
+}
+
+async function rate(source: ReturnType<typeof openNodeSource>, mostBytes: number): Promise<number> {
+  const buffers = createBufferPool();
+  const refs = [...(await source.refs())].reverse();
+  const underWay: Promise<SourceBlock>[] = [];
+  const start = performance.now();
+  let bytes = 0;
+  for (let next = 0; bytes < mostBytes; ) {
+    for (; underWay.length < readAhead && next < refs.length; next++) {
+      underWay.push(source.read(refs[next] as (typeof refs)[number], undefined, buffers));
+    }
+    const block = await underWay.shift();
+    if (block === undefined) break;
+    bytes += block.bytes.length;
+    buffers.give(block.bytes.buffer);
+    if (block.spentOutputs !== null) buffers.give(block.spentOutputs.buffer);
+  }
+  const ms = performance.now() - start;
+  await Promise.all(underWay);
+  return bytes / 1000 / ms;
+}
