@@ -28,7 +28,7 @@ const secondaryIndexes = {
     columns: `hashbytea(${typeClass}), key`,
     where: isRareClass,
   },
-  inscriptions_cursed: { table: 'chain.inscriptions', columns: 'key', where: 'number < 0' },
+  inscriptions_cursed: { table: 'chain.inscriptions', columns: '(number < 0), key', where: 'number < 0' },
   details_metaprotocol: {
     table: 'chain.inscription_details',
     columns: 'hashbytea(metaprotocol), key',

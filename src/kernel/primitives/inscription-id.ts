@@ -29,3 +29,11 @@ export function inscriptionIdFromBytes(bytes: Uint8Array): InscriptionId {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return { txid: bytes.subarray(0, 32), index: view.getUint32(32, true) };
 }
+
+/** The inverse of `inscriptionIdFromBytes`. */
+export function inscriptionIdBytes({ txid, index }: InscriptionId): Uint8Array {
+  const bytes = new Uint8Array(36);
+  bytes.set(txid);
+  new DataView(bytes.buffer).setUint32(32, index, true);
+  return bytes;
+}
