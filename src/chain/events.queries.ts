@@ -50,7 +50,8 @@ export async function readOutboxPage(
   const entries = await withSnapshot(pool, async ({ client }) => {
     const rows = await readRows(client, fromSequence);
     const made = await makeTexts(client, network, rows);
-    return rows.map((row) => ({ row, made: made.get(row.height) ?? null }));
+    // at its height another block may stand by now
+    return rows.map((row) => ({ row, made: row.is_there ? (made.get(row.height) ?? null) : null }));
   });
   failpoint('outbox');
   return Promise.all(

@@ -43,10 +43,10 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
   hashRoutes(app, deps);
   const listener = new OutboxListener(pool);
   /** Streams that are being sent. */
-  const open = new Set<AbortController>();
-  // a live stream has no end of its own: the server could not close
+  const open = new Set<FastifyReply>();
+  // a live stream has no end of its own: the server could not close. Cut off, so that nobody takes it for the end
   app.addHook('preClose', async () => {
-    for (const controller of open) controller.abort();
+    for (const reply of open) reply.raw.destroy();
   });
 
   app.route({
@@ -79,11 +79,11 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
   function send(reply: FastifyReply, from: FeedPosition, limit: number, isLive: boolean): FastifyReply {
     const controller = new AbortController();
     const live = isLive ? listener.join() : null;
-    open.add(controller);
+    open.add(reply);
     // also when the client goes away before the first byte
     reply.raw.once('close', () => {
       controller.abort();
-      open.delete(controller);
+      open.delete(reply);
       live?.done();
     });
     const events = feedEvents({

@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { indexChain } from '#indexer/follow/index-chain.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import {
+  EventConsumer,
+  parseNdjson,
+  placesOfTables,
+  type ReceivedEvent,
+} from '#test/support/event-consumer.ts';
+import { readHashes, readOutbox } from '#test/support/event-rows.ts';
+import { GoldenChain } from '#test/support/golden-chain.ts';
+import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+
+const golden = new GoldenChain('reorg-1');
+const [best, short, long] = golden.tips().map(({ tip }) => tip) as [string, string, string];
+let root: string;
+let http: HttpApp;
+let address: string;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'satscribe-feed-'));
+  golden.writeFolder(root);
+});
+beforeEach(async () => {
+  http = await createHttpApp([]);
+  address = await http.app.listen({ host: '127.0.0.1', port: 0 });
+});
+afterEach(() => http.close());
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+async function goTo(tip: string, until?: number): Promise<void> {
+  const source = await openFolderSource(root, { tip });
+  const signal = new AbortController().signal;
+  await indexChain({
+    source,
+    pool: http.database.pool,
+    signal,
+    threads: 1,
+    ...(until === undefined ? {} : { until }),
+  });
+}
+
+async function events(query = ''): Promise<ReceivedEvent[]> {
+  const answer = await fetch(`${address}/events${query}`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
+  return parseNdjson(await answer.text());
+}
+
+describe('the stream of events', () => {
+  test('replayed over reorganisations leaves what the tables have', async () => {
+    const consumer = new EventConsumer();
+    let seen: string | undefined;
+    for (const tip of [short, best, long, short, best]) {
+      await goTo(tip);
+      const news = await events(seen === undefined ? '' : `?after=${seen}`);
+      consumer.take(news);
+      seen = news.at(-1)?.id;
+      expect(consumer.places).toEqual(await placesOfTables(http.database.pool));
+    }
+    const all = await events('?from=0');
+    const fromStart = new EventConsumer();
+    fromStart.take(all);
+    expect(fromStart.places).toEqual(consumer.places);
+    expect(all.filter(({ type }) => type === 'undo').length).toBeGreaterThan(20);
+    const sequences = [...new Set(all.map(({ id }) => Number(id.split('.')[0])))];
+    expect(sequences).toEqual(sequences.map((_, at) => at + 1));
+  });
+
+  test('goes on behind any event that was seen, with nothing missing and nothing twice', async () => {
+    await goTo(short);
+    await goTo(best);
+    const all = await events();
+    const ids = all.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const cuts = [0, 1, ids.length - 1, ...Array.from({ length: 12 }, (_, n) => (n * 7919) % ids.length)];
+    for (const cut of cuts) {
+      expect((await events(`?after=${ids[cut]}`)).map(({ id }) => id)).toEqual(ids.slice(cut + 1));
+      expect((await events(`?from=${ids[cut]}&limit=5`)).map(({ id }) => id)).toEqual(
+        ids.slice(cut, cut + 5),
+      );
+    }
+    const whole = ids.findIndex((id) => id.startsWith('121.'));
+    expect((await events('?from=121')).map(({ id }) => id)).toEqual(ids.slice(whole));
+    expect((await events('?after=120')).map(({ id }) => id)).toEqual(ids.slice(whole));
+    expect(await events('?from=100000')).toEqual([]);
+    expect(await events(`?after=${ids.at(-1)}`)).toEqual([]);
+  });
+
+  test('is the same where texts were forgotten, and says which cannot be made again', async () => {
+    await goTo(long);
+    await goTo(best);
+    const all = await events();
+    await http.database.pool.query('UPDATE chain.outbox SET events = NULL');
+    const undone = new Set(all.filter(({ type }) => type === 'undo').map(({ cancels }) => String(cancels)));
+    expect(undone.size).toBeGreaterThan(5);
+    const isLost = ({ id }: ReceivedEvent): boolean => undone.has(id.split('.')[0]!);
+    const left = all
+      .filter((event) => event.type === 'block' || !isLost(event))
+      .map((event) => (isLost(event) ? { ...event, eventsKept: false } : event));
+    const made = await events();
+    expect(made).toEqual(left);
+    const consumer = new EventConsumer();
+    consumer.take(made);
+    expect(consumer.places).toEqual(await placesOfTables(http.database.pool));
+  });
+
+  test.each([
+    ['/events?from=x', 'from is not the id of an event'],
+    ['/events?from=-1', 'from is not the id of an event'],
+    ['/events?from=1.', 'from is not the id of an event'],
+    ['/events?from=1&from=2', 'from is given more than once'],
+    ['/events?after=1.2.3', 'after is not the id of an event'],
+    ['/events?after=9999999999999999', 'after is not the id of an event'],
+    ['/events?from=1&after=1', 'only one of from and after'],
+    ['/events?limit=0', 'limit must be >= 1'],
+    ['/events/hashes?from=1.5', 'from is not a whole number'],
+    ['/events/hashes?limit=2001', 'limit must be <= 2000'],
+  ])('refuses %s', async (path, error) => {
+    const answer = await fetch(`${address}${path}`);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({ status: 'error', error: expect.stringContaining(error) as string });
+  });
+
+  test('answers HEAD without reading anything, and an empty index with nothing', async () => {
+    for (const accept of ['*/*', 'text/event-stream']) {
+      const answer = await fetch(`${address}/events`, { method: 'HEAD', headers: { accept } });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(await answer.text()).toBe('');
+    }
+    expect(await events()).toEqual([]);
+  });
+});
+
+describe('hashes', () => {
+  test('are those of the texts, and can be followed from any height on', async () => {
+    await goTo(best);
+    const stored = await readHashes(http.database.pool);
+    type Answer = {
+      version: number;
+      hashes: { height: number; blockHash: string; sha256: string; cumulative: string }[];
+    };
+    const ask = async (query: string): Promise<Answer> =>
+      (await (await fetch(`${address}/events/hashes${query}`)).json()) as Answer;
+    const { version, hashes } = await ask('?from=0&limit=2000');
+    expect(version).toBe(1);
+    expect(hashes.map(({ height, sha256, cumulative }) => [height, { sha256, cumulative }])).toEqual([
+      ...stored,
+    ]);
+    expect(hashes.map(({ blockHash }) => blockHash)).toEqual(golden.chain.headers.map(({ hash }) => hash));
+    expect((await ask('?from=7&limit=3')).hashes).toEqual(hashes.slice(7, 10));
+    expect((await ask('?limit=4')).hashes).toEqual(hashes.slice(-4));
+    expect((await ask('?from=5000')).hashes).toEqual([]);
+    const outbox = await readOutbox(http.database.pool);
+    for (const height of [0, 104, 130]) {
+      const answer = await fetch(`${address}/events/text/${height}`);
+      expect(answer.headers.get('content-type')).toBe('text/plain; charset=us-ascii');
+      const text = await answer.text();
+      expect(text).toBe(outbox[height]?.text);
+      expect(createHash('sha256').update(text).digest('hex')).toBe(hashes[height]?.sha256);
+    }
+    expect((await fetch(`${address}/events/text/9999`)).status).toBe(404);
+  });
+
+  test('after any reorganisation are those of a clean index', async () => {
+    const clean = new Map<string, unknown>();
+    for (const tip of [best, short, long]) {
+      const other = await createHttpApp([]);
+      const source = await openFolderSource(root, { tip });
+      await indexChain({
+        source,
+        pool: other.database.pool,
+        signal: new AbortController().signal,
+        threads: 1,
+      });
+      clean.set(tip, await readHashes(other.database.pool));
+      await other.close();
+    }
+    for (const [tip, until] of [
+      [long, 115],
+      [short, undefined],
+      [best, 120],
+      [long, undefined],
+      [best, undefined],
+      [short, undefined],
+    ] as const) {
+      await goTo(tip, until);
+      if (until === undefined) expect(await readHashes(http.database.pool)).toEqual(clean.get(tip));
+    }
+  });
+});
