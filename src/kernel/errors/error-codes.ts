@@ -240,6 +240,21 @@ const table = {
     action: 'Try again after the seconds that Retry-After names.',
     retryable: true,
   },
+  mempool_not_followed: {
+    meaning: 'Pending transactions were asked for, and no process follows the mempool of a node now.',
+    action: 'Run `satscribe serve` with a node; `/mempool` says what holds it up.',
+    retryable: true,
+  },
+  mempool_waits_for_index: {
+    meaning: 'The mempool is followed only where the chain is indexed, and there is no index yet.',
+    action: 'None: it begins with the index.',
+    retryable: true,
+  },
+  mempool_tables_lost: {
+    meaning: 'A crash of Postgres emptied the tables of pending transactions.',
+    action: 'None: they are filled again from the node.',
+    retryable: true,
+  },
   request_invalid: {
     meaning: 'A request has a parameter that it cannot have.',
     action: 'Correct the parameter that the message names; docs/http.md has the routes.',
