@@ -1,0 +1,342 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import type pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { missingIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { follow } from '#indexer/follow/follow.ts';
+import type { FollowOptions, IndexSummary } from '#indexer/follow/follow-options.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain-dump.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { GoldenChain } from '#test/support/golden-chain.ts';
+import { SimulatedNode } from '#test/support/simulated-node.ts';
+
+const golden = new GoldenChain('reorg-1');
+const [best, short, long] = golden.tips().map(({ tip }) => tip) as [string, string, string];
+let dir: string;
+let database: TestDatabase;
+const databases: TestDatabase[] = [];
+
+async function freshDatabase(): Promise<TestDatabase> {
+  const made = await createTestDatabase();
+  databases.push(made);
+  await pinFingerprintKey(made.pool, 'regtest');
+  return made;
+}
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'satscribe-follow-'));
+  golden.writeFolder(dir);
+});
+beforeEach(async () => {
+  database = await freshDatabase();
+});
+afterEach(async () => {
+  for (const made of databases.splice(0)) await made.drop();
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+const cleanDumps = new Map<string, Record<string, string[]>>();
+
+/** What a clean index of the chain that ends in `tip` has, up to a height. */
+async function cleanDump(tip: string, until?: number): Promise<Record<string, string[]>> {
+  const name = `${tip} ${until}`;
+  const known = cleanDumps.get(name);
+  if (known !== undefined) return known;
+  const { pool } = await freshDatabase();
+  const source = await openFolderSource(dir, { tip });
+  const { signal } = new AbortController();
+  await follow({ source, pool, signal, threads: 1, ...(until === undefined ? {} : { until }) });
+  const dump = await dumpChain(pool);
+  cleanDumps.set(name, dump);
+  return dump;
+}
+
+interface Running {
+  readonly end: Promise<IndexSummary>;
+  readonly statuses: FollowerStatus[];
+  stop(): Promise<IndexSummary>;
+  /** Settles when the follower has that tip and is at rest; throws what it ends with before. */
+  until(hash: string | undefined): Promise<void>;
+}
+
+function start(source: SimulatedNode, pool: pg.Pool, options: Partial<FollowOptions> = {}): Running {
+  const controller = new AbortController();
+  const statuses: FollowerStatus[] = [];
+  const end = follow({
+    source,
+    pool,
+    signal: controller.signal,
+    threads: 1,
+    onStatus: (status) => statuses.push(status),
+    ...options,
+    bounds: { pollMs: 50, ...options.bounds },
+  });
+  let failure: { error: unknown } | null = null;
+  end.catch((error: unknown) => {
+    failure = { error };
+  });
+  return {
+    end,
+    statuses,
+    stop: () => {
+      controller.abort();
+      return end;
+    },
+    until: async (hash) => {
+      for (let tip: string | undefined; ; ) {
+        if (failure !== null) throw failure.error;
+        const { rows } = await pool.query<{ tip_hash: Buffer | null }>('SELECT tip_hash FROM chain.state');
+        tip = rows[0]?.tip_hash == null ? undefined : displayHash(rows[0].tip_hash);
+        if (tip === hash) return;
+        await sleep(10);
+      }
+    },
+  };
+}
+
+describe('a follower of a node', () => {
+  test('syncs, goes on with every block, and goes over to every better chain', async () => {
+    const node = new SimulatedNode(golden);
+    node.setTip(best, 105);
+    const running = start(node, database.pool);
+    await running.until(displayHash(node.best.at(-1)!.hash));
+    for (const height of [106, 107, 110]) {
+      node.setTip(best, height);
+      await running.until(displayHash(node.best.at(-1)!.hash));
+      expect(await dumpChain(database.pool)).toEqual(await cleanDump(best, height));
+    }
+    for (const tip of [short, long, best]) {
+      const before = node.best.length;
+      node.setTip(tip);
+      if (node.best.length < before) node.invalid.add(displayHash((await lastTip(database.pool))!));
+      await running.until(tip);
+      expect(await dumpChain(database.pool)).toEqual(await cleanDump(tip));
+    }
+    const summary = await running.stop();
+    expect(summary).toMatchObject({ hash: best, height: golden.chain.headers.length - 1 });
+    expect(summary.undoneAbove).not.toBeNull();
+    const client = await database.pool.connect();
+    expect(await missingIndexes(client)).toEqual([]);
+    client.release();
+  });
+
+  test('asks for a handful of headers for a block, and reads no block twice', async () => {
+    const node = new SimulatedNode(golden);
+    node.setTip(best, 110);
+    const running = start(node, database.pool, { bounds: { pollMs: 60_000 } });
+    await running.until(displayHash(node.best.at(-1)!.hash));
+    await sleep(200);
+    node.headersGiven = 0;
+    node.setTip(best, 111);
+    await running.until(displayHash(node.best.at(-1)!.hash));
+    await running.stop();
+    expect(node.headersGiven).toBeLessThanOrEqual(3);
+    expect(node.reads).toBe(112);
+  });
+
+  test('ends at the height that it was given, also where the node gets there only later', async () => {
+    const node = new SimulatedNode(golden);
+    node.setTip(best, 50);
+    const running = start(node, database.pool, { until: 60 });
+    await running.until(displayHash(node.best[50]!.hash));
+    node.setTip(best, 70);
+    expect(await running.end).toMatchObject({ height: 60, blocks: 61 });
+  });
+});
+
+async function lastTip(pool: pg.Pool): Promise<Buffer | null> {
+  const { rows } = await pool.query<{ tip_hash: Buffer | null }>('SELECT tip_hash FROM chain.state');
+  return rows[0]?.tip_hash ?? null;
+}
+
+describe('a chain with less work', () => {
+  test('is waited on, and followed once it has the work', async () => {
+    const node = new SimulatedNode(golden);
+    node.setTip(best, 120);
+    const running = start(node, database.pool);
+    const tip = displayHash(node.best.at(-1)!.hash);
+    await running.until(tip);
+    node.setTip(best, 100);
+    const problems: unknown[] = [];
+    await until(() => running.statuses.at(-1)?.state === 'waiting');
+    problems.push(running.statuses.at(-1)?.problem?.code);
+    expect(problems).toEqual(['node_behind']);
+    await running.until(tip);
+    node.setTip(best, 121);
+    await running.until(displayHash(node.best.at(-1)!.hash));
+    await until(() => running.statuses.at(-1)?.state === 'following');
+    await running.stop();
+    expect(running.statuses.at(-1)?.state).toBe('ended');
+    expect(await dumpChain(database.pool)).toEqual(await cleanDump(best, 121));
+  });
+
+  test('is followed at once where the node calls our tip invalid', async () => {
+    const node = new SimulatedNode(golden);
+    node.setTip(best, 120);
+    const running = start(node, database.pool);
+    const tip = displayHash(node.best.at(-1)!.hash);
+    await running.until(tip);
+    node.invalid.add(tip);
+    node.setTip(best, 80);
+    await running.until(displayHash(node.best.at(-1)!.hash));
+    await running.stop();
+    expect(await dumpChain(database.pool)).toEqual(await cleanDump(best, 80));
+  });
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(5);
+}
+
+describe('what may pass', () => {
+  test.each(['node_unreachable', 'node_warming_up', 'node_answer_invalid'] as const)(
+    'is waited for: %s',
+    async (code) => {
+      const node = new SimulatedNode(golden);
+      node.setTip(best, 60);
+      const running = start(node, database.pool);
+      await running.until(displayHash(node.best.at(-1)!.hash));
+      node.failure = new AppError(code, 'it fails');
+      node.wake();
+      await until(() => running.statuses.at(-1)?.problem?.code === code);
+      const { rows } = await database.pool.query<{ state: string; problem_code: string }>(
+        'SELECT state, problem_code FROM chain.follower_status',
+      );
+      expect(rows).toEqual([{ state: 'waiting', problem_code: code }]);
+      node.failure = null;
+      node.setTip(best, 61);
+      await running.until(displayHash(node.best.at(-1)!.hash));
+      await until(() => running.statuses.at(-1)?.problem === null);
+      await running.stop();
+      expect(await dumpChain(database.pool)).toEqual(await cleanDump(best, 61));
+    },
+  );
+
+  test('is the loss of all connections to the database, at any moment', async () => {
+    const node = new SimulatedNode(golden);
+    const running = start(node, database.pool, { bounds: { blocksMax: 3 } });
+    for (let cut = 0; cut < 4; cut++) {
+      await sleep(80);
+      await database.pool.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      );
+    }
+    await running.until(best);
+    await running.stop();
+    expect(await dumpChain(database.pool)).toEqual(await cleanDump(best));
+  });
+
+  test('is a block that is gone because the node went another way while it was read', async () => {
+    const node = new SimulatedNode(golden);
+    node.setTip(long);
+    let isGone = false;
+    node.onRead = ({ height, hash }) => {
+      const isStale = node.best[height] === undefined || !Buffer.from(hash).equals(node.best[height].hash);
+      if (height === 110 && !isGone) {
+        isGone = true;
+        node.setTip(best);
+      }
+      if (isGone && isStale) throw new AppError('block_unavailable', 'the block is gone');
+    };
+    const running = start(node, database.pool);
+    await running.until(best);
+    await running.stop();
+    expect(await dumpChain(database.pool)).toEqual(await cleanDump(best));
+  });
+});
+
+describe('what does not pass', () => {
+  test.each(['node_refused', 'node_pruned'] as const)('ends the follower: %s', async (code) => {
+    const node = new SimulatedNode(golden);
+    node.failure = new AppError(code, 'it fails');
+    const running = start(node, database.pool);
+    await expect(running.end).rejects.toMatchObject({ code });
+    const { rows } = await database.pool.query('SELECT state, problem_code FROM chain.follower_status');
+    expect(rows).toEqual([{ state: 'ended', problem_code: code }]);
+  });
+
+  test('is a block that stays wrong, however often it is read', async () => {
+    const node = new SimulatedNode(golden);
+    let tries = 0;
+    node.onRead = ({ height }) => {
+      if (height !== 30) return;
+      tries++;
+      throw new AppError('spent_outputs_mismatch', 'it does not fit');
+    };
+    await expect(start(node, database.pool).end).rejects.toMatchObject({ code: 'spent_outputs_mismatch' });
+    expect(tries).toBe(6);
+    expect(await dumpChain(database.pool)).toEqual(await cleanDump(best, 29));
+  });
+
+  test('is another network, even where its chain has more work', async () => {
+    const node = new SimulatedNode(golden);
+    node.setTip(best, 20);
+    const running = start(node, database.pool);
+    await running.until(displayHash(node.best.at(-1)!.hash));
+    await running.stop();
+    await database.pool.query(
+      "UPDATE chain.blocks SET hash = decode(md5(height::text) || md5('x' || height), 'hex')",
+    );
+    await database.pool.query(
+      'UPDATE chain.state SET tip_hash = (SELECT hash FROM chain.blocks WHERE height = 20)',
+    );
+    node.setTip(best);
+    await expect(start(node, database.pool).end).rejects.toMatchObject({ code: 'network_mismatch' });
+  });
+});
+
+describe('a second follower', () => {
+  test('ends with database_busy, or stands by and takes over', async () => {
+    const node = new SimulatedNode(golden);
+    node.setTip(best, 60);
+    const giveBack = await holdWriterLock(database.pool);
+    await expect(start(node, database.pool).end).rejects.toMatchObject({ code: 'database_busy' });
+    let waits = 0;
+    const running = start(node, database.pool, { standby: true, onStandby: () => waits++ });
+    await until(() => waits === 1);
+    await sleep(50);
+    expect((await database.pool.query('SELECT FROM chain.follower_status')).rowCount).toBe(0);
+    expect(await lastTip(database.pool)).toBeNull();
+    giveBack();
+    await running.until(displayHash(node.best.at(-1)!.hash));
+    await running.stop();
+  });
+});
+
+describe('a walk from tip to tip', () => {
+  test('leaves what a clean index has, wherever it goes', async () => {
+    const heights = fc.integer({ min: 60, max: golden.chain.headers.length - 1 });
+    const steps = fc.array(fc.record({ tip: fc.constantFrom(best, short, long), height: heights }), {
+      minLength: 2,
+      maxLength: 4,
+    });
+    await fc.assert(
+      fc.asyncProperty(steps, async (walk) => {
+        const { pool } = await freshDatabase();
+        const node = new SimulatedNode(golden);
+        const running = start(node, pool, { bounds: { cacheEntries: 8 } });
+        for (const { tip, height } of walk) {
+          node.setTip(tip, height);
+          const last = await lastTip(pool);
+          if (last !== null) node.invalid.add(displayHash(last));
+          const target = displayHash(node.best.at(-1)!.hash);
+          node.invalid.delete(target);
+          node.wake();
+          await running.until(target);
+        }
+        await running.stop();
+        const { tip, height } = walk.at(-1)!;
+        expect(await dumpChain(pool)).toEqual(await cleanDump(tip, height));
+      }),
+      { numRuns: 5 },
+    );
+  });
+});
