@@ -1,0 +1,157 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { errorCodes } from '#kernel/errors/error-codes.ts';
+import type { Logger } from '#kernel/logger.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { MessageQueue } from './message-queue.ts';
+import { type MempoolRpc, NodeMempool } from './node-mempool.ts';
+import { writeProblem } from './pending.store.ts';
+import { type MempoolBounds, MempoolSession, usualBounds } from './session.ts';
+import { createScriptWatch, type ScriptWatch } from './watched-scripts.ts';
+
+export interface FollowMempoolOptions {
+  /** A node without the ZMQ topic `sequence` is polled; without `rawtx` it is asked for every transaction. */
+  readonly node: {
+    readonly rpc: MempoolRpc;
+    readonly facts: Pick<NodeFacts, 'zmq'>;
+    readonly messages: NodeMessages;
+  };
+  readonly pool: pg.Pool;
+  readonly network: NetworkParameters;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Payments to these scripts are reported. */
+  readonly watch?: ScriptWatch;
+  readonly bounds?: Partial<MempoolBounds>;
+}
+
+/** Least time between two writes: four a second, however many messages come. */
+const roundMs = 250;
+/** Polling: at least so long between snapshots, and ten times as long as one takes. */
+const pollMs = 2000;
+const pollShare = 10;
+/** A lost number is one where it is missing so long: a reorganisation tells its changes within one call. */
+const missingMs = 5000;
+/** A subscription is there some milliseconds after the connection; a snapshot before that could miss what comes between. */
+const resubscribedMs = 500;
+/** A snapshot by the clock, whatever the stream says: what no number showed to be lost is found so. */
+const snapshotEveryMs = 10 * 60_000;
+/** Waits after failures: doubled from the first to the last, with a random part so that many do not come at once. */
+const retryMinMs = 500;
+const retryMaxMs = 30_000;
+
+/**
+ * Keeps the tables of pending transactions equal to a node's mempool until the signal is aborted. Failures of the node or of
+ * Postgres are logged, shown in chain.mempool_state and tried again, from a new snapshot; never thrown.
+ */
+export async function followMempool(options: FollowMempoolOptions): Promise<void> {
+  const { signal, log, pool } = options;
+  const source = options.node.facts.zmq.has('sequence') ? 'zmq' : 'polling';
+  let waitMs = retryMinMs;
+  while (!signal.aborted) {
+    const startedAt = Date.now();
+    try {
+      await followOnce(options);
+    } catch (error) {
+      if (signal.aborted) break;
+      if (!isOperating(error)) throw error;
+      // one that ran for a while starts again from the shortest wait
+      if (Date.now() - startedAt > retryMaxMs) waitMs = retryMinMs;
+      const message = error instanceof AppError ? error.message : 'the database does not answer';
+      log.warn({ err: error, waitMs }, 'the mempool is not followed');
+      await writeProblem(pool, source, 'waiting', message).catch(() => undefined);
+      await delay(waitMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+      waitMs = Math.min(waitMs * 2, retryMaxMs);
+    }
+  }
+  await writeProblem(pool, source, 'ended', null).catch(() => undefined);
+}
+
+/** An assertion that failed, or a mistake in the code, is for the process to end with. */
+function isOperating(error: unknown): boolean {
+  if (error instanceof AppError) return error.code in errorCodes;
+  if (!(error instanceof Error)) return false;
+  return 'code' in error ? error.code !== 'ERR_ASSERTION' : error.message.includes('onnection');
+}
+
+async function followOnce({
+  node,
+  pool,
+  network,
+  signal,
+  log,
+  watch = createScriptWatch(),
+  bounds = {},
+}: FollowMempoolOptions): Promise<void> {
+  const queue = node.facts.zmq.has('sequence') ? new MessageQueue(node.messages) : null;
+  try {
+    const session = new MempoolSession({
+      node: new NodeMempool(node.rpc, signal),
+      pool,
+      network: network.name,
+      queue,
+      watch,
+      bounds: { ...usualBounds, ...bounds },
+      log,
+    });
+    await follow(session, queue, { signal, log });
+  } finally {
+    queue?.close();
+  }
+}
+
+async function follow(
+  session: MempoolSession,
+  queue: MessageQueue | null,
+  { signal, log }: Pick<FollowMempoolOptions, 'signal' | 'log'>,
+): Promise<void> {
+  const clock = new SnapshotClock(queue === null);
+  let wasReady = false;
+  while (!signal.aborted) {
+    const startedAt = Date.now();
+    if (clock.isDue(session, startedAt)) {
+      await session.join();
+      clock.taken(startedAt, Date.now());
+    }
+    await session.round();
+    if (session.isReady && !wasReady) {
+      wasReady = true;
+      log.info({ ms: Date.now() - clock.firstAt, polling: queue === null }, 'the mempool is followed');
+    }
+    if (!session.isJoined) {
+      await delay(resubscribedMs, undefined, { signal }).catch(() => undefined);
+      continue;
+    }
+    if (session.hasWork) continue;
+    const rest = Math.max(0, startedAt + roundMs - Date.now());
+    await delay(rest, undefined, { signal }).catch(() => undefined);
+    await queue?.news(roundMs, signal);
+  }
+}
+
+/** When the next snapshot is due. */
+class SnapshotClock {
+  firstAt = Date.now();
+  private nextAt = 0;
+  private missingSince: number | null = null;
+  private readonly isPolling: boolean;
+
+  constructor(isPolling: boolean) {
+    this.isPolling = isPolling;
+  }
+
+  isDue(session: MempoolSession, now: number): boolean {
+    if (session.missing <= 0) this.missingSince = null;
+    else this.missingSince ??= now;
+    if (this.missingSince !== null && now - this.missingSince > missingMs) return true;
+    return !session.isJoined || now >= this.nextAt;
+  }
+
+  taken(startedAt: number, endedAt: number): void {
+    this.missingSince = null;
+    const between = this.isPolling ? Math.max(pollMs, (endedAt - startedAt) * pollShare) : snapshotEveryMs;
+    this.nextAt = endedAt + between;
+  }
+}

@@ -1,0 +1,42 @@
+import type { HashKey } from './membership.ts';
+import type { ShortFingerprint } from './outpoint-fingerprints.ts';
+
+/**
+ * Which transaction of the mempool spends an output: 8 bytes an input, whatever the transaction is. Says what replaced
+ * what, because what was replaced has an input in common with what replaced it.
+ *
+ * 100 bytes a transaction and 60 an input: 50 MB for 200,000 transactions with 2.5 inputs each.
+ */
+export class InputIndex {
+  private readonly spenderOf = new Map<ShortFingerprint, HashKey>();
+  private readonly inputsOf = new Map<HashKey, readonly ShortFingerprint[]>();
+
+  has(txid: HashKey): boolean {
+    return this.inputsOf.has(txid);
+  }
+
+  /** Who spends an output. */
+  spender(output: ShortFingerprint): HashKey | null {
+    return this.spenderOf.get(output) ?? null;
+  }
+
+  /** Enters a transaction; gives those whose inputs it takes over. */
+  add(txid: HashKey, inputs: readonly ShortFingerprint[]): HashKey[] {
+    const conflicts = new Set<HashKey>();
+    for (const input of inputs) {
+      const other = this.spenderOf.get(input);
+      if (other !== undefined && other !== txid) conflicts.add(other);
+      this.spenderOf.set(input, txid);
+    }
+    this.inputsOf.set(txid, inputs);
+    return [...conflicts];
+  }
+
+  /** Forgets a transaction; inputs that another one took over stay that one's. */
+  delete(txid: HashKey): void {
+    for (const input of this.inputsOf.get(txid) ?? []) {
+      if (this.spenderOf.get(input) === txid) this.spenderOf.delete(input);
+    }
+    this.inputsOf.delete(txid);
+  }
+}

@@ -1,0 +1,207 @@
+import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { type HashKey, hashKey, hashOfKey, type MempoolSnapshot } from './membership.ts';
+
+/** Calls of a node; one that takes many calls in one request is asked so. */
+export interface MempoolRpc extends NodeRpc {
+  batch?<Result>(
+    calls: readonly { readonly method: string; readonly parameters: readonly unknown[] }[],
+    options?: CallOptions,
+  ): Promise<Result[]>;
+}
+
+/** A block of the node by what it says of it. */
+export interface NodeBlock {
+  readonly hash: HashKey;
+  readonly height: number;
+  readonly previous: HashKey | null;
+  readonly txids: readonly HashKey[];
+}
+
+/** What the node knows of a transaction in its mempool. */
+export interface MempoolEntry {
+  /** Sats. */
+  readonly fee: number;
+  /** Milliseconds since 1970. */
+  readonly firstSeen: number;
+}
+
+/** The node's word for: there is no such thing (RPC_INVALID_ADDRESS_OR_KEY). */
+const notFound = -5;
+/** Calls in one request: 100 transactions of usual size are 50 kB, of the largest that nodes relay 80 MB of hex. */
+const batchCalls = 100;
+/** Requests at once: half of what the node works on by default (rpcthreads), so that the follower of blocks gets through. */
+const requestsAtOnce = 2;
+
+/** Reads of a node's mempool. Throws as NodeRpc does. */
+export class NodeMempool {
+  private readonly rpc: MempoolRpc;
+  private readonly signal: AbortSignal;
+
+  constructor(rpc: MempoolRpc, signal: AbortSignal) {
+    this.rpc = rpc;
+    this.signal = signal;
+  }
+
+  /** All of it at one moment. */
+  async snapshot(): Promise<MempoolSnapshot & { readonly txids: readonly HashKey[] }> {
+    const answer = await this.call<{ txids: string[]; mempool_sequence: number }>('getrawmempool', [
+      false,
+      true,
+    ]);
+    return { txids: answer.txids.map(keyOfDisplay), sequence: BigInt(answer.mempool_sequence) };
+  }
+
+  async bestBlock(): Promise<HashKey> {
+    return keyOfDisplay(await this.call<string>('getbestblockhash'));
+  }
+
+  /** Null: the node does not know it. */
+  async block(hash: HashKey): Promise<NodeBlock | null> {
+    interface Answer {
+      height: number;
+      previousblockhash?: string;
+      tx: string[];
+    }
+    const answer = await this.found<Answer>('getblock', [displayOfKey(hash), 1]);
+    if (answer === null) return null;
+    const previous = answer.previousblockhash;
+    return {
+      hash,
+      height: answer.height,
+      previous: previous === undefined ? null : keyOfDisplay(previous),
+      txids: answer.tx.map(keyOfDisplay),
+    };
+  }
+
+  /** Null: the node does not have it (any more). */
+  async blockBytes(hash: HashKey): Promise<Uint8Array | null> {
+    const hex = await this.found<string>('getblock', [displayOfKey(hash), 0]);
+    return hex === null ? null : Buffer.from(hex, 'hex');
+  }
+
+  /** The bytes of transactions of the mempool; those that left it meanwhile are not there. */
+  async transactions(txids: readonly HashKey[]): Promise<Map<HashKey, Uint8Array>> {
+    const hexes = await this.many<string>(
+      'getrawtransaction',
+      txids.map((txid) => [displayOfKey(txid), 0]),
+    );
+    const bytes = new Map<HashKey, Uint8Array>();
+    hexes.forEach((hex, at) => {
+      if (hex !== null) bytes.set(txids[at] as HashKey, Buffer.from(hex, 'hex'));
+    });
+    return bytes;
+  }
+
+  async entries(txids: readonly HashKey[]): Promise<Map<HashKey, MempoolEntry>> {
+    const answers = await this.many<{ fees: { base: number | string }; time: number }>(
+      'getmempoolentry',
+      txids.map((txid) => [displayOfKey(txid)]),
+    );
+    const entries = new Map<HashKey, MempoolEntry>();
+    answers.forEach((answer, at) => {
+      if (answer === null) return;
+      entries.set(txids[at] as HashKey, { fee: satsOf(answer.fees.base), firstSeen: answer.time * 1000 });
+    });
+    return entries;
+  }
+
+  /**
+   * The values of outputs (36 bytes each) in sats: of blocks, whether or not the mempool spends them, else of the mempool;
+   * null where the node knows none.
+   */
+  async outputValues(outpoints: readonly Uint8Array[]): Promise<(number | null)[]> {
+    const named = outpoints.map((bytes) => {
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      return [displayOfKey(hashKey(bytes.subarray(0, 32))), view.getUint32(32, true)] as const;
+    });
+    interface Answer {
+      value: number | string;
+    }
+    const mined = await this.many<Answer>(
+      'gettxout',
+      named.map(([txid, vout]) => [txid, vout, false]),
+    );
+    const values = mined.map((answer) => (answer === null ? null : satsOf(answer.value)));
+    const missing = values.flatMap((value, at) => (value === null ? [at] : []));
+    if (missing.length === 0) return values;
+    const pending = await this.many<{ vout: Answer[] }>(
+      'getrawtransaction',
+      missing.map((at) => [named[at]?.[0], 1]),
+    );
+    missing.forEach((at, index) => {
+      const value = pending[index]?.vout[named[at]?.[1] ?? -1]?.value;
+      if (value !== undefined) values[at] = satsOf(value);
+    });
+    return values;
+  }
+
+  private call<Result>(method: string, parameters: readonly unknown[] = []): Promise<Result> {
+    return this.rpc.call<Result>(method, parameters, { signal: this.signal });
+  }
+
+  private async found<Result>(method: string, parameters: readonly unknown[]): Promise<Result | null> {
+    try {
+      return await this.call<Result>(method, parameters);
+    } catch (error) {
+      if (isNotFound(error)) return null;
+      throw error;
+    }
+  }
+
+  /** One method for many parameters, in their order; null where there is no such thing. */
+  private async many<Result>(
+    method: string,
+    parameters: readonly (readonly unknown[])[],
+  ): Promise<(Result | null)[]> {
+    const results = Array<Result | null>(parameters.length).fill(null);
+    let next = 0;
+    const worker = async (): Promise<void> => {
+      while (next < parameters.length) {
+        const from = next;
+        next += batchCalls;
+        const chunk = parameters.slice(from, from + batchCalls);
+        (await this.chunk<Result>(method, chunk)).forEach((result, at) => {
+          results[from + at] = result;
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: requestsAtOnce }, worker));
+    return results;
+  }
+
+  private async chunk<Result>(
+    method: string,
+    chunk: readonly (readonly unknown[])[],
+  ): Promise<(Result | null)[]> {
+    if (this.rpc.batch !== undefined && chunk.length > 1) {
+      try {
+        const calls = chunk.map((parameters) => ({ method, parameters }));
+        return await this.rpc.batch<Result | null>(calls, { signal: this.signal });
+      } catch (error) {
+        // one that is not found fails them all
+        if (!isNotFound(error)) throw error;
+        const half = chunk.length >> 1;
+        const first = await this.chunk<Result>(method, chunk.slice(0, half));
+        return [...first, ...(await this.chunk<Result>(method, chunk.slice(half)))];
+      }
+    }
+    return Promise.all(chunk.map((parameters) => this.found<Result>(method, parameters)));
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof AppError && error.details['rpcCode'] === notFound;
+}
+
+function keyOfDisplay(text: string): HashKey {
+  const hash = hashFromDisplay(text);
+  if (hash === null) throw new AppError('node_answer_invalid', 'The node gave a hash that is none.');
+  return hashKey(hash);
+}
+
+export const displayOfKey = (key: HashKey): string => hashOfKey(key).reverse().toString('hex');
+
+/** Amounts are decimals of whole coins with eight places: exact in a double once they are rounded to sats. */
+const satsOf = (coins: number | string): number => Math.round(Number(coins) * 1e8);

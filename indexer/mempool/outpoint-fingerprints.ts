@@ -1,0 +1,33 @@
+import {
+  type FingerprintKey,
+  fingerprint,
+  fingerprintOutpoint,
+} from '#indexer/parse/outpoint-fingerprint.ts';
+
+/**
+ * 53 bits of a keyed fingerprint of an outpoint, as an exact number: what maps in memory are keyed by. Whatever is found by one
+ * is compared in full, or only costs a question more.
+ */
+export type ShortFingerprint = number;
+
+const highFactor = 2 ** 21;
+const lowShift = 11;
+
+export const shortFingerprint = (high: number, low: number): ShortFingerprint =>
+  high * highFactor + (low >>> lowShift);
+
+/** As `chain.locations.outpoint_fingerprint` holds it: a signed bigint, in decimal digits. */
+export function storedFingerprint(high: number, low: number): string {
+  return BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low)).toString();
+}
+
+const scratch = new Uint8Array(36);
+const scratchView = new DataView(scratch.buffer);
+
+/** The short fingerprint of an output. */
+export function shortFingerprintOf(txid: Uint8Array, vout: number, key: FingerprintKey): ShortFingerprint {
+  scratch.set(txid);
+  scratchView.setUint32(32, vout, true);
+  fingerprintOutpoint(scratchView, 0, key);
+  return shortFingerprint(fingerprint.high, fingerprint.low);
+}

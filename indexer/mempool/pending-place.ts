@@ -1,0 +1,39 @@
+import type { TransactionOutput } from './transaction-batch.ts';
+
+/** Where an inscription will lie, as far as the transaction itself says; stored numbers (chain.mempool_transfers.place). */
+export const pendingPlaces = { output: 0, fee: 1, unbound: 2, unknown: 3 } as const;
+export type PendingPlace = (typeof pendingPlaces)[keyof typeof pendingPlaces];
+
+/** An inscription by the 36 bytes of its id, as latin-1 text. */
+export type InscriptionKey = string;
+
+export interface PlacedInscription {
+  readonly place: PendingPlace;
+  /** The output, where it is one; else null. */
+  readonly output: TransactionOutput | null;
+  /** Offset in the output, in sats; null where it is none. */
+  readonly satOffset: number | null;
+}
+
+/** The place of what lies at an offset of all that a transaction's inputs give; null: that is not known. */
+export function placeAt(offset: number | null, outputs: readonly TransactionOutput[]): PlacedInscription {
+  if (offset === null) return { place: pendingPlaces.unknown, output: null, satOffset: null };
+  let start = 0;
+  for (const output of outputs) {
+    if (offset < start + output.value) {
+      return { place: pendingPlaces.output, output, satOffset: offset - start };
+    }
+    start += output.value;
+  }
+  return { place: pendingPlaces.fee, output: null, satOffset: null };
+}
+
+/** Sums of what the inputs before each give; null from the first on whose value is not known. */
+export function inputOffsets(values: readonly (number | null)[]): (number | null)[] {
+  let sum: number | null = 0;
+  return values.map((value) => {
+    const before = sum;
+    sum = sum === null || value === null ? null : sum + value;
+    return before;
+  });
+}

@@ -1,0 +1,242 @@
+import { fieldKinds } from '#indexer/parse/block-columns.ts';
+import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
+import {
+  type InscriptionKey,
+  inputOffsets,
+  type PlacedInscription,
+  pendingPlaces,
+  placeAt,
+} from './pending-place.ts';
+import type { TransactionBatch, TransactionOutput } from './transaction-batch.ts';
+
+/** An inscription in an output, and how far into it. */
+export interface Holding {
+  readonly inscription: InscriptionKey;
+  readonly satOffset: number;
+}
+
+/** An output that holds inscriptions, indexed or pending ones. */
+export interface HeldOutput {
+  /** 36 bytes: txid, index little endian. */
+  readonly outpoint: Uint8Array;
+  readonly value: number;
+  readonly script: Uint8Array;
+  readonly holdings: readonly Holding[];
+}
+
+/** What is known of the inputs of a transaction, in their order. */
+export interface InputFacts {
+  readonly held: HeldOutput | null;
+  /** Sats; null: not known. */
+  readonly value: number | null;
+}
+
+/** A row of chain.mempool_inscriptions, beside what its transaction says. */
+export interface PendingInscription {
+  readonly index: number;
+  readonly input: number;
+  readonly contentType: Buffer | null;
+  readonly content: {
+    readonly sha256: Buffer;
+    readonly variant: number;
+    readonly text: number;
+    readonly body: Buffer;
+    readonly folded: Buffer | null;
+    readonly decodedSha256: Buffer | null;
+    readonly decodedLength: number | null;
+  } | null;
+  readonly metadataJson: Buffer | null;
+  readonly metadataFolded: Buffer | null;
+  readonly contentEncoding: Buffer | null;
+  readonly metaprotocol: Buffer | null;
+  readonly delegate: Buffer | null;
+  readonly claimedParents: Buffer | null;
+  readonly placed: PlacedInscription;
+}
+
+/** A row of chain.mempool_transfers. */
+export interface PendingTransfer {
+  readonly inscription: InscriptionKey;
+  readonly from: HeldOutput;
+  readonly fromOffset: number;
+  readonly placed: PlacedInscription;
+}
+
+export interface PendingMoves {
+  readonly inscriptions: readonly PendingInscription[];
+  readonly transfers: readonly PendingTransfer[];
+  /** Outputs that hold something now: what a later transaction may spend. */
+  readonly made: readonly HeldOutput[];
+}
+
+/** The 36 bytes of an inscription's id as a key. */
+export function inscriptionKey(txid: Uint8Array, index: number): InscriptionKey {
+  const id = Buffer.alloc(36);
+  id.set(txid);
+  id.writeUInt32LE(index, 32);
+  return id.toString('latin1');
+}
+
+/**
+ * Whether places of this transaction hang on the values of its inputs: something lies or is revealed behind the first
+ * input. Values of inputs up to this one are needed; 0: none.
+ */
+export function inputValuesNeeded(
+  batch: TransactionBatch,
+  tx: number,
+  held: readonly (HeldOutput | null)[],
+): number {
+  let needed = 0;
+  held.forEach((output, input) => {
+    if (output !== null) needed = Math.max(needed, input);
+  });
+  const { first, end } = envelopesOf(batch, tx);
+  for (let envelope = first; envelope < end; envelope++) {
+    needed = Math.max(needed, batch.columns.envelopeInput[envelope] as number);
+  }
+  return needed;
+}
+
+/** What a pending transaction reveals and moves, by the rules of blocks as far as the transaction alone decides. Pure. */
+export function movesOf(batch: TransactionBatch, tx: number, inputs: readonly InputFacts[]): PendingMoves {
+  const outputs = batch.outputs(tx);
+  const txid = batch.txid(tx);
+  const offsets = inputOffsets(inputs.map(({ value }) => value));
+  const transfers = inputs.flatMap(({ held }, input) =>
+    (held?.holdings ?? []).map(({ inscription, satOffset }): PendingTransfer => {
+      const start = offsets[input] ?? null;
+      const placed = placeAt(start === null ? null : start + satOffset, outputs);
+      return { inscription, from: held as HeldOutput, fromOffset: satOffset, placed };
+    }),
+  );
+  const inscriptions = inscriptionsOf(batch, tx, outputs, inputs, offsets);
+  const made = new Map<number, { output: TransactionOutput; holdings: Holding[] }>();
+  const put = (inscription: InscriptionKey, { output, satOffset }: PlacedInscription): void => {
+    if (output === null || satOffset === null) return;
+    const there = made.get(output.vout) ?? { output, holdings: [] };
+    there.holdings.push({ inscription, satOffset });
+    made.set(output.vout, there);
+  };
+  for (const { inscription, placed } of transfers) put(inscription, placed);
+  for (const { index, placed } of inscriptions) put(inscriptionKey(txid, index), placed);
+  return {
+    inscriptions,
+    transfers,
+    made: Array.from(made.values(), ({ output, holdings }) => ({
+      outpoint: Buffer.from(inscriptionKey(txid, output.vout), 'latin1'),
+      value: output.value,
+      script: storedScript(output.script),
+      holdings,
+    })),
+  };
+}
+
+/** As in chain.locations: all of a script that has an address, and of any other its beginning. */
+const storedScriptBytesMax = 128;
+export const storedScript = (script: Uint8Array): Buffer =>
+  Buffer.from(script.subarray(0, storedScriptBytesMax));
+
+function envelopesOf(batch: TransactionBatch, tx: number): { first: number; end: number } {
+  const reveal = batch.reveal(tx);
+  const { revealFirstEnvelope } = batch.columns;
+  if (reveal < 0) return { first: 0, end: 0 };
+  return { first: revealFirstEnvelope[reveal] as number, end: revealFirstEnvelope[reveal + 1] as number };
+}
+
+function inscriptionsOf(
+  batch: TransactionBatch,
+  tx: number,
+  outputs: readonly TransactionOutput[],
+  inputs: readonly InputFacts[],
+  offsets: readonly (number | null)[],
+): PendingInscription[] {
+  const { columns } = batch;
+  const { first, end } = envelopesOf(batch, tx);
+  const rows: PendingInscription[] = [];
+  for (let envelope = first; envelope < end; envelope++) {
+    const input = columns.envelopeInput[envelope] as number;
+    const type = columns.envelopeType[envelope] as number;
+    const metadata = columns.envelopeMetadata[envelope] as number;
+    const fields = fieldsOf(batch, envelope);
+    rows.push({
+      index: envelope - first,
+      input,
+      contentType: type < 0 ? null : range(batch, columns.typeRange, type),
+      content: contentOf(batch, columns.envelopeContent[envelope] as number),
+      metadataJson: metadata < 0 ? null : range(batch, columns.metadataRange, metadata),
+      metadataFolded: metadata < 0 ? null : foldedRange(batch, columns.metadataFolded, metadata),
+      contentEncoding: fields.get(fieldKinds.contentEncoding) ?? null,
+      metaprotocol: fields.get(fieldKinds.metaprotocol) ?? null,
+      delegate: fields.get(fieldKinds.delegate) ?? null,
+      claimedParents: fields.get(fieldKinds.claimedParents) ?? null,
+      placed: placeOfEnvelope(
+        batch,
+        tx,
+        envelope,
+        outputs,
+        inputs[input]?.value ?? null,
+        offsets[input] ?? null,
+      ),
+    });
+  }
+  return rows;
+}
+
+function placeOfEnvelope(
+  batch: TransactionBatch,
+  tx: number,
+  envelope: number,
+  outputs: readonly TransactionOutput[],
+  inputValue: number | null,
+  inputOffset: number | null,
+): PlacedInscription {
+  const { columns } = batch;
+  const flags = columns.envelopeFlags[envelope] as number;
+  if (inputValue === 0 || (flags & envelopeFlags.unrecognizedEvenField) !== 0) {
+    return { place: pendingPlaces.unbound, output: null, satOffset: null };
+  }
+  const pointer = columns.envelopePointer[envelope] as number;
+  // no pointer is NaN, which is never below anything
+  return placeAt(pointer < (columns.txOutputValue[tx] as number) ? pointer : inputOffset, outputs);
+}
+
+function contentOf(batch: TransactionBatch, row: number): PendingInscription['content'] {
+  if (row < 0) return null;
+  const { columns } = batch;
+  const text = columns.contentText[row] as number;
+  const decodedLength = columns.contentDecodedLength[row] as number;
+  return {
+    sha256: Buffer.from(columns.contentHash.subarray(row * 32, row * 32 + 32)),
+    variant: columns.contentVariant[row] as number,
+    text,
+    body: range(batch, columns.contentRange, row),
+    folded: text === 2 ? range(batch, columns.contentFolded, row) : null,
+    decodedSha256:
+      decodedLength < 0 ? null : Buffer.from(columns.contentDecodedHash.subarray(row * 32, row * 32 + 32)),
+    decodedLength: decodedLength < 0 ? null : decodedLength,
+  };
+}
+
+function fieldsOf({ columns }: TransactionBatch, envelope: number): Map<number, Buffer> {
+  const fields = new Map<number, Buffer>();
+  const end = columns.envelopeFirstField[envelope + 1] as number;
+  for (let field = columns.envelopeFirstField[envelope] as number; field < end; field++) {
+    const start = columns.fieldRange[field * 2] as number;
+    const length = columns.fieldRange[field * 2 + 1] as number;
+    fields.set(
+      columns.fieldKind[field] as number,
+      Buffer.from(columns.arena.subarray(start, start + length)),
+    );
+  }
+  return fields;
+}
+
+/** A copy: the columns are of a whole batch, and are not to be kept for one row of it. */
+function range({ columns }: TransactionBatch, ranges: Uint32Array, row: number): Buffer {
+  const start = ranges[row * 2] as number;
+  return Buffer.from(columns.arena.subarray(start, start + (ranges[row * 2 + 1] as number)));
+}
+
+function foldedRange(batch: TransactionBatch, ranges: Uint32Array, row: number): Buffer | null {
+  return (ranges[row * 2 + 1] as number) === 0 ? null : range(batch, ranges, row);
+}

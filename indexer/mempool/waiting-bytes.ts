@@ -1,0 +1,99 @@
+import type { HashKey } from './membership.ts';
+import type { MessageQueue } from './message-queue.ts';
+import type { NodeMempool } from './node-mempool.ts';
+
+/** Asked for at once: what two requests of the node's bring. */
+const askedAtOnce = 200;
+/** Bytes taken in a round, so that one of large transactions stays as short as others and as small in memory. */
+const roundBytesMax = 16_000_000;
+/** So often a transaction is asked for that the node does not have: it is on its way out, or the node lost it. */
+const triesMax = 10;
+
+/** Transactions of the mempool whose bytes are to be looked at, and how they are come by. */
+export class WaitingBytes {
+  /** How often it was waited for or asked for. */
+  private readonly tries = new Map<HashKey, number>();
+  private stoppedEarly = false;
+
+  get size(): number {
+    return this.tries.size;
+  }
+
+  /** The last round took as much as it may, and there was more. */
+  get isLoading(): boolean {
+    return this.stoppedEarly;
+  }
+
+  add(txid: HashKey): void {
+    this.tries.set(txid, 0);
+  }
+
+  delete(txid: HashKey): void {
+    this.tries.delete(txid);
+  }
+
+  /**
+   * Takes transactions in the order in which they were added: from what the node sent by itself, else they are asked for, the
+   * newest a round later (their bytes may be on their way), or at once in a hurry.
+   */
+  async take(
+    queue: MessageQueue | null,
+    node: NodeMempool,
+    { countMax, isHurried }: { readonly countMax: number; readonly isHurried: boolean },
+  ): Promise<{ txid: HashKey; bytes: Uint8Array }[]> {
+    const bytesOf = new Map<HashKey, Uint8Array>();
+    const asked: HashKey[] = [];
+    let size = 0;
+    this.stoppedEarly = false;
+    for (const [txid, tries] of this.tries) {
+      if (bytesOf.size + asked.length >= countMax || size >= roundBytesMax) {
+        this.stoppedEarly = true;
+        break;
+      }
+      const bytes = queue?.takeBytes(txid) ?? null;
+      if (bytes !== null) {
+        bytesOf.set(txid, bytes);
+        size += bytes.length;
+      } else if (isHurried || tries > 0) {
+        asked.push(txid);
+      } else {
+        this.tries.set(txid, 1);
+      }
+    }
+    await this.ask(node, asked, roundBytesMax - size, bytesOf);
+    for (const txid of bytesOf.keys()) this.tries.delete(txid);
+    return Array.from(bytesOf, ([txid, bytes]) => ({ txid, bytes }));
+  }
+
+  private async ask(
+    node: NodeMempool,
+    asked: readonly HashKey[],
+    room: number,
+    into: Map<HashKey, Uint8Array>,
+  ): Promise<void> {
+    let left = room;
+    for (let from = 0; from < asked.length; from += askedAtOnce) {
+      if (left <= 0) {
+        this.stoppedEarly = true;
+        return;
+      }
+      const chunk = asked.slice(from, from + askedAtOnce);
+      const found = await node.transactions(chunk);
+      for (const txid of chunk) {
+        const bytes = found.get(txid);
+        if (bytes === undefined) {
+          this.missed(txid);
+          continue;
+        }
+        into.set(txid, bytes);
+        left -= bytes.length;
+      }
+    }
+  }
+
+  private missed(txid: HashKey): void {
+    const tries = this.tries.get(txid) ?? 0;
+    if (tries >= triesMax) this.tries.delete(txid);
+    else this.tries.set(txid, tries + 1);
+  }
+}
