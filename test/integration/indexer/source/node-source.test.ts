@@ -32,12 +32,12 @@ describe.skipIf(!hasBitcoind)('a node fed with a golden chain', () => {
     'REST with spent outputs': async () => openNodeSource(await connectNode(bitcoind.settings)),
     'REST without spent outputs': async () => {
       const proxy = await startNodeProxy(bitcoind.rpcUrl, (path) => path.startsWith('/rest/spenttxouts/'));
-      stops.push(proxy.close);
+      stops.push(() => proxy.close());
       return openNodeSource(await connectNode({ ...bitcoind.settings, restUrl: proxy.url }));
     },
     'RPC alone': async () => {
       const proxy = await startNodeProxy(bitcoind.rpcUrl, (path) => path.startsWith('/rest/'));
-      stops.push(proxy.close);
+      stops.push(() => proxy.close());
       return openNodeSource(await connectNode({ ...bitcoind.settings, restUrl: proxy.url }));
     },
   };
