@@ -47,6 +47,15 @@ export async function findContent(db: pg.Pool | pg.ClientBase, id: InscriptionId
   return { kind: 'found', content: storedContent(shown) };
 }
 
+/** The content of an inscription itself, whatever its delegate; null where it is not indexed. */
+export async function ownContent(
+  db: pg.Pool | pg.ClientBase,
+  id: InscriptionId,
+): Promise<StoredContent | null> {
+  const row = await contentRow(db, id);
+  return row === null ? null : storedContent(row);
+}
+
 // the column is an integer: larger indexes, which delegates can claim, name nothing
 const maxIndex = 2 ** 31 - 1;
 

@@ -1,23 +1,12 @@
 import type pg from 'pg';
 import type { ClientBase } from 'pg';
-import { charms } from '#kernel/primitives/charm.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
 import { type InscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
+import { currentLocations, type Location, shownCharms, storedCharms } from './location.queries.ts';
 import { utf8OrNull } from './utf8.ts';
 
 export type InscriptionQuestion =
   | { readonly kind: 'id'; readonly id: InscriptionId }
   | { readonly kind: 'number'; readonly number: number };
-
-/** Where an inscription is: an output, lost (the null outpoint) or unbound (nowhere). */
-export interface Location {
-  readonly place: 'output' | 'lost' | 'unbound';
-  /** `<txid>:<vout>:<offset>` as ord writes it. */
-  readonly satpoint: string;
-  /** Value and script of the output; null where it is none. */
-  readonly value: number | null;
-  readonly script: Uint8Array | null;
-}
 
 export interface InscriptionDetail {
   readonly id: InscriptionId;
@@ -52,6 +41,8 @@ export interface InscriptionDetail {
   readonly curse: number | null;
   /** Bits as ord shows them now: those of the reveal, and burned and lost by where it is. */
   readonly charms: number | null;
+  /** The same without lost where it was lost after its reveal: as ord stores them, and shows them to inscriptions. */
+  readonly storedCharms: number | null;
   readonly fee: number | null;
   readonly location: Location | null;
   /** Parents that hold, in order; null where it is not known which do. */
@@ -100,19 +91,82 @@ interface MainRow {
 /** How many relatives are listed, as ord's `/inscription` lists them. */
 const relativesShown = 4;
 
-/**
- * All that is known of one inscription; null where it is not indexed. Five small reads: run it in a snapshot.
- */
+/** The key of an inscription; null where it is not indexed. */
+export async function inscriptionKey(
+  client: ClientBase,
+  question: InscriptionQuestion,
+): Promise<number | null> {
+  const where = question.kind === 'id' ? 'txid = $1 AND index = $2' : 'number = $1';
+  const values = question.kind === 'id' ? [question.id.txid, question.id.index] : [question.number];
+  const { rows } = await client.query<{ key: number }>(
+    `SELECT key FROM chain.inscriptions WHERE ${where}`,
+    values,
+  );
+  return rows[0]?.key ?? null;
+}
+
+/** Keys of inscriptions in the order of their ids; null for those that are not indexed. */
+export async function inscriptionKeys(
+  db: pg.Pool | ClientBase,
+  ids: readonly InscriptionId[],
+): Promise<(number | null)[]> {
+  const { rows } = await db.query<{ key: number | null }>(
+    `SELECT i.key FROM unnest($1::bytea[], $2::integer[]) WITH ORDINALITY AS asked(txid, index, place)
+     LEFT JOIN chain.inscriptions i ON i.txid = asked.txid AND i.index = asked.index
+     ORDER BY asked.place`,
+    [ids.map(({ txid }) => Buffer.from(txid)), ids.map(({ index }) => index)],
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** Ids of inscriptions in the order of their keys; keys that are not there are left out. */
+export async function inscriptionIds(client: ClientBase, keys: readonly number[]): Promise<InscriptionId[]> {
+  const { rows } = await client.query<{ txid: Buffer; index: number }>(
+    `SELECT i.txid, i.index FROM unnest($1::integer[]) WITH ORDINALITY AS asked(key, place)
+     JOIN chain.inscriptions i ON i.key = asked.key ORDER BY asked.place`,
+    [keys],
+  );
+  return rows;
+}
+
+/** All that is known of one inscription; null where it is not indexed. Six small reads: run it in a snapshot. */
 export async function inscriptionDetail(
   client: ClientBase,
   question: InscriptionQuestion,
 ): Promise<InscriptionDetail | null> {
-  const row = await mainRow(client, question);
-  if (row === null) return null;
-  const location = await currentLocation(client, row);
+  const key = await inscriptionKey(client, question);
+  return key === null ? null : ((await inscriptionDetails(client, [key])).get(key) ?? null);
+}
+
+/** All that is known of inscriptions, by key. Five reads, however many they are: run it in a snapshot. */
+export async function inscriptionDetails(
+  client: ClientBase,
+  keys: readonly number[],
+): Promise<Map<number, InscriptionDetail>> {
+  const asked = [...new Set(keys)];
+  const rows = await mainRows(client, asked);
+  const locations = await currentLocations(client, asked);
+  const relatives = await relativesOf(client, rows);
+  const types = await delegateTypes(client, rows);
+  return new Map(
+    rows.map((row) => {
+      const location = locations.get(row.key) ?? null;
+      return [row.key, detailOf(row, location, relatives.get(row.key) ?? noRelatives, types)];
+    }),
+  );
+}
+
+function detailOf(
+  row: MainRow,
+  location: Location | null,
+  relatives: Relatives,
+  types: ReadonlyMap<string, string | null>,
+): InscriptionDetail {
   const delegate = row.delegate === null ? null : inscriptionIdFromBytes(row.delegate);
   const ownType = utf8OrNull(row.content_type);
-  const relatives = await relativesOf(client, row);
+  const delegateType = row.delegate === null ? undefined : types.get(row.delegate.toString('hex'));
+  const { charms } = row;
+  const knowsCharms = charms !== null && location !== null;
   return {
     id: { txid: row.txid, index: row.index },
     key: row.key,
@@ -131,13 +185,14 @@ export async function inscriptionDetail(
     contentId: row.content_id,
     contentLength: row.size_bytes,
     contentHash: row.sha256,
-    effectiveContentType: delegate === null ? ownType : await delegateType(client, delegate, ownType),
+    effectiveContentType: delegateType === undefined ? ownType : delegateType,
     delegate,
     metaprotocol: utf8OrNull(row.metaprotocol),
     metadataJson: row.metadata_json === null ? null : row.metadata_json.toString('utf8'),
     propertiesJson: row.properties_json,
     curse: row.curse,
-    charms: row.charms === null || location === null ? null : charmsNow(row.charms, location),
+    charms: knowsCharms ? shownCharms(charms, location) : null,
+    storedCharms: knowsCharms ? storedCharms(charms, location) : null,
     fee: row.fee,
     location,
     parents: knowsParents(row) ? relatives.parents : null,
@@ -158,9 +213,7 @@ function isFollowedToTip(row: MainRow): boolean {
   return row.anchored && row.has_spent && row.island_height === row.tip_island_height;
 }
 
-async function mainRow(client: ClientBase, question: InscriptionQuestion): Promise<MainRow | null> {
-  const where = question.kind === 'id' ? 'i.txid = $1 AND i.index = $2' : 'i.number = $1';
-  const values = question.kind === 'id' ? [question.id.txid, question.id.index] : [question.number];
+async function mainRows(client: ClientBase, keys: readonly number[]): Promise<MainRow[]> {
   const { rows } = await client.query<MainRow>(
     `SELECT i.key, i.txid, i.index, i.height, i.tx_index, i.input, i.number, i.curse, i.charms, i.fee,
        i.content_type, i.content_id, c.sha256, length(c.body) AS size_bytes,
@@ -169,76 +222,45 @@ async function mainRow(client: ClientBase, question: InscriptionQuestion): Promi
        b.sequence IS NOT NULL AS sequenced,
        b.blessed IS NOT NULL AND b.cursed IS NOT NULL AS numbered, b.island_height,
        (SELECT island_height FROM chain.blocks ORDER BY height DESC LIMIT 1) AS tip_island_height
-     FROM chain.inscriptions i
+     FROM unnest($1::integer[]) AS asked(key)
+     JOIN chain.inscriptions i ON i.key = asked.key
      JOIN chain.blocks b ON b.height = i.height
      LEFT JOIN chain.contents c ON c.content_id = i.content_id
      LEFT JOIN chain.inscription_details d ON d.key = i.key
-     LEFT JOIN chain.metadata_texts m ON m.metadata_id = i.metadata_id
-     WHERE ${where}`,
-    values,
+     LEFT JOIN chain.metadata_texts m ON m.metadata_id = i.metadata_id`,
+    [keys],
   );
-  return rows[0] ?? null;
+  return rows;
 }
 
-const nullTxid = '0'.repeat(64);
-const lostVout = 0xffff_ffff;
-
-async function currentLocation(client: ClientBase, row: MainRow): Promise<Location | null> {
-  const { rows } = await client.query<{
-    place: number;
-    txid: Buffer | null;
-    vout: number | null;
-    sat_offset: number;
-    value: number | null;
-    script: Buffer | null;
-    spent_height: number | null;
-  }>(
-    `SELECT place, txid, vout, sat_offset, value, script, spent_height FROM chain.locations
-     WHERE key = $1 ORDER BY height DESC, step DESC LIMIT 1`,
-    [row.key],
-  );
-  const last = rows[0];
-  // spent by a block whose other facts are missing: where it went is not known
-  if (last === undefined || last.spent_height !== null) return null;
-  const { value, script } = last;
-  if (last.place === 1) {
-    return { place: 'lost', satpoint: `${nullTxid}:${lostVout}:${last.sat_offset}`, value, script };
-  }
-  if (last.place === 2)
-    return { place: 'unbound', satpoint: `${nullTxid}:0:${last.sat_offset}`, value, script };
-  const txid = displayHash(last.txid ?? row.txid);
-  return { place: 'output', satpoint: `${txid}:${last.vout ?? 0}:${last.sat_offset}`, value, script };
-}
-
-const opReturn = 0x6a;
-
-function charmsNow(revealed: number, location: Location): number {
-  let bits = revealed;
-  if (location.place === 'lost') bits |= charms.lost;
-  if (location.script?.[0] === opReturn) bits |= charms.burned;
-  return bits;
-}
-
-async function delegateType(
+/** Content types of the delegates that are indexed, by the hex of the delegate's 36 bytes. */
+async function delegateTypes(
   client: ClientBase,
-  delegate: InscriptionId,
-  ownType: string | null,
-): Promise<string | null> {
+  rows: readonly MainRow[],
+): Promise<Map<string, string | null>> {
+  const named = rows.flatMap(({ delegate }) => delegate ?? []);
   // the column is an integer: larger indexes, which delegates can claim, name nothing
-  if (delegate.index >= 2 ** 31) return ownType;
-  const { rows } = await client.query<{ content_type: Buffer | null }>(
-    'SELECT content_type FROM chain.inscriptions WHERE txid = $1 AND index = $2',
-    [delegate.txid, delegate.index],
+  const ids = named.map(inscriptionIdFromBytes).filter(({ index }) => index < 2 ** 31);
+  if (ids.length === 0) return new Map();
+  const { rows: found } = await client.query<{ txid: Buffer; index: number; content_type: Buffer | null }>(
+    `SELECT i.txid, i.index, i.content_type FROM unnest($1::bytea[], $2::integer[]) AS asked(txid, index)
+     JOIN chain.inscriptions i ON i.txid = asked.txid AND i.index = asked.index`,
+    [ids.map(({ txid }) => Buffer.from(txid)), ids.map(({ index }) => index)],
   );
-  const row = rows[0];
-  return row === undefined ? ownType : utf8OrNull(row.content_type);
+  const bytes = Buffer.alloc(4);
+  return new Map(
+    found.map((row) => {
+      bytes.writeUInt32LE(row.index);
+      return [row.txid.toString('hex') + bytes.toString('hex'), utf8OrNull(row.content_type)];
+    }),
+  );
 }
 
 interface RelativeRow {
+  of: number;
   relation: string;
   txid: Buffer;
   index: number;
-  children: number;
   island_height: number;
   ordered: boolean;
 }
@@ -251,24 +273,44 @@ interface Relatives {
   readonly next: InscriptionId | null;
 }
 
-async function relativesOf(client: ClientBase, main: MainRow): Promise<Relatives> {
+const noRelatives: Relatives = { parents: [], children: [], childCount: 0, previous: null, next: null };
+
+async function relativesOf(client: ClientBase, mains: readonly MainRow[]): Promise<Map<number, Relatives>> {
+  const keys = mains.map(({ key }) => key);
   const { rows } = await client.query<RelativeRow>(
-    `WITH children AS (SELECT child_key FROM chain.parents WHERE parent_key = $1)
-     SELECT listed.relation, i.txid, i.index, (SELECT count(*) FROM children) AS children,
+    `SELECT asked.key AS of, listed.relation, i.txid, i.index,
        b.island_height, b.has_spent AND b.sequence IS NOT NULL AS ordered
-     FROM (
+     FROM unnest($1::integer[]) AS asked(key)
+     CROSS JOIN LATERAL (
        (SELECT 'parent' AS relation, parent_key AS key, position::integer AS place
-        FROM chain.parents WHERE child_key = $1 ORDER BY position LIMIT $2)
+        FROM chain.parents WHERE child_key = asked.key ORDER BY position LIMIT $2)
        UNION ALL
-       (SELECT 'child', child_key, child_key FROM children ORDER BY child_key LIMIT $2)
+       (SELECT 'child', child_key, child_key FROM chain.parents
+        WHERE parent_key = asked.key ORDER BY child_key LIMIT $2)
        UNION ALL
-       VALUES ('previous', $1 - 1, 0), ('next', $1 + 1, 0)
+       VALUES ('previous', asked.key - 1, 0), ('next', asked.key + 1, 0)
      ) AS listed
      JOIN chain.inscriptions i ON i.key = listed.key
      JOIN chain.blocks b ON b.height = i.height
-     ORDER BY listed.relation, listed.place`,
-    [main.key, relativesShown],
+     ORDER BY asked.key, listed.relation, listed.place`,
+    [keys, relativesShown],
   );
+  const { rows: counts } = await client.query<{ key: number; children: number }>(
+    `SELECT parent_key AS key, count(*) AS children FROM chain.parents
+     WHERE parent_key = ANY($1) GROUP BY parent_key`,
+    [keys],
+  );
+  const childCounts = new Map(counts.map(({ key, children }) => [key, children]));
+  const byKey = Map.groupBy(rows, (row) => row.of);
+  return new Map(
+    mains.map((main) => [
+      main.key,
+      relativesIn(byKey.get(main.key) ?? [], main, childCounts.get(main.key) ?? 0),
+    ]),
+  );
+}
+
+function relativesIn(rows: readonly RelativeRow[], main: MainRow, childCount: number): Relatives {
   const of = (relation: string): InscriptionId[] =>
     rows.filter((row) => row.relation === relation).map(({ txid, index }) => ({ txid, index }));
   // neighbours of the same run of blocks, where the order is that of ord
@@ -281,11 +323,24 @@ async function relativesOf(client: ClientBase, main: MainRow): Promise<Relatives
   return {
     parents: of('parent'),
     children: of('child'),
-    // a key with children has rows here
-    childCount: rows[0]?.children ?? 0,
+    childCount,
     previous: neighbour('previous'),
     next: neighbour('next'),
   };
+}
+
+/** The raw metadata of an inscription (`bytes` null: it has none); null where it is not indexed. */
+export async function rawMetadata(
+  client: ClientBase,
+  { txid, index }: InscriptionId,
+): Promise<{ bytes: Buffer | null } | null> {
+  const { rows } = await client.query<{ bytes: Buffer | null }>(
+    `SELECT d.metadata AS bytes FROM chain.inscriptions i
+     LEFT JOIN chain.inscription_details d ON d.key = i.key
+     WHERE i.txid = $1 AND i.index = $2`,
+    [txid, index],
+  );
+  return rows[0] ?? null;
 }
 
 /** Whether a transaction revealed an inscription that is indexed (its first one is `…i0`). */

@@ -8,6 +8,7 @@ import { contentRoutes } from './content.routes.ts';
 import { eventsRoutes } from './events.routes.ts';
 import { handleClientError, handleError, handleNotFound } from './errors.ts';
 import { limits } from './limits.ts';
+import { ordRoutes } from './ord/ord.routes.ts';
 import { pageRoutes } from './page.routes.ts';
 import { previewRoutes } from './preview.routes.ts';
 import { searchRoutes } from './search.routes.ts';
@@ -87,7 +88,7 @@ export function buildApp(deps: AppDependencies): App {
     searchRoutes(scope, deps);
     contentRoutes(scope, deps);
     previewRoutes(scope, deps);
-    pageRoutes(scope, deps);
+    pageRoutes(scope, deps, ordRoutes(scope, deps));
     statusRoutes(scope, deps);
     eventsRoutes(scope, deps);
   });

@@ -1,13 +1,18 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import { blockAt, blocksBelow, chainCounts, inscriptionSummaries } from '#chain/block.queries.ts';
-import { type InscriptionDetail, inscriptionDetail } from '#chain/inscription.queries.ts';
+import {
+  type InscriptionDetail,
+  type InscriptionQuestion,
+  inscriptionDetail,
+  inscriptionDetails,
+  inscriptionKey,
+} from '#chain/inscription.queries.ts';
 import { type Reference, referencesOf } from '#chain/recursion.queries.ts';
+import { childrenAfter } from '#chain/relative.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
-import { hashFromDisplay } from '#kernel/primitives/hash.ts';
-import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { blockPage, blocksPage } from '#web/block.page.ts';
 import { homePage } from '#web/home.page.ts';
 import { inscriptionPage } from '#web/inscription.page.ts';
@@ -15,6 +20,9 @@ import { mediaOf } from '#web/media.ts';
 import { prefersJson } from './accept.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { inscriptionJson, inscriptionView } from './inscription-views.ts';
+import { answerFromIndex } from './ord/answers.ts';
+import type { BlockAnswers } from './ord/block-answers.ts';
+import { blockQuestionOf, inscriptionQuestionOf, placeOf, quoted } from './ord/parameters.ts';
 import { type ResultsQuery, resultsQuery, resultsRoute } from './results-route.ts';
 import { sendPage } from './send-page.ts';
 import { Showcase } from './showcase.ts';
@@ -29,7 +37,7 @@ const referenceBytes = 256 * 1024;
 const cardsPerPage = 60;
 
 /** The pages that people see. */
-export function pageRoutes(app: App, deps: AppDependencies): void {
+export function pageRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers): void {
   const tags = ['pages'];
   const showcase = new Showcase();
 
@@ -50,16 +58,18 @@ export function pageRoutes(app: App, deps: AppDependencies): void {
       tags,
       querystring: Type.Object({ from: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })) }),
     },
-    handler: async (request, reply) =>
-      withSnapshot(deps.pool, async ({ client, tip }) => {
+    handler: async (request, reply) => {
+      if (prefersJson(request.headers.accept)) return blocks.blocks(request, reply);
+      return withSnapshot(deps.pool, async ({ client, tip }) => {
         const found = await blocksBelow(client, request.query.from ?? null, blocksPerPage + 1);
-        const blocks = found.slice(0, blocksPerPage).map(blockLine);
+        const lines = found.slice(0, blocksPerPage).map(blockLine);
         const below = found[blocksPerPage]?.height ?? null;
-        return sendPage(reply, blocksPage({ site: siteOf(deps.network, tip), blocks, below }));
-      }),
+        return sendPage(reply, blocksPage({ site: siteOf(deps.network, tip), blocks: lines, below }));
+      });
+    },
   });
 
-  blockRoute(app, deps);
+  blockRoute(app, deps, blocks);
   inscriptionRoute(app, deps);
 }
 
@@ -87,7 +97,7 @@ async function home(
   });
 }
 
-function blockRoute(app: App, { pool, network }: AppDependencies): void {
+function blockRoute(app: App, { pool, network }: AppDependencies, blocks: BlockAnswers): void {
   app.route({
     method: 'GET',
     url: '/block/:query',
@@ -101,8 +111,9 @@ function blockRoute(app: App, { pool, network }: AppDependencies): void {
     handler: async (request, reply) => {
       const { query } = request.params;
       const { page } = request.query;
+      if (prefersJson(request.headers.accept)) return blocks.block(request, reply, query);
       return withSnapshot(pool, async ({ client, tip }) => {
-        const question = blockQuestion(query);
+        const question = blockQuestionOf(query);
         const block = await blockAt(client, question);
         if (block === null) throw new AppError('not_found', `block ${query.slice(0, 64)} not found`);
         const from = block.firstKey + (page - 1) * cardsPerPage;
@@ -124,44 +135,55 @@ function blockRoute(app: App, { pool, network }: AppDependencies): void {
   });
 }
 
-function blockQuestion(query: string): Parameters<typeof blockAt>[1] {
-  const hash = hashFromDisplay(query);
-  if (hash !== null) return { kind: 'hash', hash };
-  const height = /^\d{1,10}$/u.test(query) ? Number(query) : Number.NaN;
-  if (height < 2 ** 31) return { kind: 'height', height };
-  throw new AppError('request_invalid', 'a block is named by its height or its hash');
+function inscriptionRoute(app: App, deps: AppDependencies): void {
+  const { pool, network } = deps;
+  const handler = async (
+    request: FastifyRequest<{ Params: { query: string; child?: string } }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    const { query, child } = request.params;
+    const question = inscriptionQuestionOf(query);
+    const place = child === undefined ? null : placeOf(child, 'child');
+    const find = async (client: ClientBase): Promise<InscriptionDetail> => {
+      const detail = await asked(client, question, place);
+      if (detail !== null) return detail;
+      const words = place === null ? '' : ` child ${place}`;
+      throw new AppError('not_found', `inscription ${quoted(query)}${words} not found`);
+    };
+    if (prefersJson(request.headers.accept)) {
+      return answerFromIndex(deps, request, reply, { page: true }, async ({ client }) =>
+        inscriptionJson(await find(client), network),
+      );
+    }
+    return withSnapshot(pool, async ({ client, tip }) => {
+      const detail = await find(client);
+      const references = await shownReferences(client, detail);
+      return sendPage(
+        reply,
+        inscriptionPage(inscriptionView(detail, references, network, siteOf(network, tip))),
+      );
+    });
+  };
+  const schema = {
+    summary: 'An inscription by id or number, or a child of one: a page, or ord’s JSON',
+    tags: ['pages'],
+    params: Type.Object({ query: Type.String(), child: Type.Optional(Type.String()) }),
+  };
+  app.route({ method: 'GET', url: '/inscription/:query', schema, handler });
+  app.route({ method: 'GET', url: '/inscription/:query/:child', schema, handler });
 }
 
-function inscriptionRoute(app: App, { pool, network }: AppDependencies): void {
-  app.route({
-    method: 'GET',
-    url: '/inscription/:query',
-    schema: {
-      operationId: 'inscription',
-      summary: 'An inscription by id or number: a page, or ord’s JSON',
-      tags: ['pages'],
-      params: Type.Object({ query: Type.String() }),
-    },
-    handler: async (request, reply) => {
-      const { query } = request.params;
-      const question = inscriptionQuestion(query);
-      return withSnapshot(pool, async ({ client, tip }) => {
-        const detail = await inscriptionDetail(client, question);
-        if (detail === null) throw new AppError('not_found', `inscription ${query.slice(0, 80)} not found`);
-        if (!prefersJson(request.headers.accept)) {
-          const references = await shownReferences(client, detail);
-          const view = inscriptionView(detail, references, network, siteOf(network, tip));
-          return sendPage(reply, inscriptionPage(view));
-        }
-        if (tip !== null) reply.header('x-indexed-height', tip.height);
-        return reply
-          .header('vary', 'Accept')
-          .header('cache-control', 'no-cache')
-          .type('application/json; charset=utf-8')
-          .send(inscriptionJson(detail, network));
-      });
-    },
-  });
+/** The inscription, or the child of it at a place that counts from 0. */
+async function asked(
+  client: ClientBase,
+  question: InscriptionQuestion,
+  child: number | null,
+): Promise<InscriptionDetail | null> {
+  if (child === null) return inscriptionDetail(client, question);
+  const parent = await inscriptionKey(client, question);
+  if (parent === null) return null;
+  const [key] = await childrenAfter(client, parent, { after: null, skip: child, limit: 1 });
+  return key === undefined ? null : ((await inscriptionDetails(client, [key])).get(key) ?? null);
 }
 
 /** What the content refers to, where it is of a type that browsers run. */
@@ -171,12 +193,4 @@ async function shownReferences(
 ): Promise<readonly Reference[]> {
   if (contentId === null || mediaOf(contentType) !== 'frame') return [];
   return (await referencesOf(client, [contentId], referenceBytes)).get(contentId) ?? [];
-}
-
-function inscriptionQuestion(query: string): Parameters<typeof inscriptionDetail>[1] {
-  const id = parseInscriptionId(query);
-  if (id !== null) return { kind: 'id', id };
-  const number = /^-?\d{1,10}$/u.test(query) ? Number(query) : Number.NaN;
-  if (Math.abs(number) < 2 ** 31) return { kind: 'number', number };
-  throw new AppError('request_invalid', 'an inscription is named by its id or its number');
 }

@@ -1,5 +1,5 @@
 import type { BlockFacts, InscriptionSummary } from '#chain/block.queries.ts';
-import type { Tip } from '#kernel/contracts/search-engine.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
@@ -8,7 +8,7 @@ import type { Card } from '#web/cards.ts';
 import type { Site } from '#web/layout.ts';
 
 /** What the head of every page says. */
-export function siteOf(network: NetworkParameters, tip: Tip | null): Site {
+export function siteOf(network: NetworkParameters, tip: BlockRef | null): Site {
   return { network: network.name, tipHeight: tip?.height ?? null };
 }
 

@@ -1,0 +1,100 @@
+import type { ClientBase } from 'pg';
+import type { BlockQuestion } from './block.queries.ts';
+
+/** A block of the index with its header, and the blocks beside it. Hashes are in internal order. */
+export interface HeaderFacts {
+  readonly height: number;
+  readonly hash: Uint8Array;
+  /** 80 bytes. */
+  readonly header: Uint8Array;
+  readonly time: number;
+  readonly sizeBytes: number;
+  readonly txCount: number;
+  readonly firstKey: number;
+  readonly nextKey: number;
+  /** Null where the block above it is not indexed. */
+  readonly nextHash: Uint8Array | null;
+  /** No block is missing below it. */
+  readonly isWhole: boolean;
+}
+
+interface HeaderRow {
+  height: number;
+  hash: Buffer;
+  header: Buffer;
+  time: number;
+  size_bytes: number;
+  tx_count: number;
+  first_key: number;
+  next_key: number;
+  next_hash: Buffer | null;
+  island_height: number;
+}
+
+/** The block at a height or of a hash; null where it is not indexed. */
+export async function headerFacts(client: ClientBase, question: BlockQuestion): Promise<HeaderFacts | null> {
+  const { rows } = await client.query<HeaderRow>(
+    `SELECT b.height, b.hash, b.header, b.time, b.size_bytes, b.tx_count, b.first_key, b.next_key,
+       b.island_height, above.hash AS next_hash
+     FROM chain.blocks b LEFT JOIN chain.blocks above ON above.height = b.height + 1
+     WHERE ${question.kind === 'height' ? 'b.height = $1' : 'b.hash = $1'}`,
+    [question.kind === 'height' ? question.height : question.hash],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  return {
+    height: row.height,
+    hash: row.hash,
+    header: row.header,
+    time: row.time,
+    sizeBytes: row.size_bytes,
+    txCount: row.tx_count,
+    firstKey: row.first_key,
+    nextKey: row.next_key,
+    nextHash: row.next_hash,
+    isWhole: row.island_height === 0,
+  };
+}
+
+/** Times of a block and of those before it, up to eleven: what its median time is made of (BIP 113). */
+export async function timesBefore(client: ClientBase, height: number): Promise<number[]> {
+  const { rows } = await client.query<{ time: number }>(
+    'SELECT time FROM chain.blocks WHERE height > $1 - 11 AND height <= $1',
+    [height],
+  );
+  return rows.map(({ time }) => time);
+}
+
+/** Compact targets of the blocks of a range of heights and how often each occurs. */
+export async function targetsBetween(
+  client: ClientBase,
+  from: number,
+  to: number,
+): Promise<{ bits: number; blocks: number }[]> {
+  const { rows } = await client.query<{ bits: Buffer; blocks: number }>(
+    `SELECT substring(header FROM 73 FOR 4) AS bits, count(*) AS blocks FROM chain.blocks
+     WHERE height >= $1 AND height <= $2 GROUP BY 1`,
+    [from, to],
+  );
+  return rows.map(({ bits, blocks }) => ({ bits: bits.readUInt32LE(), blocks }));
+}
+
+/** The newest blocks, highest first, each with those of its inscriptions that paid most, at most `perBlock`. */
+export async function featuredInBlocks(
+  client: ClientBase,
+  heights: readonly number[],
+  perBlock: number,
+): Promise<Map<number, number[]>> {
+  const { rows } = await client.query<{ height: number; key: number }>(
+    `SELECT b.height, best.key FROM chain.blocks b
+     CROSS JOIN LATERAL (
+       SELECT key, fee FROM chain.inscriptions i WHERE i.key >= b.first_key AND i.key < b.next_key
+       ORDER BY fee DESC NULLS LAST, key DESC LIMIT $2
+     ) AS best
+     WHERE b.height = ANY($1) ORDER BY b.height, best.fee DESC NULLS LAST, best.key DESC`,
+    [heights, perBlock],
+  );
+  const featured = new Map(heights.map((height): [number, number[]] => [height, []]));
+  for (const { height, key } of rows) featured.get(height)?.push(key);
+  return featured;
+}

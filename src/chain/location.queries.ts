@@ -1,0 +1,75 @@
+import type { ClientBase } from 'pg';
+import { charms } from '#kernel/primitives/charm.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+
+/** Where an inscription is: an output, lost (the null outpoint) or unbound (nowhere). */
+export interface Location {
+  readonly place: 'output' | 'lost' | 'unbound';
+  /** `<txid>:<vout>` as ord writes it. */
+  readonly outpoint: string;
+  /** `<txid>:<vout>:<offset>` as ord writes it. */
+  readonly satpoint: string;
+  /** Value and script of the output, null where it is none. Of a script that has no address only the beginning is kept. */
+  readonly value: number | null;
+  readonly script: Uint8Array | null;
+}
+
+/** Locations of which there is one of each: where lost and unbound inscriptions are said to be. */
+export const lostOutpoint = `${'0'.repeat(64)}:4294967295`;
+export const unboundOutpoint = `${'0'.repeat(64)}:0`;
+
+interface LocationRow {
+  key: number;
+  place: number;
+  txid: Buffer;
+  vout: number | null;
+  sat_offset: number;
+  value: number | null;
+  script: Buffer | null;
+  spent_height: number | null;
+}
+
+/** Where inscriptions are now, by key; absent where it is not known. */
+export async function currentLocations(
+  client: ClientBase,
+  keys: readonly number[],
+): Promise<Map<number, Location>> {
+  const { rows } = await client.query<LocationRow>(
+    `SELECT i.key, last.place, coalesce(last.txid, i.txid) AS txid, last.vout, last.sat_offset, last.value,
+       last.script, last.spent_height
+     FROM unnest($1::integer[]) AS asked(key)
+     JOIN chain.inscriptions i ON i.key = asked.key
+     CROSS JOIN LATERAL (
+       SELECT * FROM chain.locations l WHERE l.key = i.key ORDER BY l.height DESC, l.step DESC LIMIT 1
+     ) AS last`,
+    [keys],
+  );
+  // spent by a block whose other facts are missing: where it went is not known
+  return new Map(rows.filter((row) => row.spent_height === null).map((row) => [row.key, locationOf(row)]));
+}
+
+const places = ['output', 'lost', 'unbound'] as const;
+
+function locationOf({ place, txid, vout, sat_offset: offset, value, script }: LocationRow): Location {
+  const kind = places[place] ?? 'output';
+  const outpoints = {
+    output: `${displayHash(txid)}:${vout ?? 0}`,
+    lost: lostOutpoint,
+    unbound: unboundOutpoint,
+  };
+  const outpoint = outpoints[kind];
+  return { place: kind, outpoint, satpoint: `${outpoint}:${offset}`, value, script };
+}
+
+const opReturn = 0x6a;
+
+/** Charms as ord stores them: those of the reveal, and burned once it is in an output that begins with OP_RETURN. */
+export function storedCharms(revealed: number, location: Location): number {
+  return location.script?.[0] === opReturn ? revealed | charms.burned : revealed;
+}
+
+/** Charms as ord's `/inscription` shows them: lost too, where the place says so. */
+export function shownCharms(revealed: number, location: Location): number {
+  const stored = storedCharms(revealed, location);
+  return location.place === 'lost' ? stored | charms.lost : stored;
+}

@@ -1,0 +1,121 @@
+import type pg from 'pg';
+import type { ClientBase } from 'pg';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+
+/** An output by its transaction (internal order) and its place there. */
+export interface Outpoint {
+  readonly txid: Uint8Array;
+  readonly vout: number;
+}
+
+/** An unspent output of the indexed chain. */
+export interface KnownOutput {
+  readonly height: number;
+  readonly value: number;
+  /** Null where only its beginning is kept. */
+  readonly script: Uint8Array | null;
+  /** In the order of application. */
+  readonly inscriptions: readonly InscriptionId[];
+}
+
+/** So much of a script is kept (indexer/apply/block-rows.ts): one of that length may be longer. */
+const keptScriptBytes = 128;
+
+/** 32 secret bytes from which fingerprints of outpoints are made; null while nothing is indexed. */
+export async function fingerprintKey(client: ClientBase): Promise<Uint8Array | null> {
+  const { rows } = await client.query<{ key: Buffer }>('SELECT fingerprint_key AS key FROM chain.state');
+  return rows[0]?.key ?? null;
+}
+
+/**
+ * The outputs of these that are unspent and hold inscriptions, by the place of the question. `fingerprints` are those of
+ * the outpoints, as Postgres writes a bigint. One read, whatever their number.
+ */
+export async function knownOutputs(
+  client: ClientBase,
+  outpoints: readonly Outpoint[],
+  fingerprints: readonly string[],
+): Promise<Map<number, KnownOutput>> {
+  const { rows } = await client.query<{
+    place: number;
+    height: number;
+    value: number;
+    script: Buffer;
+    txid: Buffer;
+    index: number;
+  }>(
+    `SELECT asked.place - 1 AS place, l.height, l.value, l.script, i.txid, i.index
+     FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked(txid, vout, fingerprint, place)
+     JOIN chain.locations l ON l.outpoint_fingerprint = asked.fingerprint AND l.spent_height IS NULL
+       AND l.vout = asked.vout AND l.place = 0
+     JOIN chain.inscriptions i ON i.key = l.key
+     WHERE coalesce(l.txid, i.txid) = asked.txid
+     ORDER BY asked.place, l.key`,
+    [outpoints.map(({ txid }) => Buffer.from(txid)), outpoints.map(({ vout }) => vout), fingerprints],
+  );
+  return new Map(
+    [...Map.groupBy(rows, ({ place }) => place)].flatMap(([place, held]) => {
+      const [first] = held;
+      if (first === undefined) return [];
+      const { height, value, script } = first;
+      const inscriptions = held.map(({ txid, index }) => ({ txid, index }));
+      return [
+        [place, { height, value, script: script.length < keptScriptBytes ? script : null, inscriptions }],
+      ];
+    }),
+  );
+}
+
+/** Inscriptions that are lost, or unbound, in the order of application. */
+export async function inscriptionsOutside(
+  client: ClientBase,
+  place: 'lost' | 'unbound',
+): Promise<InscriptionId[]> {
+  const { rows } = await client.query<InscriptionId>(
+    `SELECT i.txid, i.index FROM chain.locations l JOIN chain.inscriptions i ON i.key = l.key
+     WHERE l.place <> 0 AND l.place = $1 ORDER BY l.key`,
+    [place === 'lost' ? 1 : 2],
+  );
+  return rows;
+}
+
+/** Where a transaction is in the indexed chain. */
+export interface TransactionPlace {
+  readonly height: number;
+  /** Internal order. */
+  readonly blockHash: Uint8Array;
+  /** Place in the block; null where it is only known to be in it. */
+  readonly index: number | null;
+}
+
+/**
+ * Where a transaction is, as far as inscriptions tell: one that revealed some, or one of whose first outputs (those of
+ * `fingerprints`) holds some now. Null where they do not tell.
+ */
+export async function transactionPlace(
+  client: ClientBase,
+  txid: Uint8Array,
+  fingerprints: readonly string[],
+): Promise<TransactionPlace | null> {
+  const { rows } = await client.query<{ height: number; hash: Buffer; index: number | null }>(
+    `SELECT found.height, b.hash, found.index FROM (
+       SELECT height, tx_index AS index FROM chain.inscriptions WHERE txid = $1
+       UNION ALL
+       SELECT height, NULL FROM chain.locations
+       WHERE outpoint_fingerprint = ANY($2::bigint[]) AND spent_height IS NULL AND txid = $1
+     ) AS found JOIN chain.blocks b ON b.height = found.height
+     ORDER BY found.index LIMIT 1`,
+    [Buffer.from(txid), fingerprints],
+  );
+  const [row] = rows;
+  return row === undefined ? null : { height: row.height, blockHash: row.hash, index: row.index };
+}
+
+/** How many inscriptions a transaction revealed. */
+export async function inscriptionCount(db: pg.Pool | ClientBase, txid: Uint8Array): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    'SELECT count(*) AS count FROM chain.inscriptions WHERE txid = $1',
+    [Buffer.from(txid)],
+  );
+  return rows[0]?.count ?? 0;
+}

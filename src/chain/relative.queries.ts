@@ -1,0 +1,92 @@
+import type { ClientBase } from 'pg';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { currentLocations, type Location, storedCharms } from './location.queries.ts';
+
+/** Keys of one page, and whether there are more behind it. */
+export interface KeyPage {
+  readonly keys: readonly number[];
+  readonly more: boolean;
+}
+
+/** As many entries as ord has on a page. */
+export const pageSize = 100;
+
+function pageOf(keys: readonly number[]): KeyPage {
+  return { keys: keys.slice(0, pageSize), more: keys.length > pageSize };
+}
+
+/** Parents that hold, in the order of the envelope. `page` counts from 0. */
+export async function parentPage(client: ClientBase, child: number, page: number): Promise<KeyPage> {
+  const { rows } = await client.query<{ key: number }>(
+    `SELECT parent_key AS key FROM chain.parents WHERE child_key = $1
+     ORDER BY position LIMIT $2 OFFSET $3`,
+    [child, pageSize + 1, page * pageSize],
+  );
+  return pageOf(rows.map(({ key }) => key));
+}
+
+/**
+ * Children whose keys are above `after` (of any where it is null), past the first `skip` of them, in the order of
+ * application. Skipping costs a step in the index a child.
+ */
+export async function childrenAfter(
+  client: ClientBase,
+  parent: number,
+  { after, skip, limit }: { readonly after: number | null; readonly skip: number; readonly limit: number },
+): Promise<number[]> {
+  const { rows } = await client.query<{ key: number }>(
+    `SELECT child_key AS key FROM chain.parents WHERE parent_key = $1 AND child_key > $2
+     ORDER BY child_key LIMIT $3 OFFSET $4`,
+    [parent, after ?? -1, limit, skip],
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** What one inscription is told of another one: ord's `RelativeInscriptionRecursive`. */
+export interface InscriptionEntry {
+  readonly id: InscriptionId;
+  readonly number: number | null;
+  readonly height: number;
+  readonly fee: number | null;
+  /** As stored: not lost by a later move. */
+  readonly charms: number | null;
+  readonly timestamp: number;
+  readonly location: Location | null;
+}
+
+/** Entries in the order of their keys. Two reads: run it in a snapshot. */
+export async function inscriptionEntries(
+  client: ClientBase,
+  keys: readonly number[],
+): Promise<InscriptionEntry[]> {
+  const { rows } = await client.query<{
+    key: number;
+    txid: Buffer;
+    index: number;
+    number: number | null;
+    height: number;
+    fee: number | null;
+    charms: number | null;
+    time: number;
+  }>(
+    `SELECT i.key, i.txid, i.index, i.number, i.height, i.fee, i.charms, b.time
+     FROM unnest($1::integer[]) WITH ORDINALITY AS asked(key, place)
+     JOIN chain.inscriptions i ON i.key = asked.key
+     JOIN chain.blocks b ON b.height = i.height
+     ORDER BY asked.place`,
+    [keys],
+  );
+  const locations = await currentLocations(client, keys);
+  return rows.map(({ key, txid, index, number, height, fee, charms, time }) => {
+    const location = locations.get(key) ?? null;
+    return {
+      id: { txid, index },
+      number,
+      height,
+      fee,
+      charms: charms === null || location === null ? null : storedCharms(charms, location),
+      timestamp: time,
+      location,
+    };
+  });
+}

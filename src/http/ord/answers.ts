@@ -1,0 +1,62 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { AppDependencies } from '../app-dependencies.ts';
+import { answeredUnchanged, setMoment } from '../conditional.ts';
+import { inscribedHeaders } from '../content-headers.ts';
+
+export const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
+
+/**
+ * How an answer goes out. `recursive`: what inscriptions ask for, with their policies. `page`: the path has a page too.
+ * `live`: it holds what the node says now, so that no tag of our tip stands for it.
+ */
+export interface AnswerForm {
+  readonly type?: 'json' | 'text';
+  readonly recursive?: boolean;
+  readonly page?: boolean;
+  readonly live?: boolean;
+}
+
+const contentTypes = { json: 'application/json; charset=utf-8', text: 'text/plain; charset=utf-8' };
+
+/** A body: as a text, or in pieces where it can be large, each made when the one before it is sent. */
+export type AnswerBody = string | Iterable<string>;
+
+/** Sends an answer of ord's API that speaks of the moment of `tip`. */
+export function sendOrd(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tip: Tip | null,
+  body: AnswerBody,
+  form: AnswerForm = {},
+): FastifyReply {
+  if (form.live === true) {
+    if (tip !== null) reply.header('x-indexed-height', tip.height);
+    reply.header('cache-control', 'no-cache');
+  } else {
+    setMoment(request, reply, tip);
+  }
+  if (form.recursive === true) reply.headers(inscribedHeaders);
+  if (form.page === true) reply.header('vary', 'Accept');
+  reply.header('content-type', contentTypes[form.type ?? 'json']);
+  return reply.send(typeof body === 'string' ? body : Readable.from(body, { objectMode: false }));
+}
+
+/** Answers from the index alone: not at all where the client has the answer of this moment, else in one snapshot. */
+export async function answerFromIndex(
+  { pool }: AppDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  form: AnswerForm,
+  read: (snapshot: Snapshot) => Promise<AnswerBody>,
+): Promise<FastifyReply> {
+  if (await answeredUnchanged(pool, request, reply)) return reply;
+  const { tip, body } = await withSnapshot(pool, async (snapshot) => ({
+    tip: snapshot.tip,
+    body: await read(snapshot),
+  }));
+  return sendOrd(request, reply, tip, body, form);
+}

@@ -1,0 +1,167 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import {
+  type InscriptionDetail,
+  inscriptionDetail,
+  inscriptionDetails,
+  inscriptionKeys,
+} from '#chain/inscription.queries.ts';
+import { pageSize } from '#chain/relative.queries.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { App, AppDependencies } from '../app-dependencies.ts';
+import { inscriptionJson } from '../inscription-views.ts';
+import { type AnswerBody, answerFromIndex, idText, sendOrd } from './answers.ts';
+import { batchOf, batchOptions } from './batch.ts';
+import { inscriptionIdOf, inscriptionQuestionOf, placeOf, quoted } from './parameters.ts';
+
+const tags = ['ord'];
+/** Inscriptions in one question: 12 MB of answers that have no gallery. */
+const inscriptionsMax = 10_000;
+/** Those that are read with one set of statements. */
+const inscriptionsAtOnce = 250;
+/** Galleries can make an answer of any size; this one stands in memory. */
+const answerCharsMax = 64 * 1024 * 1024;
+/** As many ids as a body has room for. */
+const idsMax = 500_000;
+
+/** `POST /inscriptions`, `POST /missing`, and galleries. */
+export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
+  app.route({
+    method: 'POST',
+    url: '/inscriptions',
+    ...batchOptions('Many inscriptions at once'),
+    handler: async (request, reply) => {
+      const ids = batchOf(request.body, inscriptionsMax, inscriptionIdOf);
+      const { tip, body } = await withSnapshot(deps.pool, async (snapshot) => ({
+        tip: snapshot.tip,
+        body: await detailsJson(snapshot, ids, deps),
+      }));
+      return sendOrd(request, reply, tip, body, { live: true });
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/missing',
+    ...batchOptions('Which of these inscriptions are not indexed'),
+    handler: async (request, reply) => {
+      const ids = batchOf(request.body, idsMax, claimedId);
+      const { tip, missing } = await withSnapshot(deps.pool, async ({ client, tip: now }) => {
+        const keys = await inscriptionKeys(
+          client,
+          ids.flatMap(({ id }) => id ?? []),
+        );
+        const found = keys.values();
+        return {
+          tip: now,
+          missing: ids.filter(({ id }) => id === null || found.next().value === null),
+        };
+      });
+      return sendOrd(request, reply, tip, JSON.stringify(missing.map(({ text }) => text)), { live: true });
+    },
+  });
+
+  galleryRoutes(app, deps);
+}
+
+/** An id as it is written back; null where its index is beyond what can be indexed. */
+function claimedId(given: string): { text: string; id: InscriptionId | null } {
+  const text = given.toLowerCase();
+  const id = parseInscriptionId(text);
+  if (id !== null) return { text: idText(id), id };
+  const [, index] = /^[0-9a-f]{64}i(\d{1,10})$/u.exec(text) ?? [];
+  if (index === undefined || Number(index) >= 2 ** 32) inscriptionIdOf(text);
+  return { text, id: null };
+}
+
+async function detailsJson(
+  { client }: Snapshot,
+  ids: readonly InscriptionId[],
+  { network }: AppDependencies,
+): Promise<string> {
+  const keys = (await inscriptionKeys(client, ids)).map((key, place) => {
+    const id = ids[place];
+    if (key === null && id !== undefined)
+      throw new AppError('not_found', `inscription ${idText(id)} not found`);
+    return key ?? 0;
+  });
+  const answers: string[] = [];
+  let chars = 0;
+  for (let from = 0; from < keys.length; from += inscriptionsAtOnce) {
+    const part = keys.slice(from, from + inscriptionsAtOnce);
+    const details = await inscriptionDetails(client, part);
+    for (const detail of part.flatMap((key) => details.get(key) ?? [])) {
+      const json = inscriptionJson(detail, network);
+      chars += json.length;
+      if (chars > answerCharsMax)
+        throw new AppError('request_invalid', 'the answer would be too large: ask for fewer inscriptions');
+      answers.push(json);
+    }
+  }
+  return `[${answers.join(',')}]`;
+}
+
+interface GalleryItem {
+  readonly id: string;
+  readonly attributes: unknown;
+}
+
+function galleryRoutes(app: App, deps: AppDependencies): void {
+  type Request = FastifyRequest<{ Params: { id: string; page?: string; item?: string } }>;
+  const answer = async (
+    request: Request,
+    reply: FastifyReply,
+    show: (detail: InscriptionDetail) => AnswerBody,
+  ): Promise<FastifyReply> => {
+    const { id } = request.params;
+    const question = inscriptionQuestionOf(id);
+    return answerFromIndex(deps, request, reply, {}, async ({ client }) => {
+      const detail = await inscriptionDetail(client, question);
+      if (detail === null) throw new AppError('not_found', `inscription ${quoted(id)} not found`);
+      return show(detail);
+    });
+  };
+  const page = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+    const place = placeOf(request.params.page, 'page');
+    inscriptionIdOf(request.params.id);
+    return answer(request, reply, (detail) => {
+      const from = place * pageSize;
+      const items = galleryOf(detail);
+      const ids = items.slice(from, from + pageSize).map(({ id }) => id);
+      return JSON.stringify({ ids, more: items.length > from + pageSize, page: place });
+    });
+  };
+  const params = Type.Object({
+    id: Type.String(),
+    page: Type.Optional(Type.String()),
+    item: Type.Optional(Type.String()),
+  });
+  const schema = { summary: 'The gallery of an inscription, 100 items a page', tags, params };
+  const itemSchema = { summary: 'An item of a gallery', tags, params };
+  app.route({ method: 'GET', url: '/gallery/:id', schema, handler: page });
+  app.route({ method: 'GET', url: '/gallery/:id/page/:page', schema, handler: page });
+  app.route({
+    method: 'GET',
+    url: '/gallery/:id/:item',
+    schema: itemSchema,
+    handler: async (request: Request, reply) => {
+      const place = placeOf(request.params.item, 'item');
+      return answer(request, reply, (detail) => {
+        const item = galleryOf(detail)[place];
+        if (item === undefined)
+          throw new AppError('not_found', `gallery ${idText(detail.id)} item ${place} not found`);
+        const fields = { gallery_id: idText(detail.id), gallery_number: detail.number, i: place };
+        return JSON.stringify({ ...fields, item });
+      });
+    },
+  });
+}
+
+/** Integers are read as doubles: traits beyond 2^53 are exact in `/inscription` alone. */
+function galleryOf({ propertiesJson }: InscriptionDetail): GalleryItem[] {
+  if (propertiesJson === null) return [];
+  return (JSON.parse(propertiesJson) as { readonly gallery: GalleryItem[] }).gallery;
+}

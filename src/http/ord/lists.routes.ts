@@ -1,0 +1,91 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { blockAt } from '#chain/block.queries.ts';
+import { inscriptionIds } from '#chain/inscription.queries.ts';
+import { OrdLists } from '#chain/ord-lists.ts';
+import { type KeyPage, pageSize } from '#chain/relative.queries.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import type { App, AppDependencies } from '../app-dependencies.ts';
+import { answeredUnchanged } from '../conditional.ts';
+import { answerFromIndex, idText, sendOrd } from './answers.ts';
+import { heightOf, placeOf } from './parameters.ts';
+
+const tags = ['ord'];
+const pagePath = Type.Object({ page: Type.Optional(Type.String()) });
+
+/** Lists of inscriptions: collections, galleries, and those of a block. */
+export function listsRoutes(app: App, deps: AppDependencies): void {
+  const lists = new OrdLists();
+  type ListPage = KeyPage & { readonly tip: Tip | null };
+  const listRoute = (
+    name: string,
+    summary: string,
+    read: (snapshot: Snapshot, page: number) => Promise<ListPage>,
+  ): void => {
+    const handler = async (
+      request: FastifyRequest<{ Params: { page?: string } }>,
+      reply: FastifyReply,
+    ): Promise<FastifyReply> => {
+      const page = placeOf(request.params.page, 'page');
+      if (await answeredUnchanged(deps.pool, request, reply)) return reply;
+      const { tip, json } = await withSnapshot(deps.pool, async (snapshot) => {
+        const { keys, more, tip: listTip } = await read(snapshot, page);
+        return { tip: listTip, json: await idsJson(snapshot, { keys, more }, page) };
+      });
+      return sendOrd(request, reply, tip, json);
+    };
+    const schema = { summary, tags, params: pagePath };
+    app.route({ method: 'GET', url: `/${name}`, schema, handler });
+    app.route({ method: 'GET', url: `/${name}/:page`, schema, handler });
+  };
+  listRoute('collections', 'Inscriptions with children, by their newest child', (snapshot, page) =>
+    lists.collections(snapshot, page),
+  );
+  listRoute('galleries', 'Inscriptions with a gallery, newest first', (snapshot, page) =>
+    lists.galleryPage(snapshot, page),
+  );
+
+  const inBlock = async (
+    request: FastifyRequest<{ Params: { height: string; page?: string } }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    const height = heightOf(request.params.height);
+    const page = placeOf(request.params.page, 'page');
+    return answerFromIndex(deps, request, reply, {}, async (snapshot) =>
+      idsJson(snapshot, await blockPage(snapshot, height, page, deps), page),
+    );
+  };
+  const schema = {
+    summary: 'Inscriptions of a block in the order of application',
+    tags,
+    params: Type.Object({ height: Type.String(), page: Type.Optional(Type.String()) }),
+  };
+  app.route({ method: 'GET', url: '/inscriptions/block/:height', schema, handler: inBlock });
+  app.route({ method: 'GET', url: '/inscriptions/block/:height/:page', schema, handler: inBlock });
+}
+
+async function idsJson({ client }: Snapshot, { keys, more }: KeyPage, page: number): Promise<string> {
+  const ids = (await inscriptionIds(client, keys)).map(idText);
+  return JSON.stringify({ ids, more, page_index: page });
+}
+
+/** Nothing, as ord says, for heights that are not there yet, and for those before there could be any. */
+async function blockPage(
+  { client, tip }: Snapshot,
+  height: number,
+  page: number,
+  { network }: AppDependencies,
+): Promise<KeyPage> {
+  const block = await blockAt(client, { kind: 'height', height });
+  if (block === null) {
+    if (tip === null || height > tip.height || height < network.firstInscriptionHeight)
+      return { keys: [], more: false };
+    throw new AppError('not_found', `block ${height} is not indexed`);
+  }
+  const first = block.firstKey + page * pageSize;
+  const end = block.firstKey + block.inscriptionCount;
+  const length = Math.max(Math.min(pageSize, end - first), 0);
+  return { keys: Array.from({ length }, (_, place) => first + place), more: end > first + pageSize };
+}

@@ -1,0 +1,138 @@
+import type { Outpoint } from '#chain/output.queries.ts';
+import { type RawTransaction, TransactionReader, txidOf } from '#kernel/bitcoin/raw-transaction.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { satsOfBitcoins } from '#kernel/node/amount.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { BlockStats } from './block-stats.ts';
+
+/** Codes of Bitcoin Core (rpc/protocol.h) for what it does not have: not found, and a height or number out of range. */
+const absent = new Set([-5, -8]);
+
+/** A call whose answer may be that there is nothing: null then. Throws the codes of NodeRpc otherwise. */
+async function ask<Result>(
+  node: NodeRpc,
+  method: string,
+  parameters: readonly unknown[],
+): Promise<Result | null> {
+  try {
+    return await node.call<Result>(method, parameters);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'node_call_failed' && absent.has(rpcCodeOf(error)))
+      return null;
+    throw error;
+  }
+}
+
+function rpcCodeOf(error: AppError): number {
+  return Number(error.details['rpcCode']);
+}
+
+/** An unspent output as the node knows it. */
+export interface NodeOutput {
+  /** 0: its transaction is in the mempool. */
+  readonly confirmations: number;
+  readonly value: number;
+  readonly script: Uint8Array;
+}
+
+/** An unspent output, null where the node knows none. With `mempool`, what is spent there counts as spent. */
+export async function nodeOutput(
+  node: NodeRpc,
+  { txid, vout }: Outpoint,
+  mempool: boolean,
+): Promise<NodeOutput | null> {
+  const found = await ask<{ confirmations: number; value: number; scriptPubKey: { hex: string } } | null>(
+    node,
+    'gettxout',
+    [displayHash(txid), vout, mempool],
+  );
+  if (found === null) return null;
+
+  const value = satsOfBitcoins(found.value);
+  return { confirmations: found.confirmations, value, script: Buffer.from(found.scriptPubKey.hex, 'hex') };
+}
+
+export interface NodeTransaction {
+  readonly transaction: RawTransaction;
+  /** 0: in the mempool, or in a block that is not of the best chain. */
+  readonly confirmations: number;
+}
+
+/** A transaction of a block, or, where none is named, of the mempool and with a txindex of the whole chain. */
+export async function nodeTransaction(
+  node: NodeRpc,
+  txid: Uint8Array,
+  blockHash: Uint8Array | null,
+): Promise<NodeTransaction | null> {
+  const block = blockHash === null ? [] : [displayHash(blockHash)];
+  const found = await ask<{ hex: string; confirmations?: number }>(node, 'getrawtransaction', [
+    displayHash(txid),
+    true,
+    ...block,
+  ]);
+  if (found === null) return null;
+  const transaction = new TransactionReader(Buffer.from(found.hex, 'hex')).transaction();
+  if (!txidOf(transaction).equals(txid))
+    throw new AppError('node_answer_invalid', `the node gave another transaction than ${displayHash(txid)}`);
+  return { transaction, confirmations: found.confirmations ?? 0 };
+}
+
+/** Display hash of the block at a height of the node's best chain. */
+export async function nodeBlockHash(node: NodeRpc, height: number): Promise<string | null> {
+  return ask<string>(node, 'getblockhash', [height]);
+}
+
+export async function nodeBlock(node: NodeRpc, hash: string): Promise<Uint8Array | null> {
+  const hex = await ask<string>(node, 'getblock', [hash, 0]);
+  return hex === null ? null : Buffer.from(hex, 'hex');
+}
+
+/** What `getblockheader` says, as far as it is told on. Hashes are displayed. */
+export interface NodeHeader {
+  readonly height: number;
+  /** -1 for a block that is not of the best chain. */
+  readonly confirmations: number;
+  readonly version: number;
+  readonly merkleroot: string;
+  readonly time: number;
+  readonly mediantime: number;
+  readonly nonce: number;
+  readonly bits: string;
+  readonly chainwork: string;
+  readonly nTx: number;
+  readonly previousblockhash?: string;
+  readonly nextblockhash?: string;
+}
+
+export async function nodeHeader(node: NodeRpc, hash: string): Promise<NodeHeader | null> {
+  return ask<NodeHeader>(node, 'getblockheader', [hash, true]);
+}
+
+/** Figures of a block as the node counts them; null where it does not have it, or no longer has what it spends. */
+export async function nodeStats(node: NodeRpc, hash: string): Promise<BlockStats | null> {
+  const found = await ask<Record<string, number> & { feerate_percentiles: number[] }>(node, 'getblockstats', [
+    hash,
+  ]);
+  if (found === null) return null;
+  const figure = (name: string): number => {
+    const value = found[name];
+    if (typeof value === 'number') return value;
+    throw new AppError('node_answer_invalid', `the node gives no ${name} of a block`);
+  };
+  return {
+    averageFee: figure('avgfee'),
+    averageFeeRate: figure('avgfeerate'),
+    feeratePercentiles: found.feerate_percentiles,
+    maxFee: figure('maxfee'),
+    maxFeeRate: figure('maxfeerate'),
+    maxTxSize: figure('maxtxsize'),
+    medianFee: figure('medianfee'),
+    minFee: figure('minfee'),
+    minFeeRate: figure('minfeerate'),
+    subsidy: figure('subsidy'),
+    totalFee: figure('totalfee'),
+    totalSize: figure('total_size'),
+    totalWeight: figure('total_weight'),
+  };
+}

@@ -1,0 +1,31 @@
+import type { App, AppDependencies } from '../app-dependencies.ts';
+import { BlockAnswers } from './block-answers.ts';
+import { BlockInfo } from './block-info.ts';
+import { heightsRoutes } from './heights.routes.ts';
+import { inscriptionsRoutes } from './inscriptions.routes.ts';
+import { listsRoutes } from './lists.routes.ts';
+import { outputsRoutes } from './outputs.routes.ts';
+import { Outputs } from './outputs.ts';
+import { RawBlocks } from './raw-blocks.ts';
+import { recursiveRoutes } from './recursive.routes.ts';
+import { relativesRoutes } from './relatives.routes.ts';
+import { transactionsRoutes } from './transactions.routes.ts';
+import { Transactions } from './transactions.ts';
+
+/**
+ * ord's JSON API (docs/ord-api.md), as far as it has no pages here. Gives what answers `/block` and `/blocks` as JSON, which the
+ * pages of these paths ask.
+ */
+export function ordRoutes(app: App, deps: AppDependencies): BlockAnswers {
+  const rawBlocks = new RawBlocks(deps.blocks ?? null);
+  const transactions = new Transactions(deps, rawBlocks);
+  const blocks = new BlockAnswers(deps, rawBlocks);
+  heightsRoutes(app, deps);
+  inscriptionsRoutes(app, deps);
+  listsRoutes(app, deps);
+  relativesRoutes(app, deps);
+  recursiveRoutes(app, deps, blocks, new BlockInfo(deps, rawBlocks));
+  transactionsRoutes(app, deps, transactions, blocks);
+  outputsRoutes(app, new Outputs(deps, transactions));
+  return blocks;
+}

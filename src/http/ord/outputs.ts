@@ -1,0 +1,217 @@
+import { lostOutpoint, unboundOutpoint } from '#chain/location.queries.ts';
+import {
+  fingerprintKey,
+  inscriptionsOutside,
+  type KnownOutput,
+  knownOutputs,
+  type Outpoint,
+} from '#chain/output.queries.ts';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { AppDependencies } from '../app-dependencies.ts';
+import { idText } from './answers.ts';
+import { fingerprintsOf } from './fingerprints.ts';
+import { nodeOutput } from './node-questions.ts';
+import { isGenesisCoinbase, type Transactions } from './transactions.ts';
+
+/** What ord's `/output` says, beside what follows from the outpoint. */
+interface OutputFacts {
+  readonly confirmations: number;
+  readonly indexed: boolean;
+  readonly inscriptions: readonly string[];
+  readonly script: Uint8Array;
+  readonly spent: boolean;
+  readonly value: number;
+}
+
+/** An answer and the tip that it speaks of. */
+interface Answer {
+  readonly tip: Tip | null;
+  readonly json: string;
+}
+
+/** Calls of the node at once, for one question of many outputs. */
+const callsMax = 8;
+const opReturn = 0x6a;
+/** Longer scripts can never be spent (Bitcoin Core script/script.h, `MAX_SCRIPT_SIZE`). */
+const spendableScriptMax = 10_000;
+
+const outpointText = ({ txid, vout }: Outpoint): string => `${displayHash(txid)}:${vout}`;
+
+/** Such an output is in no node's set of unspent ones: ord says of it that it is spent. */
+function isUnspendable(script: Uint8Array): boolean {
+  return script[0] === opReturn || script.length > spendableScriptMax;
+}
+
+/** Answers about outputs: what holds inscriptions from the index, the rest from the node. */
+export class Outputs {
+  private readonly deps: AppDependencies;
+  private readonly transactions: Transactions;
+
+  constructor(deps: AppDependencies, transactions: Transactions) {
+    this.deps = deps;
+    this.transactions = transactions;
+  }
+
+  /** `/output/<outpoint>`. Throws `not_found`, and `no_node` where only a node could tell. */
+  async output(outpoint: Outpoint): Promise<Answer> {
+    const outside = await this.outside(outpoint);
+    if (outside !== null) return { tip: outside.tip, json: this.json(outpoint, outside.facts) };
+    const { tip, known } = await this.known([outpoint]);
+    const facts = await this.factsOf(outpoint, known.get(0) ?? null, tip);
+    return { tip, json: this.json(outpoint, facts) };
+  }
+
+  /** `POST /outputs`. The lost and the unbound one are refused, as by ord: each is a list without bound. */
+  async outputs(outpoints: readonly Outpoint[]): Promise<Answer> {
+    for (const outpoint of outpoints) {
+      const text = outpointText(outpoint);
+      if (text === lostOutpoint || text === unboundOutpoint)
+        throw new AppError('request_invalid', `outpoint ${text} may not be queried in batch`);
+    }
+    const { tip, known } = await this.known(outpoints);
+    const answers: string[] = [];
+    const queue = outpoints.entries();
+    const lane = async (): Promise<void> => {
+      for (const [place, outpoint] of queue)
+        answers[place] = this.json(outpoint, await this.factsOf(outpoint, known.get(place) ?? null, tip));
+    };
+    await Promise.all(Array.from({ length: callsMax }, lane));
+    return { tip, json: `[${answers.join(',')}]` };
+  }
+
+  /** `/r/utxo/<outpoint>`: of unspent outputs of the chain alone. */
+  async utxo(outpoint: Outpoint): Promise<Answer> {
+    const outside = await this.outside(outpoint);
+    const text = outpointText(outpoint);
+    const missing = new AppError('not_found', `output ${text} not found`);
+    if (outside !== null) {
+      if (outside.facts.inscriptions.length === 0) throw missing;
+      return { tip: outside.tip, json: utxoJson(outside.facts) };
+    }
+    const { tip, known } = await this.known([outpoint]);
+    const held = known.get(0);
+    if (held !== undefined)
+      return {
+        tip,
+        json: utxoJson({ inscriptions: held.inscriptions.map(idText), value: held.value }),
+      };
+    const facts = await this.factsOf(outpoint, null, tip);
+    if (!facts.indexed) throw missing;
+    return { tip, json: utxoJson(facts) };
+  }
+
+  /** Facts of the two outpoints that are none; null for every other one. */
+  private async outside(outpoint: Outpoint): Promise<{ tip: Tip | null; facts: OutputFacts } | null> {
+    const text = outpointText(outpoint);
+    const place = text === lostOutpoint ? 'lost' : text === unboundOutpoint ? 'unbound' : null;
+    if (place === null) return null;
+    return withSnapshot(this.deps.pool, async ({ client, tip }) => {
+      const inscriptions = (await inscriptionsOutside(client, place)).map(idText);
+      const nothing = { confirmations: 0, script: new Uint8Array(0), spent: false, value: 0 };
+      return { tip, facts: { ...nothing, indexed: true, inscriptions } };
+    });
+  }
+
+  private async known(
+    outpoints: readonly Outpoint[],
+  ): Promise<{ tip: Tip | null; known: Map<number, KnownOutput> }> {
+    return withSnapshot(this.deps.pool, async ({ client, tip }) => {
+      const key = await fingerprintKey(client);
+      if (key === null) return { tip, known: new Map<number, KnownOutput>() };
+      return { tip, known: await knownOutputs(client, outpoints, fingerprintsOf(key, outpoints)) };
+    });
+  }
+
+  private async factsOf(
+    outpoint: Outpoint,
+    known: KnownOutput | null,
+    tip: Tip | null,
+  ): Promise<OutputFacts> {
+    if (known !== null && tip !== null) return this.knownFacts(outpoint, known, tip);
+    const { node } = this.deps;
+    if (node == null || isGenesisCoinbase(outpoint.txid)) return this.factsWithoutNode(outpoint);
+    const unspent = await nodeOutput(node, outpoint, true);
+    if (unspent !== null) {
+      const { confirmations, value, script } = unspent;
+      return { confirmations, indexed: confirmations > 0, inscriptions: [], script, spent: false, value };
+    }
+    return this.spentFacts(outpoint, node);
+  }
+
+  /** An unspent output of the index. Whether the mempool spends it, the node says; what does not answer says nothing. */
+  private async knownFacts(outpoint: Outpoint, known: KnownOutput, tip: Tip): Promise<OutputFacts> {
+    const { node, logger } = this.deps;
+    const script = known.script ?? (await this.outputOf(outpoint)).script;
+    const isSpentAtNode = async (): Promise<boolean> => {
+      if (node == null) return false;
+      try {
+        return (await nodeOutput(node, outpoint, true)) === null;
+      } catch (error) {
+        logger.warn({ err: error }, 'the node did not say whether an output is spent in the mempool');
+        return false;
+      }
+    };
+    return {
+      confirmations: tip.height - known.height + 1,
+      indexed: true,
+      inscriptions: known.inscriptions.map(idText),
+      script,
+      spent: isUnspendable(script) || (await isSpentAtNode()),
+      value: known.value,
+    };
+  }
+
+  private async spentFacts(outpoint: Outpoint, node: NodeRpc): Promise<OutputFacts> {
+    const { script, value, confirmations } = await this.outputOf(outpoint);
+    // spent by the mempool alone: it is still an output of the chain
+    const isInChain =
+      confirmations > 0 && (isUnspendable(script) || (await nodeOutput(node, outpoint, false)) !== null);
+    return { confirmations, indexed: isInChain, inscriptions: [], script, spent: true, value };
+  }
+
+  /** What follows from a transaction alone: of outputs that cannot be spent, and of the one that counts as never spent. */
+  private async factsWithoutNode(outpoint: Outpoint): Promise<OutputFacts> {
+    const isGenesis = isGenesisCoinbase(outpoint.txid);
+    const { script, value, confirmations } = await this.outputOf(outpoint);
+    if (!isGenesis && !isUnspendable(script))
+      throw new AppError(
+        'no_node',
+        `whether output ${outpointText(outpoint)}, which holds no inscription, is spent takes a node`,
+      );
+    return { confirmations, indexed: true, inscriptions: [], script, spent: !isGenesis, value };
+  }
+
+  private async outputOf(
+    outpoint: Outpoint,
+  ): Promise<{ script: Uint8Array; value: number; confirmations: number }> {
+    const { transaction, confirmations } = await this.transactions.find(outpoint.txid);
+    const output = transaction.outputs[outpoint.vout];
+    if (output === undefined) throw new AppError('not_found', `output ${outpointText(outpoint)} not found`);
+    return { ...output, confirmations };
+  }
+
+  private json(outpoint: Outpoint, facts: OutputFacts): string {
+    const { confirmations, indexed, inscriptions, script, spent, value } = facts;
+    return JSON.stringify({
+      address: scriptToAddress(script, this.deps.network),
+      confirmations,
+      indexed,
+      inscriptions,
+      outpoint: outpointText(outpoint),
+      sat_ranges: null,
+      script_pubkey: Buffer.from(script).toString('hex'),
+      spent,
+      transaction: displayHash(outpoint.txid),
+      value,
+    });
+  }
+}
+
+function utxoJson({ inscriptions, value }: Pick<OutputFacts, 'inscriptions' | 'value'>): string {
+  return JSON.stringify({ inscriptions, sat_ranges: null, value });
+}
