@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { type ChainSession, openChainSession } from '#indexer/apply/chain-session.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { claimAddressIndex } from '#indexer/outputs/address-index.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { createParsePool, type ParsePool } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
@@ -35,7 +36,7 @@ const retryBudgetMs = 60_000;
  *
  * What may pass by itself is waited for: a node or a database that does not answer, a full disk, a node whose chain has
  * less work than ours. Throws what does not: `database_busy`, `network_mismatch`, `rules_changed`, `node_refused`,
- * `node_pruned`, and for a block that cannot be applied the error that says why, with its height and hash.
+ * `node_pruned`, `address_index_fixed`, `address_index_gap`, and for a block that cannot be applied the error that says why, with its height and hash.
  */
 export async function follow(options: FollowOptions): Promise<IndexSummary> {
   options.signal.throwIfAborted();
@@ -216,11 +217,12 @@ class Follower {
   }
 
   private parser(blocks: number): ParsePool {
-    const { source, threads, textMaxBytes, onStep, onQueue } = this.options;
+    const { source, threads, textMaxBytes, indexAddresses, onStep, onQueue } = this.options;
     this.parsePool ??= createParsePool(createBufferPool(), {
       ...(isLive(source) ? {} : { blocks }),
       ...(threads === undefined ? {} : { threads }),
       ...(textMaxBytes === undefined ? {} : { textMaxBytes }),
+      indexAddresses: indexAddresses ?? false,
       ...(onStep === undefined ? {} : { onStep }),
       ...(onQueue === undefined ? {} : { onQueue }),
     });
@@ -271,6 +273,7 @@ class Follower {
 
   private async openWriter(session: ChainSession): Promise<BlockWriter> {
     if (this.writer !== null) return this.writer;
+    await claimAddressIndex(session.writer, this.options.indexAddresses ?? false);
     const { source, bounds, onCommit, onStep } = this.options;
     this.writer = await BlockWriter.open({
       session,
