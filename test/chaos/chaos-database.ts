@@ -33,6 +33,11 @@ export class ChaosDatabase {
     return url.href;
   }
 
+  /** Past the proxy. Valid until the server is stopped. */
+  directUrl(name: string): string {
+    return this.direct(name).href;
+  }
+
   async create(name: string): Promise<void> {
     const client = await connectClient(this.direct('postgres').href);
     try {

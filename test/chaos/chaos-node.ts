@@ -97,8 +97,15 @@ export class ChaosNode {
     return true;
   }
 
-  /** After a start: what a killed node forgot, it is told again. */
-  async restore(): Promise<void> {
+  /** Away for a while, in order or not; what it forgot, it is told again. */
+  async restart(how: 'stop' | 'kill', downMs: number): Promise<void> {
+    await this.node[how]();
+    await delay(downMs);
+    await this.node.start();
+    await this.restore();
+  }
+
+  private async restore(): Promise<void> {
     for (const { block } of this.chain) await submitBlock(this.node.access, block);
     if (await this.isAtTip()) return;
     const best = new Set(this.chain.map(({ block }) => displayHash(block.hash)));
@@ -141,6 +148,11 @@ export class ChaosNode {
       ({ inputs: spent }) => !spent.some(({ coin }) => keys.has(coinKey(coin))),
     );
     this.sent = [...others, made].slice(-sentKept);
+  }
+
+  /** Txids of its mempool. */
+  mempool(): Promise<string[]> {
+    return this.node.call<string[]>('getrawmempool');
   }
 
   async stop(): Promise<void> {

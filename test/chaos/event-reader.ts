@@ -1,0 +1,139 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+interface BlockEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly height: number;
+  readonly blockHash: string;
+  readonly events?: number;
+  readonly eventsKept?: boolean;
+  readonly cancels?: number;
+}
+
+interface ReplayedBlock {
+  readonly sequence: number;
+  readonly height: number;
+  readonly blockHash: string;
+  /** The block's events without their ids, and how many there must be. */
+  readonly events: string[];
+  readonly expected: number;
+}
+
+/** What is left of a stream of events once every undo event took its block back. */
+export class Replay {
+  readonly blocks: ReplayedBlock[] = [];
+  lastId: string | null = null;
+  undone = 0;
+
+  take(line: string): void {
+    const event = JSON.parse(line) as BlockEvent;
+    const sequence = Number(event.id.split('.')[0]);
+    const top = this.blocks.at(-1);
+    this.lastId = event.id;
+    if (event.type === 'undo') {
+      if (top === undefined || top.sequence !== event.cancels) {
+        throw new Error(
+          `event ${event.id} takes back ${event.cancels}, and ${top?.sequence} is the last block`,
+        );
+      }
+      this.blocks.pop();
+      this.undone++;
+      return;
+    }
+    if (event.type === 'block') {
+      if (top !== undefined && top.height + 1 !== event.height) {
+        throw new Error(`event ${event.id} is of block ${event.height}, behind block ${top.height}`);
+      }
+      if (event.eventsKept !== true)
+        throw new Error(`event ${event.id}: the texts of its block were not kept`);
+      const { height, blockHash, events: expected = 0 } = event;
+      this.blocks.push({ sequence, height, blockHash, events: [], expected });
+      return;
+    }
+    if (top === undefined || top.sequence !== sequence) {
+      throw new Error(`event ${event.id} is of no block`);
+    }
+    top.events.push(JSON.stringify({ ...event, id: null }));
+  }
+
+  /** One line a block and one an event. */
+  lines(): string[] {
+    return this.blocks.flatMap(({ height, blockHash, events, expected }) => [
+      `block ${height} ${blockHash} events=${expected} read=${events.length}`,
+      ...events,
+    ]);
+  }
+}
+
+/** Reads all events of an address that there are now. */
+export async function readAllEvents(origin: string): Promise<Replay> {
+  const replay = new Replay();
+  const answer = await fetch(`${origin}/events?from=0`);
+  if (!answer.ok) throw new Error(`/events answers with ${answer.status}`);
+  for (const line of (await answer.text()).split('\n')) if (line !== '') replay.take(line);
+  return replay;
+}
+
+const againMs = 200;
+
+/**
+ * A consumer of server-sent events that goes on where it was, however often the server goes away. Its replay must in the
+ * end be that of somebody who never saw the rest.
+ */
+export class EventReader {
+  readonly replay = new Replay();
+  readonly ended: Promise<void>;
+  /** What could not be, in the order in which it was seen. */
+  readonly contradictions: string[] = [];
+  reconnects = 0;
+  private readonly origin: string;
+  private readonly controller = new AbortController();
+
+  constructor(origin: string) {
+    this.origin = origin;
+    this.ended = this.read();
+  }
+
+  async stop(): Promise<void> {
+    this.controller.abort();
+    await this.ended;
+  }
+
+  private async read(): Promise<void> {
+    const { signal } = this.controller;
+    while (!signal.aborted) {
+      await this.readOnce(signal).catch(() => undefined);
+      this.reconnects++;
+      await delay(againMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  private async readOnce(signal: AbortSignal): Promise<void> {
+    const { lastId } = this.replay;
+    const place = lastId === null ? '?from=0' : '';
+    const answer = await fetch(`${this.origin}/events${place}`, {
+      signal,
+      headers: {
+        accept: 'text/event-stream',
+        ...(lastId === null ? {} : { 'last-event-id': lastId }),
+      },
+    });
+    if (!answer.ok || answer.body === null) return;
+    let rest = '';
+    for await (const text of answer.body.pipeThrough(new TextDecoderStream())) {
+      const messages = (rest + text).split('\n\n');
+      rest = messages.pop() ?? '';
+      for (const message of messages) this.take(message);
+    }
+  }
+
+  private take(message: string): void {
+    const data = message.split('\n').find((line) => line.startsWith('data: '));
+    if (data === undefined) return;
+    try {
+      this.replay.take(data.slice('data: '.length));
+    } catch (error) {
+      this.contradictions.push(String(error));
+    }
+  }
+}

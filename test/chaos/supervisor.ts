@@ -1,0 +1,90 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Failpoint, failpoints } from '#kernel/failpoint.ts';
+import { type IndexerEnd, type IndexerOptions, IndexerProcess } from './indexer-process.ts';
+
+export interface Armed {
+  readonly name: Failpoint;
+  readonly passes: number;
+}
+
+const startAgainMs = 200;
+
+/** Keeps one indexer running, as a service manager does: whatever it ends by, it is started again. */
+export class Supervisor {
+  readonly hits = new Map<Failpoint, number>(failpoints.map((name) => [name, 0]));
+  kills = 0;
+  /** Ends that nobody wanted: no signal of ours, no failpoint. */
+  readonly exits: string[] = [];
+  private readonly options: IndexerOptions;
+  private current: IndexerProcess | null = null;
+  private armed: Armed | null = null;
+  private stopped = false;
+  private readonly loop: Promise<void>;
+
+  constructor(options: IndexerOptions) {
+    this.options = options;
+    this.loop = this.run();
+  }
+
+  /** Kills what runs; the next one is armed with this. */
+  async kill(armed: Armed | null = null): Promise<void> {
+    this.armed = armed;
+    const ended = await this.current?.kill();
+    if (ended?.signal === 'SIGKILL') this.kills++;
+  }
+
+  /** Ends what runs in order; the next one is armed with this. */
+  async restart(armed: Armed | null = null): Promise<void> {
+    this.armed = armed;
+    await this.current?.stop();
+  }
+
+  /** Ends it in order, and starts none. */
+  async stop(): Promise<IndexerEnd | null> {
+    this.stopped = true;
+    const ended = (await this.current?.stop()) ?? null;
+    await this.loop;
+    return ended;
+  }
+
+  /** Ends it for as long as the work takes. */
+  async without(work: () => Promise<void>): Promise<void> {
+    let release = (): void => undefined;
+    this.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    await this.current?.stop();
+    try {
+      await work();
+    } finally {
+      release();
+    }
+  }
+
+  private held: Promise<void> = Promise.resolve();
+
+  private async run(): Promise<void> {
+    while (!this.stopped) {
+      await this.held;
+      const { armed } = this;
+      this.armed = null;
+      this.current = new IndexerProcess(this.options, armed);
+      const ended = await this.current.ended;
+      this.note(ended);
+      if (!this.stopped) await delay(startAgainMs);
+    }
+  }
+
+  private note({ exitCode, signal, wanted, failpoint }: IndexerEnd): void {
+    if (wanted) return;
+    if (signal === 'SIGKILL' && failpoint !== null) {
+      this.hits.set(failpoint, (this.hits.get(failpoint) ?? 0) + 1);
+      return;
+    }
+    const words = `ended by itself: code ${String(exitCode)}, signal ${String(signal)}`;
+    this.exits.push(words);
+    appendFileSync(join(this.options.folder, `${this.options.name}.log`), `--- ${words}\n`);
+  }
+}
