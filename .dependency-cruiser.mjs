@@ -17,7 +17,7 @@ export default {
     room(
       'commands',
       '^src/(commands/|main|cli|config)',
-      '^src/(commands/|app/|chain/|kernel/|main|cli|config)',
+      '^src/(commands/|app/|chain/|kernel/|main|cli|config|version)',
     ),
     {
       name: 'parse-is-pure',

@@ -120,6 +120,13 @@ export const configSchema = Type.Object(
       description:
         'index the owner of every output, so that addresses show all that they hold; set from the first block on',
     }),
+    readyLagBlocks: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      // blocks come one in ten minutes and take less than a second each: more than a few at once is being behind
+      default: 3,
+      description: '/health/ready is 503 while the index is more blocks than this behind its source',
+    }),
     failpoint: Type.Optional(
       Type.String({
         pattern: '^[a-z-]+:[1-9][0-9]*$',

@@ -2,6 +2,7 @@ import closeWithGrace from 'close-with-grace';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { errorCodes } from '#kernel/errors/error-codes.ts';
 import { armFailpoint, failpoints } from '#kernel/failpoint.ts';
+import { createHealth } from '#kernel/health.ts';
 import { createLifecycle, type Lifecycle, type StopReason } from '#kernel/lifecycle.ts';
 import { createLogger, type Logger } from '#kernel/logger.ts';
 import { type CommandLine, exitCodes, parseCommandLine } from './cli.ts';
@@ -47,7 +48,7 @@ async function main(words: readonly string[]): Promise<void> {
     if (error.code === 'EPIPE') void end(lifecycle, logger, 'done', exitCodes.outputClosed);
   });
   try {
-    await line.command.run({ config, flags: line.flags, lifecycle, logger, print });
+    await line.command.run({ config, flags: line.flags, lifecycle, health: createHealth(), logger, print });
     // a service that was asked to end has reached its end
     await end(lifecycle, logger, lifecycle.reason ?? 'done', exitCodes.ok);
   } catch (error) {

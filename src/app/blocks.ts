@@ -1,12 +1,14 @@
 import { type IndexSummary, indexChain } from '#indexer/follow/index-chain.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { forgetAbove } from '#search/forget.ts';
 import { createSealer } from '#search/seal.ts';
 import type { CommandContext } from '#src/commands/command.ts';
-import { createProgress } from '#src/commands/progress.ts';
 import type { Database } from './database.ts';
+import { followerReports } from './follower-reports.ts';
+import type { OperationsParts } from './operations.ts';
 
 /** The transaction of a batch, or the build of an index that cannot be given up half way. */
 const indexingStopMs = 60_000;
@@ -23,40 +25,44 @@ export async function openBlocks(
 }
 
 export interface IndexBlocksOptions {
-  readonly source: BlockSource;
-  /** The last height; absent: the source's tip. */
+  readonly source: BlockSource | LiveBlockSource;
+  /** The last height; absent: a folder to its tip, a node for ever. */
   readonly until?: number | undefined;
-  /** Searches are answered meanwhile: what comes in is sealed in the background too. */
-  readonly isServing: boolean;
+  /**
+   * Of a process that serves: searches are answered meanwhile, so that what comes in is sealed in the background too, and where another
+   * process indexes, this one stands by.
+   */
+  readonly operations: OperationsParts | null;
 }
 
-/** Brings the database to the source's tip, or to `until`, with progress on stderr, and seals what was added for searches. */
+/**
+ * Brings the database to the source's tip, or to `until`, keeps it there where the source is a node, tells of it on stderr, and seals
+ * what was added for searches.
+ */
 export async function indexBlocks(
-  { config, lifecycle, logger }: CommandContext,
+  context: CommandContext,
   database: Database,
-  { source, until, isServing }: IndexBlocksOptions,
+  { source, until, operations }: IndexBlocksOptions,
 ): Promise<IndexSummary> {
+  const { config, lifecycle, logger } = context;
   const pool = createPool(database.url, {
     applicationName: 'satscribe indexer',
     onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),
   });
   lifecycle.add('indexer connections', () => pool.end());
-  const progress = createProgress(
-    process.stderr,
-    () => performance.now(),
-    (fields) => logger.info(fields, 'indexing'),
-  );
+  operations?.watchPool('indexer', pool);
   const sealerLog = logger.child({ part: 'sealer' });
   const sealer = createSealer({
     pool,
     onError: (error) => sealerLog.error({ err: error }, 'sealing failed'),
   });
   lifecycle.add('sealer', () => sealer.close());
-  if (isServing) {
+  if (operations !== null) {
     lifecycle
       .run('sealing', (signal) => sealer.run(signal))
       .catch((error: unknown) => sealerLog.error({ err: error }, 'sealing ended'));
   }
+  const { finish, ...reports } = followerReports(context, operations);
   return lifecycle.run(
     'indexing',
     async (signal) => {
@@ -64,11 +70,15 @@ export async function indexBlocks(
         source,
         pool,
         signal,
+        ...reports,
         ...(until === undefined ? {} : { until }),
-        onProgress: (state) => progress.update(state),
+        standby: operations !== null,
         undoHooks: [forgetAbove],
         textMaxBytes: config.searchTextMaxBytes,
-      }).finally(() => progress.finish());
+        eventsKeepBlocks: config.eventsKeepBlocks,
+        indexAddresses: config.indexAddresses,
+        ...(config.databaseUrl === undefined ? { diskFolder: config.dataDir } : {}),
+      }).finally(finish);
       signal.throwIfAborted();
       await sealer.sealPending(signal);
       signal.throwIfAborted();

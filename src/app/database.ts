@@ -3,16 +3,21 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { checkServer } from '#kernel/pg/check-server.ts';
 import { attachEmbeddedPostgres, startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
+import { keepRunning } from '#kernel/pg/embedded/keep-running.ts';
+import { existingHome } from '#kernel/pg/embedded/server-place.ts';
 import { migrate, pendingMigrations } from '#kernel/pg/migrate.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { CommandContext } from '#src/commands/command.ts';
+import { serveWhileWaiting } from './waiting.ts';
 
 /** Two stops of pg_ctl, 60 s each: fast, and immediate where that was not enough. */
 const postgresStopMs = 130_000;
 /** A process that starts its Postgres holds the folder before the server answers; initdb takes a second or two. */
 const attachAttemptsMax = 100;
 const attachEveryMs = 200;
+/** Migrations of a large database take minutes. */
+const migrationLookMs = 1000;
 /** A question takes milliseconds; one that takes so long only harms the others. */
 const readTimeoutMs = 30_000;
 
@@ -23,33 +28,66 @@ export interface Database {
 }
 
 /**
- * The database of the settings, migrated: DATABASE_URL, or the embedded Postgres of the data folder. `own`: this process must be
- * the only one of the folder. `attach`: where another process runs the folder's server, that one is used, and
- * `database_behind` is thrown where it lacks migrations.
+ * `own`: this process must be the only one of the data folder. `attach`: where another process runs the folder's server, that one is
+ * used. `existing`: the same, and nothing is made where there is nothing yet (`nothing_indexed`).
  */
-export async function openDatabase(context: CommandContext, access: 'own' | 'attach'): Promise<Database> {
+export type DatabaseAccess = 'own' | 'attach' | 'existing';
+
+/**
+ * The database of the settings: DATABASE_URL, or the embedded Postgres of the data folder. It is migrated; one that another process
+ * runs, or that belongs to several (`existing`), is left as it is, and `database_behind` is thrown where it lacks migrations.
+ */
+export async function openDatabase(context: CommandContext, access: DatabaseAccess): Promise<Database> {
   const { url, isGuest } = await openServer(context, access);
   if (isGuest) await refuseBehind(url);
   else await context.lifecycle.run('migration', () => migrate(url));
-  const log = context.logger.child({ part: 'database' });
+  return openReaders(context, url);
+}
+
+function openReaders({ lifecycle, logger }: CommandContext, url: string): Database {
+  const log = logger.child({ part: 'database' });
   const readers = createPool(url, {
     applicationName: 'satscribe readers',
     statementTimeoutMs: readTimeoutMs,
     onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
   });
-  context.lifecycle.add('readers', () => readers.end());
+  lifecycle.add('readers', () => readers.end());
   return { url, readers };
+}
+
+/**
+ * A database that another process makes and migrates (DATABASE_URL), once it has done so: until then this process answers that it
+ * waits. Throws like `openServer`, and `database_newer`.
+ */
+export async function awaitDatabase(context: CommandContext): Promise<Database> {
+  const { health, lifecycle, logger } = context;
+  const { url } = await openServer(context, 'existing');
+  const pending = await pendingOf(url);
+  if (pending.length > 0) {
+    logger.info({ pending }, 'waiting for the process that indexes: it migrates the database');
+    await serveWhileWaiting(context, async () => {
+      for (let left = pending; left.length > 0; left = await pendingOf(url)) {
+        health.report('database', behind(left));
+        await lifecycle.pause(migrationLookMs);
+      }
+      health.report('database', null);
+    });
+  }
+  return openReaders(context, url);
 }
 
 /** The server of `openDatabase`, whatever is in it. */
 export async function openServer(
   context: CommandContext,
-  access: 'own' | 'attach',
+  access: DatabaseAccess,
 ): Promise<{ url: string; isGuest: boolean }> {
-  const { databaseUrl } = context.config;
+  const { databaseUrl, dataDir } = context.config;
+  if (access === 'existing' && databaseUrl === undefined && (await existingHome(dataDir)) === null) {
+    throw new AppError('nothing_indexed', `There is no database in the data folder ${dataDir}.`, { dataDir });
+  }
   const server =
     databaseUrl !== undefined
-      ? { url: databaseUrl, isGuest: access === 'attach' }
+      ? { url: databaseUrl, isGuest: access !== 'own' }
       : access === 'own'
         ? { url: await startOwn(context), isGuest: false }
         : await attachOrStart(context);
@@ -74,7 +112,7 @@ async function attachOrStart(context: CommandContext): Promise<{ url: string; is
   }
 }
 
-async function startOwn({ config, lifecycle, logger }: CommandContext): Promise<string> {
+async function startOwn({ config, health, lifecycle, logger }: CommandContext): Promise<string> {
   const log = logger.child({ part: 'postgres' });
   const server = await lifecycle.run(
     'start of Postgres',
@@ -89,29 +127,48 @@ async function startOwn({ config, lifecycle, logger }: CommandContext): Promise<
     },
     postgresStopMs,
   );
+  const onProblem = (problem: AppError | null): void => {
+    health.report('postgres', problem);
+    if (problem === null) log.warn('the embedded Postgres runs again');
+    else log.error({ code: problem.code }, problem.message);
+  };
+  lifecycle
+    .run('watch over Postgres', (signal) => keepRunning(server, { signal, onProblem }), postgresStopMs)
+    // without its database the process is of no use: whoever supervises it starts it anew
+    .catch((error: unknown) => lifecycle.fail(error));
   return server.url;
 }
 
 async function refuseBehind(url: string): Promise<void> {
+  const pending = await pendingOf(url);
+  if (pending.length > 0) throw behind(pending);
+}
+
+async function pendingOf(url: string): Promise<readonly string[]> {
   const client = await connectClient(url);
   try {
-    const pending = await pendingMigrations(client, url);
-    if (pending.length === 0) return;
-    const message = `The database lacks migrations of this version: ${pending.join(', ')}.`;
-    throw new AppError('database_behind', message, { pending });
+    return await pendingMigrations(client, url);
   } finally {
     await client.end();
   }
+}
+
+function behind(pending: readonly string[]): AppError {
+  const message = `The database lacks migrations of this version: ${pending.join(', ')}.`;
+  return new AppError('database_behind', message, { pending });
 }
 
 function isCode(error: unknown, code: AppError['code']): boolean {
   return error instanceof AppError && error.code === code;
 }
 
-/** The network of what is indexed; null where nothing is. */
-export async function indexedNetwork({ readers }: Database): Promise<NetworkName | null> {
-  const { rows } = await readers.query<{ network: NetworkName }>(
-    'SELECT network FROM chain.state WHERE tip_height IS NOT NULL',
-  );
+/** The network that a database serves; null where none was chosen for it yet. */
+export async function networkOf({ readers }: Database): Promise<NetworkName | null> {
+  const { rows } = await readers.query<{ network: NetworkName }>('SELECT network FROM chain.state');
   return rows[0]?.network ?? null;
+}
+
+export async function isAnythingIndexed({ readers }: Database): Promise<boolean> {
+  const { rowCount } = await readers.query('SELECT FROM chain.state WHERE tip_height IS NOT NULL');
+  return rowCount === 1;
 }

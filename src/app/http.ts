@@ -1,18 +1,36 @@
-import { createServer } from 'node:net';
 import { buildApp } from '#http/app.ts';
 import type { App } from '#http/app-dependencies.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
+import type { Operations } from '#http/operations.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres-engine.ts';
 import { createSearchService } from '#search/search-service.ts';
 import type { CommandContext } from '#src/commands/command.ts';
 import type { Database } from './database.ts';
+import { addressOf, listen } from './listen.ts';
 
-/** Serves the API and the pages of a database until the lifecycle ends. Gives the address that a browser on this machine can open. */
+/** Streams of events are open for hours and are ended; what is asked meanwhile gets its answer. */
+const httpStopMs = 10_000;
+
+export interface HttpParts {
+  readonly database: Database;
+  readonly network: NetworkName;
+  readonly operations: Operations;
+  /** For answers that hold transactions. */
+  readonly blocks: BlockSource | null;
+  /** For what the index does not have. */
+  readonly node: NodeRpc | null;
+}
+
+/**
+ * Serves the API and the pages of a database until the lifecycle ends; as an indexer its health and measurements alone. Gives the
+ * address that a browser on this machine can open.
+ */
 export async function serveHttp(
   { config, lifecycle, logger }: CommandContext,
-  { readers }: Database,
-  network: NetworkName,
+  { database: { readers }, network, operations, blocks, node }: HttpParts,
+  port = config.port,
 ): Promise<{ address: string }> {
   const engine = createPostgresEngine();
   lifecycle.add('search engine', () => engine.close());
@@ -21,43 +39,30 @@ export async function serveHttp(
     search: createSearchService({ pool: readers, engine }),
     network: networks[network],
     logger: logger.child({ part: 'http' }),
+    operations,
+    blocks,
+    node,
   });
-  lifecycle.add('http', () => app.close());
-  const port = await listen(app, config.host, config.port);
-  return { address: `http://${addressOf(config.host)}:${port}` };
+  watchConnections(app, operations);
+  lifecycle.add('http', () => app.close(), httpStopMs);
+  const taken = await listen(app, config.host, port);
+  return { address: `http://${addressOf(config.host)}:${taken}` };
 }
 
-/** Throws where nobody could listen there, before a long work that would be in vain. */
-export async function checkPort(host: string, port: number): Promise<void> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(error, host, port)));
-    server.listen(port, host, () => server.close(() => resolve()));
+function watchConnections(app: App, { metrics }: Operations): void {
+  metrics.read({
+    name: 'satscribe_http_connections',
+    help: 'Open connections of clients',
+    values: async () => {
+      const value = await new Promise<number>((resolve, reject) => {
+        app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+      });
+      return [{ value }];
+    },
   });
-}
-
-async function listen(app: App, host: string, port: number): Promise<number> {
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    throw listenError(error, host, port);
-  }
-  const address = app.server.address();
-  return address !== null && typeof address === 'object' ? address.port : port;
-}
-
-function listenError(error: unknown, host: string, port: number): unknown {
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') {
-    return new AppError('port_in_use', `Port ${port} of ${host} is in use.`, { host, port }, error);
-  }
-  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error;
-  const message = `It is not possible to listen on port ${port} of ${host}: ${(error as Error).message}`;
-  return new AppError('address_unusable', message, { host, port }, error);
-}
-
-/** All addresses (0.0.0.0, ::) are no address to open: the loopback one is among them. */
-function addressOf(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
-  return host.includes(':') ? `[${host}]` : host;
+  metrics.read({
+    name: 'satscribe_http_connections_limit',
+    help: 'Connections that are taken at most',
+    values: () => [{ value: app.server.maxConnections }],
+  });
 }

@@ -1,3 +1,4 @@
+import type { Health } from '#kernel/health.ts';
 import type { Lifecycle } from '#kernel/lifecycle.ts';
 import type { Logger } from '#kernel/logger.ts';
 import type { Config, SettingName } from '#src/config.ts';
@@ -20,6 +21,8 @@ export interface CommandContext {
   /** Values of the command's own flags. */
   readonly flags: Readonly<Record<string, string>>;
   readonly lifecycle: Lifecycle;
+  /** What keeps parts of this process from their work. */
+  readonly health: Health;
   readonly logger: Logger;
   /** Writes to stdout and settles when it is taken. */
   readonly print: (text: string) => Promise<void>;

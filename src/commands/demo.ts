@@ -32,7 +32,10 @@ what is there. Each sample, and each folder of --blocks, has a data folder of it
     settingFlag('logLevel', 'LEVEL', 'warn'),
   ],
   prepare,
-  run: (context) => serve(context, undefined),
+  run: (context) => {
+    process.stderr.write(`data folder: ${resolve(context.config.dataDir)}\n`);
+    return serve(context, undefined);
+  },
 };
 
 function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {

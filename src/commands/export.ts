@@ -1,4 +1,5 @@
 import { exportInscriptions } from '#chain/export-inscriptions.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { type Command, type CommandContext, type CommandFlag, UsageError } from './command.ts';
 import { heightFlag, settingFlag } from './flags.ts';
@@ -32,8 +33,12 @@ async function runExport(context: CommandContext): Promise<void> {
     throw new UsageError(`--from ${from} is above --to ${to}`);
   }
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
-  const { openDatabase } = await import('#src/app/database.ts');
-  const { readers } = await openDatabase(context, 'attach');
+  const { isAnythingIndexed, openDatabase } = await import('#src/app/database.ts');
+  const database = await openDatabase(context, 'existing');
+  if (!(await isAnythingIndexed(database))) {
+    throw new AppError('nothing_indexed', 'There is nothing to export: nothing is indexed.');
+  }
+  const { readers } = database;
   await context.lifecycle.run('export', (signal) =>
     withSnapshot(readers, async ({ client }) => {
       for await (const lines of exportInscriptions(client, range)) {

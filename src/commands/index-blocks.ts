@@ -38,6 +38,6 @@ async function runIndex(context: CommandContext): Promise<void> {
   ]);
   const source = await openBlocks(context, blocksDir, tip);
   const database = await openDatabase(context, 'attach');
-  const summary = await indexBlocks(context, database, { source, until, isServing: false });
+  const summary = await indexBlocks(context, database, { source, until, operations: null });
   await context.print(`${JSON.stringify(summary)}\n`);
 }

@@ -6,6 +6,7 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { Operations } from './operations.ts';
 
 export interface AppDependencies {
   /** Reads only. */
@@ -13,6 +14,8 @@ export interface AppDependencies {
   readonly search: SearchService;
   readonly network: NetworkParameters;
   readonly logger: FastifyBaseLogger;
+  /** Health, measurements, and what the process is. */
+  readonly operations: Operations;
   /** Raw blocks of what is indexed, for answers that hold transactions; without it those are 404. */
   readonly blocks?: BlockSource | null;
   /** The node, for what the index does not have; without it that is 404 (docs/ord-api.md). */

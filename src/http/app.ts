@@ -1,18 +1,21 @@
 import cors from '@fastify/cors';
 import files from '@fastify/static';
-import fastify, { type FastifySchemaValidationError, LogController } from 'fastify';
+import fastify, { LogController } from 'fastify';
+import type { TSchema } from 'typebox';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { assetsFolder } from '#web/assets.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { contentRoutes } from './content.routes.ts';
-import { eventsRoutes } from './events.routes.ts';
 import { handleClientError, handleError, handleNotFound } from './errors.ts';
+import { eventsRoutes } from './events.routes.ts';
 import { limits } from './limits.ts';
+import { measureRequests, metricsRoutes } from './metrics.routes.ts';
 import { ordRoutes } from './ord/ord.routes.ts';
 import { pageRoutes } from './page.routes.ts';
 import { previewRoutes } from './preview.routes.ts';
 import { searchRoutes } from './search.routes.ts';
 import { statusRoutes } from './status.routes.ts';
+import { checkBody, checkQueryEncoding, validationMessage } from './validation.ts';
 
 /**
  * The HTTP side of Satscribe: routes, limits and the forms of errors (docs/http.md). It listens to nothing and reads
@@ -38,8 +41,9 @@ export function buildApp(deps: AppDependencies): App {
       // no hooks run before these, the CORS header would be missing
       handleError(error, request, reply.header('access-control-allow-origin', '*'));
     },
-    // refused where a schema says so, ignored elsewhere; by default Fastify would cut it off without a word
-    ajv: { customOptions: { removeAdditional: false } },
+    // refused where a schema says so, ignored elsewhere; by default Fastify would cut it off without a word. A parameter that is
+    // given twice is a list, which none of ours is
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: true, allErrors: false } },
     schemaErrorFormatter: (errors) => new Error(validationMessage(errors)),
   });
   // schemas say what routes answer, and tsc checks that they do; nothing is left to strip or convert
@@ -61,6 +65,7 @@ export function buildApp(deps: AppDependencies): App {
     if (Buffer.byteLength(request.url) > limits.urlBytes) {
       throw new AppError('url_too_long', `the URL is longer than ${limits.urlBytes} bytes`);
     }
+    checkQueryEncoding(request.url);
   });
   // what the validator would take for a number, Infinity and 0x10 among it, is none to our users
   app.addHook('preValidation', async (request) => {
@@ -73,6 +78,8 @@ export function buildApp(deps: AppDependencies): App {
         throw new AppError('request_invalid', `${name} is not a whole number`);
       }
     }
+    const { body } = request.routeOptions.schema ?? {};
+    if (body !== undefined) checkBody(body as TSchema, request.body);
   });
   // pages name them with a hash of their bytes
   app.register(files, {
@@ -82,15 +89,19 @@ export function buildApp(deps: AppDependencies): App {
     immutable: true,
     decorateReply: false,
   });
+  measureRequests(app, deps.operations);
   // in a plugin, so that the CORS hook is there before the routes are
   app.register(async (routes) => {
     const scope = routes as App;
+    statusRoutes(scope, deps);
+    metricsRoutes(scope, deps.operations);
+    // who only indexes answers for itself
+    if (deps.operations.role === 'indexer') return;
+    eventsRoutes(scope, deps);
     searchRoutes(scope, deps);
     contentRoutes(scope, deps);
     previewRoutes(scope, deps);
     pageRoutes(scope, deps, ordRoutes(scope, deps));
-    statusRoutes(scope, deps);
-    eventsRoutes(scope, deps);
   });
   return app;
 }
@@ -101,15 +112,4 @@ function originForm(url: string): string {
   const path = /^https?:\/\/[^/?#]*(.*)$/iu.exec(url)?.[1];
   if (path === undefined) return url;
   return path.startsWith('/') ? path : `/${path}`;
-}
-
-/** The first thing that is wrong with parameters, without the words of the validator. */
-function validationMessage(errors: readonly FastifySchemaValidationError[]): string {
-  const [error] = errors;
-  const name = error?.instancePath.slice(1).replaceAll('/', '.') ?? '';
-  const field = name === '' ? 'the request' : name;
-  // all parameters of strings are strings in a URL: one that is not was given more than once
-  if (error?.keyword === 'type' && error.params['type'] === 'string')
-    return `${field} is given more than once`;
-  return `${field} ${error?.message ?? 'is not valid'}`;
 }

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Why the process ends: a signal, an error that nobody caught, or because its work is done. */
 export type StopReason = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'error' | 'done';
 
@@ -20,8 +22,12 @@ export interface Lifecycle {
    * after it. An end that begins while it runs waits for it up to the deadline.
    */
   run<T>(part: string, work: (signal: AbortSignal) => Promise<T>, deadlineMs?: number): Promise<T>;
-  /** Settles when the end begins. */
+  /** Settles when the end begins; rejects with the error of a part that failed and without which nothing goes on. */
   untilStopping(): Promise<void>;
+  /** Settles after a time; rejects when the end begins before. */
+  pause(milliseconds: number): Promise<void>;
+  /** A part that runs in the background failed for good: `untilStopping` rejects. After the end has begun: nothing. */
+  fail(error: unknown): void;
   /** Ends all parts once; later calls wait for the same end. Never rejects. */
   stop(reason: StopReason): Promise<StopReport>;
 }
@@ -41,6 +47,9 @@ export function createLifecycle(): Lifecycle {
   const parts: Part[] = [];
   let reason: StopReason | null = null;
   let stopping: Promise<StopReport> | undefined;
+  const failed = Promise.withResolvers<never>();
+  // where nobody waits for the end, the work that needs the part fails by itself
+  failed.promise.catch(() => undefined);
 
   const add = (name: string, stop: Part['stop'], deadlineMs = deadlineDefaultMs): Part => {
     const part = { name, stop, deadlineMs };
@@ -72,10 +81,17 @@ export function createLifecycle(): Lifecycle {
       }
     },
     untilStopping: () =>
-      new Promise((resolve) => {
-        if (controller.signal.aborted) resolve();
-        else controller.signal.addEventListener('abort', () => resolve(), { once: true });
-      }),
+      Promise.race([
+        failed.promise,
+        new Promise<void>((resolve) => {
+          if (controller.signal.aborted) resolve();
+          else controller.signal.addEventListener('abort', () => resolve(), { once: true });
+        }),
+      ]),
+    pause: (milliseconds) => sleep(milliseconds, undefined, { signal: controller.signal }),
+    fail: (error) => {
+      if (!controller.signal.aborted) failed.reject(error);
+    },
     stop: (why) => {
       if (stopping === undefined) {
         reason = why;

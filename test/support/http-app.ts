@@ -1,6 +1,7 @@
 import { type Logger, pino } from 'pino';
 import { buildApp } from '#http/app.ts';
 import type { App } from '#http/app-dependencies.ts';
+import type { Operations } from '#http/operations.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { loggerInto } from '#kernel/logger.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
@@ -8,6 +9,7 @@ import { createPostgresEngine } from '#search/postgres-engine.ts';
 import { createSearchService } from '#search/search-service.ts';
 import { type BlockSpec, insertChain } from './chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { testOperations } from './operations.ts';
 
 export interface HttpApp {
   readonly app: App;
@@ -21,12 +23,13 @@ export interface HttpAppOptions {
   readonly network?: NetworkName;
   /** Instead of searches of the database, for faults. */
   readonly search?: SearchService;
+  readonly operations?: Partial<Operations>;
 }
 
 /** The app on a database of its own that holds a chain. */
 export async function createHttpApp(
   blocks: readonly BlockSpec[],
-  { network = 'regtest', search }: HttpAppOptions = {},
+  { network = 'regtest', search, operations }: HttpAppOptions = {},
 ): Promise<HttpApp> {
   const database = await createTestDatabase();
   await insertChain(database.pool, blocks, network);
@@ -41,6 +44,7 @@ export async function createHttpApp(
     search: search ?? createSearchService({ pool: database.pool, engine }),
     network: networks[network],
     logger,
+    operations: testOperations(database.pool, operations),
   });
   await app.ready();
   return {

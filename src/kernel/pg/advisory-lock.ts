@@ -21,3 +21,8 @@ export async function takeAdvisoryLock(client: pg.ClientBase, lock: AdvisoryLock
   if (rows[0]?.taken === true) return;
   throw new AppError('database_busy', `Another process holds the ${lock} lock of this database.`, { lock });
 }
+
+/** Gives a lock back before the connection ends. */
+export async function releaseAdvisoryLock(client: pg.ClientBase, lock: AdvisoryLock): Promise<void> {
+  await client.query('SELECT pg_advisory_unlock($1)', [advisoryLocks[lock]]);
+}

@@ -78,10 +78,12 @@ describe('failures', () => {
     expect(status).toBe(1);
   });
 
-  it('tell that there is nothing to serve', async () => {
-    const { exitCode, stderr } = await runCli(['serve', '--port', '0', '--data', dataDir]);
-    expect(stderr).toContain('no_blocks');
-    expect(exitCode).toBe(1);
+  it('tell that there is nothing to export, and make nothing', async () => {
+    const empty = join(dataDir, 'new');
+    const { exitCode, stderr, stdout } = await runCli(['export', 'inscriptions', '--data', empty]);
+    expect(stderr).toContain('nothing_indexed');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(existsSync(empty)).toBe(false);
   });
 
   it('tell that the folder of blocks is none', async () => {

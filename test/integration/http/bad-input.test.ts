@@ -119,18 +119,35 @@ describe('what cannot be searched is refused with HTTP 200 and an error', () => 
   test('names the parameter in the words of nobody’s validator', async () => {
     expect((await search('text=a&page=0')).body.error).toBe('page must be >= 1');
     expect((await search('text=a&text=b')).body.error).toBe('text is given more than once');
+    expect((await search('text=a&page=1&page=2')).body.error).toBe('page is given more than once');
+    expect((await search('text=a&itemsPerPage=1001')).body.error).toBe('itemsPerPage must be <= 1000');
+    for (const phrase of ['maybe', '', '2', 'TRUE', ' 1']) {
+      expect((await search(`text=a&phrase=${phrase}`)).body.error).toBe(
+        'phrase must be one of 0, 1, false, true',
+      );
+    }
     expect((await search(`text=a&hash=${'0'.repeat(64)}`)).body.error).toBe(
       'only one of text, hash and query can be searched at once, not text and hash',
     );
   });
 
   test.each([
+    ['null', 'null', 'the body must be an object'],
+    ['a list', '[]', 'the body must be an object'],
+    ['no hashes', '{}', 'the body lacks hashes'],
+    ['something else beside', '{"hashes":[],"more":1}', 'more is not a field that is known'],
+    ['one hash that is not in a list', `{"hashes":"${'0'.repeat(64)}"}`, 'hashes must be a list'],
+    ['a number', '{"hashes":["", 1]}', 'hashes[1] must be a text'],
+    ['null as a hash', '{"hashes":[null]}', 'hashes[0] must be a text'],
+  ])('says of %s what is wrong with it', async (_name, payload, error) => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await http.app.inject({ method: 'POST', url: '/search/hashes', headers, payload });
+    expect(answer.json()).toEqual({ status: 'error', error });
+  });
+
+  test.each([
     ['no body', undefined, 'application/json'],
     ['broken JSON', '{"hashes":[', 'application/json'],
-    ['an array', '[]', 'application/json'],
-    ['no hashes', '{}', 'application/json'],
-    ['something else beside', '{"hashes":[],"more":1}', 'application/json'],
-    ['a number', '{"hashes":[1]}', 'application/json'],
     ['no hex', `{"hashes":["${'g'.repeat(64)}"]}`, 'application/json'],
     ['a poisoned prototype', '{"hashes":[],"__proto__":{"x":1}}', 'application/json'],
     ['a form', 'hashes=1', 'application/x-www-form-urlencoded'],
@@ -148,14 +165,26 @@ describe('what cannot be searched is refused with HTTP 200 and an error', () => 
 });
 
 describe('URLs that are odd', () => {
-  test.each(['/search?text=%', '/search?text=%zz', '/search?text=%ff%fe', '/search?text=%u0041'])(
-    '%s is answered',
-    async (url) => {
-      const answer = await http.app.inject(url);
-      expect(answer.statusCode).toBe(200);
-      expect(answer.json<SearchBody>().status).toMatch(/^(?:ok|error)$/u);
-    },
-  );
+  test.each([
+    'text=%',
+    'text=%zz',
+    'text=a%ff%fe',
+    'text=%u0041',
+    'a=1&text=%e2%82',
+    'text=%c0%80',
+    'text=%ed%a0%80',
+  ])('?%s is refused, not searched for as it is written', async (query) => {
+    const error = 'text is not percent-encoded UTF-8';
+    expect(await search(query)).toEqual({ status: 200, body: { status: 'error', error } });
+    const status = await http.app.inject(`/status?${query}`);
+    expect(status.statusCode).toBe(400);
+    expect(status.json()).toEqual({ status: 'error', error });
+  });
+
+  test('a percent sign that is encoded is one', async () => {
+    expect((await search('text=100%25')).body.totalItems).toBe(1);
+    expect((await search('text=b%3Dc%26d')).body.status).toBe('ok');
+  });
 
   test('a broken path is refused in the form of its room', async () => {
     const searched = await http.app.inject('/search/%zz');
@@ -229,11 +258,16 @@ describe('a failure of ours', () => {
 
   test('of the database makes it not ready', async () => {
     const broken = await createHttpApp([]);
-    expect((await broken.app.inject('/health/ready')).json()).toEqual({ status: 'ok', height: null });
     await broken.database.pool.query('ALTER TABLE chain.state RENAME TO gone');
     const answer = await broken.app.inject('/health/ready');
     expect(answer.statusCode).toBe(503);
-    expect(answer.json()).toEqual({ status: 'error', reason: 'the database does not answer' });
+    expect(answer.json()).toMatchObject({
+      status: 'error',
+      reason: 'The database does not answer.',
+      reasons: [{ code: 'postgres_unreachable' }],
+      height: null,
+    });
+    expect(answer.body).not.toContain('chain.state');
     expect((await broken.app.inject('/health/live')).json()).toEqual({ status: 'ok' });
     await broken.close();
   });

@@ -13,6 +13,7 @@ import { createSearchService } from '#search/search-service.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/golden-chain.ts';
 import { silentLogger } from '#test/support/http-app.ts';
+import { testOperations } from '#test/support/operations.ts';
 
 /** `/content` as it was recorded: header bytes as latin-1. */
 interface RecordedContent {
@@ -50,7 +51,13 @@ describe.each(goldenChainNames)('of the golden chain %s', (name) => {
     await source.close();
     const { pool } = database;
     const search = createSearchService({ pool, engine: createPostgresEngine() });
-    app = buildApp({ pool, search, network: networks[golden.chain.network], logger: silentLogger() });
+    app = buildApp({
+      pool,
+      search,
+      network: networks[golden.chain.network],
+      logger: silentLogger(),
+      operations: testOperations(pool),
+    });
     await app.ready();
   });
 

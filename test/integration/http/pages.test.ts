@@ -334,18 +334,3 @@ describe('pages', () => {
     }
   });
 });
-
-describe('GET /status', () => {
-  test('has the tip and the totals, null where they are not known', async () => {
-    const answer = await get('/status', json);
-    expect(answer.json()).toEqual({
-      blessed_inscriptions: null,
-      chain: 'mainnet',
-      cursed_inscriptions: null,
-      height: 800_000,
-      inscriptions: 144,
-      lost_sats: null,
-      satscribe: { tipHash: blockHashOf(800_000).reverse().toString('hex'), blocks: 2, islands: 2 },
-    });
-  });
-});

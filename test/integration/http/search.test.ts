@@ -275,7 +275,7 @@ describe('POST /search/hashes', () => {
     expect(await post({ hashes })).toMatchObject({ status: 'ok', count: 10_000, newCount: 10_000 });
     expect(await post({ hashes: [...hashes, hashes[0]] })).toEqual({
       status: 'error',
-      error: 'hashes must NOT have more than 10000 items',
+      error: 'hashes has more than 10000 entries',
     });
   });
 

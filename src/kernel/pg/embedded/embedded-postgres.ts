@@ -31,6 +31,10 @@ export interface EmbeddedPostgres {
   readonly port: number;
   /** The server of a process that had been killed was found running, and taken over. */
   readonly adopted: boolean;
+  /** Whether its first process is there. */
+  isRunning(this: void): Promise<boolean>;
+  /** Starts a server that is gone again, at the same port: `url` stays good. Throws `postgres_start_failed`. */
+  restart(this: void): Promise<void>;
   /** Ends the server (open transactions are rolled back) and gives the data folder free. Safe to call twice. */
   stop(this: void): Promise<void>;
 }
@@ -64,7 +68,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const connection = adopted ?? (await startServer(place, dataDir, options.durable ?? true));
     await ensureDatabase(connection);
     let stopping: Promise<void> | undefined;
+    const isRunning = async (): Promise<boolean> => (await runningPostmaster(place.clusterDir)) !== null;
     return {
+      isRunning,
+      restart: async () => {
+        if (stopping === undefined && !(await isRunning())) {
+          await startServer(place, dataDir, options.durable ?? true, connection.port);
+        }
+      },
       url: await connectionUrl(connection),
       port: connection.port,
       adopted: adopted !== null,
@@ -182,12 +193,18 @@ async function adoptOrEnd(
   }
 }
 
-async function startServer(place: ServerPlace, dataDir: string, durable: boolean): Promise<ConnectionFile> {
+/** `onlyPort`: no other one will do. */
+async function startServer(
+  place: ServerPlace,
+  dataDir: string,
+  durable: boolean,
+  onlyPort?: number,
+): Promise<ConnectionFile> {
   await rotateLog(place);
   let result: RunResult = { exitCode: 1, output: '' };
   for (let attempt = 0; attempt < portAttemptsMax; attempt++) {
     const logStart = await sizeOf(join(place.home, logFile));
-    await writeSettings(place, await freePort(), durable);
+    await writeSettings(place, onlyPort ?? (await freePort()), durable);
     // Neither the cluster's path nor the log's goes through pg_ctl's shell: one is in the environment, one relative.
     result = await pgCtl(place, [
       'start',
@@ -204,7 +221,7 @@ async function startServer(place: ServerPlace, dataDir: string, durable: boolean
     }
     const logged = await readFrom(join(place.home, logFile), logStart);
     result = { exitCode: result.exitCode, output: `${result.output}\n${logged}` };
-    if (!/could not bind|Address already in use/u.test(logged)) break;
+    if (onlyPort !== undefined || !/could not bind|Address already in use/u.test(logged)) break;
   }
   throw startFailed('Postgres did not start', result.output, place);
 }

@@ -1,5 +1,5 @@
 import { chmod, chown, lstat, mkdir, readFile, realpath, rmdir, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { runAs, type ServerAccount, serverAccount } from './server-account.ts';
 import {
@@ -35,13 +35,38 @@ const locationFile = 'postgres-location.json';
  * next start finds it.
  */
 export async function findServerPlace(dataDir: string, log: (message: string) => void): Promise<ServerPlace> {
-  const inside = join(await realpath(dataDir), 'postgres');
-  const moved = await readLocation(dataDir);
-  const existing = moved ?? ((await isFolder(join(inside, 'data'))) ? inside : null);
+  const inside = await insideOf(dataDir);
+  const existing = await existingHome(dataDir);
   const account = await serverAccount(existing === null ? null : await clusterOf(existing, dataDir));
   const home = existing ?? (await makeHome(dataDir, inside, account, log));
   const { binaries, major } = await runnableBinaries(home, account, log);
   return { account, binaries, home, clusterDir: join(home, 'data'), major };
+}
+
+/** Where the server of a data folder lives; null: it has none yet. Throws `data_dir_unusable` for a copy of another folder. */
+export async function existingHome(dataDir: string): Promise<string | null> {
+  const location = await readLocation(dataDir);
+  if (location === null) {
+    const inside = await insideOf(dataDir).catch(() => null);
+    return inside !== null && (await isFolder(join(inside, 'data'))) ? inside : null;
+  }
+  if (location.dataDir !== (await realpath(dataDir))) await takeOver(location, dataDir);
+  return location.home;
+}
+
+/** A folder that was moved takes its server along; in a copy the server is still the one of the folder that it was copied from. */
+async function takeOver({ home, dataDir: recorded }: Location, dataDir: string): Promise<void> {
+  const [from, to] = await Promise.all([stat(recorded).catch(() => null), stat(dataDir)]);
+  const isSame = from !== null && from.ino === to.ino && from.dev === to.dev;
+  if (!isSame && from !== null && (await readLocation(recorded))?.home === home) {
+    const message = `The data folder ${dataDir} is a copy of ${recorded}; its database lies in ${home} and was not copied. Remove ${locationFile} from the copy to begin it anew.`;
+    throw new AppError('data_dir_unusable', message, { dataDir, recorded, home });
+  }
+  await writeLocation(dataDir, home);
+}
+
+async function insideOf(dataDir: string): Promise<string> {
+  return join(await realpath(dataDir), 'postgres');
 }
 
 async function clusterOf(home: string, dataDir: string): Promise<string | null> {
@@ -63,18 +88,26 @@ async function makeHome(
   await rmdir(inside);
   const home = join(await reachableRoot(account), `data-${crypto.randomUUID()}`);
   await makePrivateFolder(home, account);
-  await writeFile(
-    join(dataDir, locationFile),
-    `${JSON.stringify({ home, dataDir: resolve(dataDir) }, null, 2)}\n`,
-  );
+  await writeLocation(dataDir, home);
   log(`account ${account.name} cannot reach ${dataDir}: the database is put in ${home}`);
   return home;
 }
 
-async function readLocation(dataDir: string): Promise<string | null> {
+interface Location {
+  readonly home: string;
+  /** The data folder that it was made for. */
+  readonly dataDir: string;
+}
+
+async function readLocation(dataDir: string): Promise<Location | null> {
   const text = await readFile(join(dataDir, locationFile), 'utf8').catch(() => null);
   if (text === null) return null;
-  return (JSON.parse(text) as { home: string }).home;
+  return JSON.parse(text) as Location;
+}
+
+async function writeLocation(dataDir: string, home: string): Promise<void> {
+  const location: Location = { home, dataDir: await realpath(dataDir) };
+  await writeFile(join(dataDir, locationFile), `${JSON.stringify(location, null, 2)}\n`);
 }
 
 async function makePrivateFolder(path: string, account: ServerAccount | null): Promise<void> {

@@ -1,0 +1,116 @@
+import type { FollowOptions, IndexProgress } from '#indexer/follow/follow-options.ts';
+import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { CommandContext } from '#src/commands/command.ts';
+import { createProgress, type Progress } from '#src/commands/progress.ts';
+import type { OperationsParts } from './operations.ts';
+
+export type FollowerReports = Pick<
+  FollowOptions,
+  | 'onProgress'
+  | 'onCommit'
+  | 'onUndo'
+  | 'onStandby'
+  | 'onWaiting'
+  | 'onStatus'
+  | 'onDiskShort'
+  | 'onStep'
+  | 'onQueue'
+> & {
+  /** The bar is shown no more. */
+  readonly finish: () => void;
+};
+
+/** The same failure is a line of the log this often, not with every attempt. */
+const sameLineEveryMs = 60_000;
+
+/**
+ * What a follower tells, on its way to people: progress during a load, a line of the log a block at the tip, and one
+ * whenever it goes back, stands by or waits; measurements where there are some.
+ */
+export function followerReports(
+  { logger }: CommandContext,
+  operations: OperationsParts | null,
+): FollowerReports {
+  const log = logger.child({ part: 'follower' });
+  const bar = new Bar((fields) => log.info(fields, 'indexing'));
+  let state: FollowerStatus['state'] = 'syncing';
+  let waitingFor: string | null = null;
+  let waitLoggedAt = 0;
+  let queue = { waiting: 0, limit: 0 };
+  operations?.metrics.read({
+    name: 'satscribe_queue_length',
+    help: 'Things that wait in a queue',
+    labels: ['queue'],
+    values: () => [{ labels: { queue: 'blocks' }, value: queue.waiting }],
+  });
+  operations?.metrics.read({
+    name: 'satscribe_queue_limit',
+    help: 'Things that may wait in a queue at most',
+    labels: ['queue'],
+    values: () => [{ labels: { queue: 'blocks' }, value: queue.limit }],
+  });
+  return {
+    finish: () => bar.finish(),
+    onProgress: (progress) => {
+      if (state === 'syncing') bar.update(progress);
+    },
+    onCommit: ({ blocks, bytes, inscriptions, position }) => {
+      waitingFor = null;
+      operations?.metrics.countBlocks({ blocks, bytes, inscriptions });
+      if (state === 'syncing' || position.tip === null) return;
+      const { height, hash } = position.tip;
+      log.info({ height, hash: displayHash(hash), bytes, inscriptions }, 'block');
+    },
+    onUndo: (depth, height) => {
+      operations?.metrics.observeReorganisation(depth);
+      log.warn({ depth, height }, 'reorganisation: blocks are taken back down to this height');
+    },
+    onStandby: () => {
+      operations?.setStandby(true);
+      log.info('another process indexes into this database: standing by');
+    },
+    onWaiting: (problem, delayMs) => {
+      const now = performance.now();
+      if (problem.code === waitingFor && now - waitLoggedAt < sameLineEveryMs) return;
+      waitingFor = problem.code;
+      waitLoggedAt = now;
+      log.warn({ code: problem.code, reason: problem.message, delayMs: Math.round(delayMs) }, 'waiting');
+    },
+    onStatus: (status) => {
+      if (status.state !== state) log.info({ state: status.state, from: state }, 'follower');
+      state = status.state;
+      operations?.setStandby(false);
+      if (state !== 'syncing') bar.finish();
+    },
+    onDiskShort: ({ neededBytes, freeBytes, folder }) =>
+      log.warn(
+        { neededBytes, freeBytes, folder },
+        'the disk has less room than the blocks to come will take',
+      ),
+    onStep: (step, seconds) => operations?.metrics.observeStep(step, seconds),
+    onQueue: (waiting, limit) => {
+      queue = { waiting, limit };
+    },
+  };
+}
+
+/** One bar after the other: a load may come again, as after a long time without the node. */
+class Bar {
+  private readonly log: Parameters<typeof createProgress>[2];
+  private progress: Progress | null = null;
+
+  constructor(log: Parameters<typeof createProgress>[2]) {
+    this.log = log;
+  }
+
+  update(state: IndexProgress): void {
+    this.progress ??= createProgress(process.stderr, () => performance.now(), this.log);
+    this.progress.update(state);
+  }
+
+  finish(): void {
+    this.progress?.finish();
+    this.progress = null;
+  }
+}

@@ -1,0 +1,43 @@
+import { createServer } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/** Throws where nobody could listen there, before a long work that would be in vain. */
+export async function checkPort(host: string, port: number): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(listenError(error, host, port)));
+    server.listen(port, host, () => server.close(() => resolve()));
+  });
+}
+
+/** Listens, and gives the port: 0 takes a free one. Throws `port_in_use` or `address_unusable`. */
+export async function listen(
+  app: Pick<FastifyInstance, 'listen' | 'server'>,
+  host: string,
+  port: number,
+): Promise<number> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw listenError(error, host, port);
+  }
+  const address = app.server.address();
+  return address !== null && typeof address === 'object' ? address.port : port;
+}
+
+function listenError(error: unknown, host: string, port: number): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return new AppError('port_in_use', `Port ${port} of ${host} is in use.`, { host, port }, error);
+  }
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error;
+  const message = `It is not possible to listen on port ${port} of ${host}: ${(error as Error).message}`;
+  return new AppError('address_unusable', message, { host, port }, error);
+}
+
+/** All addresses (0.0.0.0, ::) are no address to open: the loopback one is among them. */
+export function addressOf(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openNodeSource } from '#indexer/source/node-source.ts';
+import type {
+  BlockRef,
+  BlockSource,
+  BufferPool,
+  Island,
+  SourceBlock,
+} from '#kernel/contracts/block-source.ts';
+import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { errorCodes } from '#kernel/errors/error-codes.ts';
+import type { Logger } from '#kernel/logger.ts';
+import { type BitcoinNode, connectNode } from '#kernel/node/bitcoin-node.ts';
+import type { NodeAuth, NodeSettings } from '#kernel/node/node-settings.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { CommandContext } from '#src/commands/command.ts';
+import type { Config } from '#src/config.ts';
+
+/** A node that is just being started is asked again soon; one that is down for the night costs little. */
+const firstDelayMs = 250;
+const longestDelayMs = 10_000;
+/** The same failure is a line of the log this often, not with every attempt. */
+const sameLineEveryMs = 60_000;
+
+export interface ConnectedNode {
+  readonly node: BitcoinNode;
+  readonly source: LiveBlockSource;
+}
+
+/** The node of the settings, there or not yet: it is looked for until it answers. */
+export interface NodeLink {
+  readonly url: string;
+  /** Settles when the node was found; rejects with what waiting cannot help (a wrong password, another network). */
+  readonly connected: Promise<ConnectedNode>;
+  /** Why it is not there; null: it was found, or nothing is known yet. */
+  readonly problem: () => AppError | null;
+  /** Since when it is not there. */
+  readonly problemSince: () => Date;
+  /** Throws `problem` while the node is not there. */
+  readonly rpc: NodeRpc;
+  /** Blocks by their hash, for answers that hold transactions; fails like `rpc` while the node is not there. */
+  blocks(network: NetworkName): BlockSource;
+}
+
+export interface NodeLinkOptions {
+  /** Refuse a node of another network; null: any. */
+  readonly network: NetworkName | null;
+  /** Told of each failed attempt, and with null when the node was found. */
+  readonly onProblem?: (problem: AppError | null) => void;
+}
+
+/** The node that the settings name, for messages: without user and password. */
+export function nodeSettings(config: Config, network: NetworkName | null): NodeSettings {
+  return {
+    rpcUrl: config.bitcoinRpcUrl,
+    restUrl: config.bitcoinRestUrl,
+    auth: nodeAuth(config),
+    zmq: config.bitcoinZmq,
+    network: network ?? config.network,
+  };
+}
+
+function nodeAuth({ bitcoinCookieFile, bitcoinRpcUser, bitcoinRpcPassword }: Config): NodeAuth {
+  if (bitcoinCookieFile !== undefined) return { kind: 'cookie', file: bitcoinCookieFile };
+  if (bitcoinRpcUser !== undefined && bitcoinRpcPassword !== undefined) {
+    return { kind: 'password', user: bitcoinRpcUser, password: bitcoinRpcPassword };
+  }
+  return { kind: 'none' };
+}
+
+/** Looks for the node until it is found, until something is wrong that waiting cannot help, or until the lifecycle ends. */
+export function linkNode(context: CommandContext, options: NodeLinkOptions): NodeLink {
+  const { config, lifecycle, logger } = context;
+  const log = logger.child({ part: 'node' });
+  const settings = nodeSettings(config, options.network);
+  let found: ConnectedNode | null = null;
+  let problem: AppError | null = null;
+  const since = new Date();
+  const report = (error: AppError | null): void => {
+    problem = error;
+    options.onProblem?.(error);
+  };
+  const connected = lifecycle.run('node connection', async (signal) => {
+    const node = await lookFor(settings, signal, log, report);
+    const source = openNodeSource(node);
+    found = { node, source };
+    lifecycle.add('node', () => source.close());
+    report(null);
+    logFacts(log, node);
+    return found;
+  });
+  // whoever waits for it is told; nobody may
+  connected.catch(() => undefined);
+  const reached = (): ConnectedNode => {
+    if (found !== null) return found;
+    throw (
+      problem ??
+      new AppError('node_unreachable', `The node at ${shown(config.bitcoinRpcUrl)} is still looked for.`)
+    );
+  };
+  const url = shown(config.bitcoinRpcUrl);
+  return {
+    url,
+    connected,
+    problem: () => problem,
+    problemSince: () => since,
+    rpc: {
+      url,
+      call: async <Result>(method: string, parameters?: readonly unknown[], callOptions?: CallOptions) =>
+        reached().node.rpc.call<Result>(method, parameters, callOptions),
+    },
+    blocks: (network) => blocksOf(url, network, reached),
+  };
+}
+
+async function lookFor(
+  settings: NodeSettings,
+  signal: AbortSignal,
+  log: Logger,
+  report: (problem: AppError) => void,
+): Promise<BitcoinNode> {
+  let lastCode: string | null = null;
+  let loggedAt = 0;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await connectNode(settings, { signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof AppError)) throw error;
+      report(error);
+      if (!errorCodes[error.code].retryable) throw error;
+      if (error.code !== lastCode || performance.now() - loggedAt >= sameLineEveryMs) {
+        lastCode = error.code;
+        loggedAt = performance.now();
+        log.warn({ code: error.code, reason: error.message }, 'waiting for the node');
+      }
+    }
+    const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempt, 10));
+    await sleep(delayMs * (0.5 + Math.random() / 2), undefined, { signal });
+  }
+}
+
+function logFacts(log: Logger, { name, facts }: BitcoinNode): void {
+  const { network, version, hasRest, spentOutputs, isInitialBlockDownload, pruneHeight, zmq } = facts;
+  log.info(
+    { network, version, hasRest, spentOutputs, isInitialBlockDownload, pruneHeight, zmq: [...zmq.keys()] },
+    `${name} was found`,
+  );
+  for (const line of facts.advice) log.warn(line);
+}
+
+function blocksOf(url: string, network: NetworkName, reached: () => ConnectedNode): BlockSource {
+  return {
+    name: `node ${url}`,
+    network,
+    trusted: true,
+    islands: async (): Promise<readonly Island[]> => reached().source.islands(),
+    refs: async (from?: number): Promise<readonly BlockRef[]> => reached().source.refs(from),
+    read: async (ref: BlockRef, signal?: AbortSignal, buffers?: BufferPool): Promise<SourceBlock> =>
+      reached().source.read(ref, signal, buffers),
+    // whoever follows the node closes it
+    close: () => Promise.resolve(),
+  };
+}
+
+/** An address without user and password. */
+function shown(address: string): string {
+  if (!URL.canParse(address)) return 'the address of BITCOIN_RPC_URL';
+  const url = new URL(address);
+  url.username = url.password = '';
+  return url.href.replace(/\/+$/u, '');
+}

@@ -1,0 +1,161 @@
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import { existingHome } from '#kernel/pg/embedded/server-place.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { CommandContext } from '#src/commands/command.ts';
+import { announceWaiting } from './announce.ts';
+import { indexBlocks, openBlocks } from './blocks.ts';
+import { caughtUp } from './catch-up.ts';
+import { awaitDatabase, type Database, isAnythingIndexed, networkOf, openDatabase } from './database.ts';
+import { type HttpParts, serveHttp } from './http.ts';
+import { linkNode, type NodeLink } from './node.ts';
+import { type OperationsParts, openOperations } from './operations.ts';
+import { serveWhileWaiting } from './waiting.ts';
+
+/**
+ * Whoever starts the service may wait for `ready`: after a restart that is a few blocks later. Nobody waits hours for a first
+ * sync, so `ready` comes after this time at the latest; /health/ready tells the rest.
+ */
+const readyWaitMs = 15_000;
+
+/** What is indexed stays good and is served on; what comes needs a person. */
+const servesOnAfter: readonly ErrorCode[] = [
+  'block_unavailable',
+  'block_truncated',
+  'block_oversized',
+  'block_corrupt',
+  'block_not_linked',
+  'spent_outputs_mismatch',
+  'node_refused',
+  'node_pruned',
+  'node_call_failed',
+];
+
+/** Indexes a folder of blocks and serves what is indexed. Gives the address once the folder is indexed. */
+export async function serveFolder(
+  context: CommandContext,
+  dir: string,
+  tip: string | undefined,
+): Promise<{ address: string }> {
+  const { config } = context;
+  const source = await openBlocks(context, dir, tip);
+  if (config.network !== undefined) checkNetwork(source.name, source.network, config.network);
+  const database = config.role === 'api' ? await awaitDatabase(context) : await openDatabase(context, 'own');
+  const operations = openOperations(context, database);
+  const { network } = source;
+  // questions are answered while blocks come in
+  const { address } = await serveHttp(context, { database, network, operations, blocks: source, node: null });
+  if (config.role !== 'api')
+    await servingOn(context, database, () => index(context, database, source, operations));
+  return { address };
+}
+
+/** Follows the node of the settings and serves what is indexed, also while there is no node. */
+export async function serveNode(context: CommandContext): Promise<{ address: string }> {
+  const { config, health, lifecycle } = context;
+  // where nothing was ever indexed nothing is made before there is a node to index from
+  const isNew = config.databaseUrl === undefined && (await existingHome(config.dataDir)) === null;
+  const early = isNew ? null : await openDatabase(context, 'own');
+  const known = early === null ? null : await networkOf(early);
+  if (known !== null && config.network !== undefined) checkNetwork('NETWORK', config.network, known);
+  const link = linkNode(context, {
+    network: known,
+    onProblem: (problem) => health.report('node', problem),
+  });
+  const { network, port } = await networkToServe(context, link, known);
+  const database = early ?? (await openDatabase(context, 'own'));
+  const operations = openOperations(context, database);
+  const parts: HttpParts = { database, network, operations, blocks: link.blocks(network), node: link.rpc };
+  const { address } = await serveHttp(context, parts, port);
+  const follow = async (): Promise<void> => {
+    const { source } = await announceWaiting(context, operations.pool, link);
+    await index(context, database, source, operations);
+  };
+  const following = servingOn(context, database, follow);
+  following.catch((error: unknown) => lifecycle.fail(error));
+  await Promise.race([caughtUp(operations, readyWaitMs, lifecycle.signal), following]);
+  return { address };
+}
+
+/** Answers questions from a database that another process indexes into. */
+export async function serveApi(context: CommandContext): Promise<{ address: string }> {
+  const { config } = context;
+  const database = await awaitDatabase(context);
+  const operations = openOperations(context, database);
+  let network = await networkOf(database);
+  let { port } = config;
+  if (network === null) {
+    const waited = await serveWhileWaiting(context, () => awaitNetwork(context, database));
+    ({ value: network, port } = waited);
+  }
+  if (config.network !== undefined) checkNetwork('NETWORK', config.network, network);
+  // what needs the node says so while it is not there; answers from the index do not need it
+  const link = linkNode(context, { network });
+  const parts: HttpParts = { database, network, operations, blocks: link.blocks(network), node: link.rpc };
+  return serveHttp(context, parts, port);
+}
+
+async function index(
+  context: CommandContext,
+  database: Database,
+  source: BlockSource,
+  operations: OperationsParts,
+): Promise<void> {
+  await indexBlocks(context, database, { source, operations });
+}
+
+/** Where something is indexed already, an error of what comes next does not end the service: it is told in /health/ready. */
+async function servingOn(
+  context: CommandContext,
+  database: Database,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const { config, health, lifecycle, logger } = context;
+    if (lifecycle.signal.aborted) return;
+    const isKnown = error instanceof AppError && servesOnAfter.includes(error.code);
+    // who only indexes has nothing left to do; whoever supervises it starts it again
+    if (!isKnown || config.role === 'indexer' || !(await isAnythingIndexed(database))) throw error;
+    health.report('indexing', error);
+    logger.error({ code: error.code, err: error }, 'indexing has ended; what is indexed is served');
+  }
+}
+
+/** The network of what is indexed, or of the node, which is waited for where nothing is. */
+async function networkToServe(
+  context: CommandContext,
+  link: NodeLink,
+  known: NetworkName | null,
+): Promise<{ network: NetworkName; port: number }> {
+  if (known !== null) return { network: known, port: context.config.port };
+  const { value, port } = await serveWhileWaiting(context, () => link.connected);
+  return { network: value.node.facts.network, port };
+}
+
+async function awaitNetwork(context: CommandContext, database: Database): Promise<NetworkName> {
+  const { health, lifecycle, logger } = context;
+  logger.info('waiting for the process that indexes: nothing is indexed yet');
+  health.report('database', new AppError('nothing_indexed', 'Nothing is indexed yet.'));
+  for (;;) {
+    const network = await networkOf(database);
+    if (network !== null) {
+      health.report('database', null);
+      return network;
+    }
+    await lifecycle.pause(lookEveryMs);
+  }
+}
+
+/** What is waited for takes a node to answer: seconds matter to nobody. */
+const lookEveryMs = 1000;
+
+function checkNetwork(what: string, given: NetworkName, expected: NetworkName): void {
+  if (given === expected) return;
+  throw new AppError('network_mismatch', `${what} is of ${given}, and ${expected} is served here.`, {
+    given,
+    expected,
+  });
+}

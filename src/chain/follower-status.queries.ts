@@ -1,0 +1,69 @@
+import type pg from 'pg';
+import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
+import { type ErrorCode, errorCodes } from '#kernel/errors/error-codes.ts';
+
+interface StatusRow {
+  state: FollowerStatus['state'];
+  source: string;
+  source_height: number | null;
+  source_hash: Buffer | null;
+  problem_code: string | null;
+  problem_message: string | null;
+  problem_since: Date | null;
+  updated_at: Date;
+  tip_time: number | null;
+  age_seconds: number;
+  now: Date;
+}
+
+/** What the indexing process last said, beside what only the database knows. */
+export interface FollowerReport {
+  /** Null: none has said anything since the database was made, or since it crashed. */
+  readonly status: FollowerStatus | null;
+  /** Seconds since `updatedAt`, by the clock of the database: those of two machines may differ. */
+  readonly ageSeconds: number | null;
+  /** Time of the indexed tip, in Unix seconds as its header says; null: nothing is indexed. */
+  readonly tipTime: number | null;
+  /** By the clock of the database. */
+  readonly now: Date;
+}
+
+/** What follows the chain, and how long ago it said so. One statement. */
+export async function readFollowerReport(client: pg.ClientBase): Promise<FollowerReport> {
+  const { rows } = await client.query<StatusRow>(
+    `SELECT status.state, status.source, status.source_height, status.source_hash, status.problem_code,
+            status.problem_message, status.problem_since, status.updated_at,
+            extract(epoch FROM clock_timestamp() - status.updated_at)::float8 AS age_seconds,
+            tip.time AS tip_time, clock_timestamp() AS now
+       FROM (VALUES (1)) AS one
+       LEFT JOIN chain.follower_status AS status ON true
+       LEFT JOIN LATERAL (SELECT time FROM chain.blocks ORDER BY height DESC LIMIT 1) AS tip ON true`,
+  );
+  const row = rows[0];
+  if (row === undefined) throw new Error('a row of constants is always there');
+  const said = row.updated_at !== null;
+  return {
+    status: said ? statusOf(row) : null,
+    ageSeconds: said ? row.age_seconds : null,
+    tipTime: row.tip_time,
+    now: row.now,
+  };
+}
+
+function statusOf(row: StatusRow): FollowerStatus {
+  const { source_height: height, source_hash: hash, problem_code: code } = row;
+  return {
+    state: row.state,
+    source: row.source,
+    sourceTip: height === null || hash === null ? null : { height, hash },
+    problem:
+      code === null || !isErrorCode(code)
+        ? null
+        : { code, message: row.problem_message ?? '', since: row.problem_since ?? row.updated_at },
+    updatedAt: row.updated_at,
+  };
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCodes, code);
+}

@@ -1,0 +1,38 @@
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Problem } from '#kernel/health.ts';
+import { limits } from './limits.ts';
+
+export interface WaitingDependencies {
+  readonly logger: FastifyBaseLogger;
+  /** What is waited for. */
+  readonly problems: () => readonly Problem[];
+}
+
+const nothingKnown = 'This service is starting.';
+
+/**
+ * Answers while there is nothing to serve yet, because it is not known of which network: it lives, it is not ready, and why.
+ * Supervisors and load balancers see a process that waits, not one that is gone.
+ */
+export function buildWaitingApp({ logger, problems }: WaitingDependencies): FastifyInstance {
+  const app = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestTimeoutMs,
+    forceCloseConnections: true,
+  });
+  app.server.maxConnections = limits.connections;
+  app.get('/health/live', async (_request, reply) =>
+    reply.header('cache-control', 'no-store').send({ status: 'ok' }),
+  );
+  app.setNotFoundHandler(async (_request, reply) => {
+    const reasons = problems().map(({ since, ...rest }) => ({ ...rest, since: since.toISOString() }));
+    return reply
+      .code(503)
+      .header('cache-control', 'no-store')
+      .header('retry-after', '5')
+      .send({ status: 'error', reason: reasons[0]?.message ?? nothingKnown, reasons, height: null });
+  });
+  return app;
+}

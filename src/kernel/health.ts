@@ -1,0 +1,32 @@
+import type { AppError } from './errors/app-error.ts';
+import type { ErrorCode } from './errors/error-codes.ts';
+
+/** What keeps a part of this process from its work. */
+export interface Problem {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly since: Date;
+}
+
+/** What the parts of a process say of themselves, for `/health/ready`. */
+export interface Health {
+  /** A part cannot work, by this error; null: it works again. The same code again keeps its `since`. */
+  report(part: string, error: AppError | null): void;
+  /** In the order in which they began. */
+  problems(): readonly Problem[];
+}
+
+export function createHealth(now: () => Date = () => new Date()): Health {
+  const byPart = new Map<string, Problem>();
+  return {
+    report: (part, error) => {
+      if (error === null) {
+        byPart.delete(part);
+        return;
+      }
+      const since = byPart.get(part)?.code === error.code ? byPart.get(part)?.since : undefined;
+      byPart.set(part, { code: error.code, message: error.message, since: since ?? now() });
+    },
+    problems: () => [...byPart.values()].toSorted((a, b) => a.since.getTime() - b.since.getTime()),
+  };
+}

@@ -1,0 +1,117 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Parts of a block's way whose time is measured. */
+export const pipelineSteps = ['fetch', 'parse', 'ledger', 'write', 'undo'] as const;
+export type PipelineStep = (typeof pipelineSteps)[number];
+
+/** What is asked for when the metrics are read, e.g. the length of a queue. A reading that fails leaves the value out. */
+export interface Reading {
+  readonly name: string;
+  readonly help: string;
+  /** Names of the labels; absent: none. */
+  readonly labels?: readonly string[];
+  readonly values: () => Promise<readonly ReadValue[]> | readonly ReadValue[];
+}
+
+export interface ReadValue {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface HttpRequest {
+  readonly method: string;
+  /** The pattern of the route, never the path: labels must be few. */
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+/** The measurements of a process. Names, types and labels: docs/operating.md, "Metrics". */
+export interface Metrics {
+  observeStep(step: PipelineStep, seconds: number): void;
+  /** Of a commit. */
+  countBlocks(done: { readonly blocks: number; readonly bytes: number; readonly inscriptions: number }): void;
+  /** A reorganisation that took back so many blocks. */
+  observeReorganisation(depthBlocks: number): void;
+  observeRequest(request: HttpRequest): void;
+  /** Adds gauges that are read when somebody asks. */
+  read(reading: Reading): void;
+  /** The text of all, and its content type. */
+  render(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+/** From a block of transfers at the tip (a millisecond) to a batch of a first sync (seconds). */
+const stepBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** From a look-up (a millisecond) to the time limit of a statement (30 s). */
+const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** Of usual reorganisations (one or two), of rare ones, and of those that a person should look at. */
+const depthBuckets = [1, 2, 3, 6, 10, 25, 100, 1000];
+
+/** Metrics with a registry of their own. Those of the process and of Node keep the names that dashboards know. */
+export function createMetrics(onReadError: (name: string, error: unknown) => void): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const steps = new Histogram({
+    name: 'satscribe_step_duration_seconds',
+    help: "Time of a step of a block's way, or of a batch's",
+    labelNames: ['step'],
+    buckets: stepBuckets,
+    registers,
+  });
+  // a step that has not happened yet is a row of zeros, not a hole in a dashboard
+  for (const step of pipelineSteps) steps.zero({ step });
+  const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
+  const blocks = counter('satscribe_blocks_applied_total', 'Blocks that were applied and committed');
+  const bytes = counter('satscribe_block_bytes_total', 'Bytes of raw blocks that were applied');
+  const inscriptions = counter('satscribe_inscriptions_indexed_total', 'Inscriptions that were indexed');
+  const depth = new Histogram({
+    name: 'satscribe_reorganisation_depth_blocks',
+    help: 'Blocks that a reorganisation took back',
+    buckets: depthBuckets,
+    registers,
+  });
+  const requests = new Histogram({
+    name: 'satscribe_http_request_duration_seconds',
+    help: 'Time from the head of a request until its answer was sent',
+    labelNames: ['method', 'route', 'status'],
+    buckets: requestBuckets,
+    registers,
+  });
+  return {
+    observeStep: (step, seconds) => steps.observe({ step }, seconds),
+    countBlocks: (done) => {
+      blocks.inc(done.blocks);
+      bytes.inc(done.bytes);
+      inscriptions.inc(done.inscriptions);
+    },
+    observeReorganisation: (depthBlocks) => depth.observe(depthBlocks),
+    observeRequest: ({ method, route, status, seconds }) =>
+      requests.observe({ method, route, status: String(status) }, seconds),
+    read: (reading) => addReading(registry, reading, onReadError),
+    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  };
+}
+
+function addReading(
+  registry: Registry,
+  { name, help, labels, values }: Reading,
+  onReadError: (name: string, error: unknown) => void,
+): void {
+  const gauge: Gauge = new Gauge({
+    name,
+    help,
+    labelNames: [...(labels ?? [])],
+    registers: [registry],
+    collect: async () => {
+      gauge.reset();
+      // a gauge without labels is 0 after a reset, which would be a value that nobody measured
+      if (labels === undefined) gauge.remove();
+      try {
+        for (const { labels: of, value } of await values()) gauge.set({ ...of }, value);
+      } catch (error) {
+        onReadError(name, error);
+      }
+    },
+  });
+}

@@ -1,0 +1,192 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { createHealth } from '#kernel/health.ts';
+import { blockHashOf } from '#test/support/chain-rows.ts';
+import { createHttpApp, type HttpApp, type HttpAppOptions } from '#test/support/http-app.ts';
+
+let http: HttpApp | null = null;
+
+afterEach(async () => {
+  await http?.close();
+  http = null;
+});
+
+const blocks = [
+  { height: 0, rows: [{ name: 'a', body: 'text' }] },
+  { height: 1, rows: [{ name: 'b', metadata: '{"a":1}' }, { name: 'c' }] },
+];
+
+async function open(options: HttpAppOptions = {}): Promise<HttpApp> {
+  http = await createHttpApp(blocks, options);
+  return http;
+}
+
+/** What the process that indexes says. */
+async function say(
+  { database }: HttpApp,
+  {
+    state = 'following',
+    source = 'node http://127.0.0.1:8332',
+    height = 1,
+    seconds = 0,
+    code = null as string | null,
+  },
+): Promise<void> {
+  await database.pool.query('DELETE FROM chain.follower_status');
+  await database.pool.query(
+    `INSERT INTO chain.follower_status (state, source, source_height, source_hash, problem_code, problem_message,
+       problem_since, updated_at)
+     VALUES ($1, $2, $3, $4, $5::text, CASE WHEN $5::text IS NULL THEN NULL ELSE 'It said why.' END,
+       CASE WHEN $5::text IS NULL THEN NULL::timestamptz ELSE '2026-11-21T10:00:00Z' END, now() - make_interval(secs => $6))`,
+    [state, source, height, Buffer.alloc(32, 7), code, seconds],
+  );
+}
+
+interface Ready {
+  readonly status: string;
+  readonly reason?: string;
+  readonly reasons?: readonly {
+    readonly code: string;
+    readonly message: string;
+    readonly since: string | null;
+  }[];
+}
+
+async function ready({ app }: HttpApp): Promise<{ status: number; body: Ready }> {
+  const answer = await app.inject('/health/ready');
+  expect(answer.headers['cache-control']).toBe('no-store');
+  return { status: answer.statusCode, body: answer.json<Ready>() };
+}
+
+describe('/health/ready', () => {
+  it('is ok at the tip, and says where that is', async () => {
+    const running = await open();
+    await say(running, {});
+    expect(await ready(running)).toEqual({
+      status: 200,
+      body: {
+        status: 'ok',
+        role: 'all',
+        state: 'following',
+        height: 1,
+        sourceHeight: 1,
+        lagBlocks: 0,
+        lagSeconds: 0,
+      },
+    });
+  });
+
+  it('says why it is not: the problem of the indexer, its silence, the lag', async () => {
+    const running = await open();
+    await say(running, { state: 'waiting', code: 'node_unreachable' });
+    expect(await ready(running)).toMatchObject({
+      status: 503,
+      body: {
+        status: 'error',
+        reason: 'It said why.',
+        reasons: [{ code: 'node_unreachable', message: 'It said why.', since: '2026-11-21T10:00:00.000Z' }],
+        state: 'waiting',
+        height: 1,
+      },
+    });
+    await say(running, { seconds: 61 });
+    expect((await ready(running)).body.reasons?.map(({ code }) => code)).toEqual(['indexer_gone']);
+    await say(running, { height: 5 });
+    expect(await ready(running)).toMatchObject({
+      status: 503,
+      body: { reasons: [{ code: 'index_behind' }], sourceHeight: 5, lagBlocks: 4 },
+    });
+  });
+
+  it('says what a part of this process reports, until it works again', async () => {
+    const health = createHealth();
+    const running = await open({ operations: { health } });
+    await say(running, { source: 'folder ./x', state: 'ended' });
+    health.report('indexing', new AppError('block_corrupt', 'Block 2 is corrupt.'));
+    expect(await ready(running)).toMatchObject({ status: 503, body: { reason: 'Block 2 is corrupt.' } });
+    health.report('indexing', null);
+    expect(await ready(running)).toMatchObject({ status: 200 });
+  });
+
+  it('is ok for a process that stands by, whatever the other one says', async () => {
+    const running = await open({ operations: { role: 'indexer', standsBy: () => true } });
+    await say(running, { state: 'waiting', code: 'node_unreachable', seconds: 100 });
+    expect(await ready(running)).toMatchObject({ status: 200, body: { state: 'standby', role: 'indexer' } });
+  });
+});
+
+describe('/status', () => {
+  it("has ord's keys, and what is followed in an object of its own", async () => {
+    const running = await open({ operations: { version: '1.2.3', startedAt: new Date(Date.now() - 5000) } });
+    await say(running, { height: 3 });
+    const answer = await running.app.inject('/status');
+    expect(answer.headers['x-indexed-height']).toBe('1');
+    const body = answer.json<Record<string, unknown>>();
+    const hash = Buffer.from(blockHashOf(1)).reverse().toString('hex');
+    expect(body).toMatchObject({
+      chain: 'regtest',
+      height: 1,
+      inscriptions: 3,
+      inscription_index: true,
+      json_api: true,
+      sat_index: false,
+      rune_index: false,
+      unrecoverably_reorged: false,
+      satscribe: {
+        version: '1.2.3',
+        role: 'all',
+        tip: { height: 1, hash },
+        tipHash: hash,
+        blocks: 2,
+        islands: 1,
+        source: { state: 'following', tip: { height: 3, hash: '07'.repeat(32) }, problem: null },
+        lag: { blocks: 2 },
+        problems: [],
+        search: { engine: 'postgres' },
+      },
+    });
+    expect((body['uptime'] as { secs: number }).secs).toBeGreaterThanOrEqual(5);
+    expect(Date.parse(String(body['started']))).toBeLessThan(Date.now());
+  });
+
+  it('is there before anything is indexed', async () => {
+    http = await createHttpApp([]);
+    const answer = await http.app.inject('/status');
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toMatchObject({
+      height: null,
+      inscriptions: 0,
+      satscribe: { tip: null, source: null, lag: null },
+    });
+  });
+});
+
+describe('/metrics', () => {
+  it('counts requests by the pattern of their route, not by their path', async () => {
+    const { app } = await open();
+    for (const path of ['/block/0', '/block/1', '/nowhere/1', '/nowhere/2', '/search?text=a'])
+      await app.inject({ url: path, headers: { accept: 'application/json' } });
+    const answer = await app.inject('/metrics');
+    expect(answer.headers['content-type']).toContain('text/plain');
+    const counts = answer.body
+      .split('\n')
+      .filter((line) => line.startsWith('satscribe_http_request_duration_seconds_count'));
+    expect(counts.join('\n')).toContain('route="/search",status="200"} 1');
+    expect(counts.join('\n')).toContain('route="none",status="404"} 2');
+    expect(counts.join('\n')).not.toContain('/block/0');
+    expect(counts).toHaveLength(3);
+  });
+});
+
+describe('a process that only indexes', () => {
+  it('answers for itself, and has no API', async () => {
+    const { app } = await open({ operations: { role: 'indexer' } });
+    for (const path of ['/health/live', '/metrics', '/status'])
+      expect((await app.inject(path)).statusCode).toBe(200);
+    expect((await app.inject('/content/0')).statusCode).toBe(404);
+    expect((await app.inject('/search?text=a')).json()).toEqual({
+      status: 'error',
+      error: 'there is no /search',
+    });
+  });
+});

@@ -1,0 +1,21 @@
+import type pg from 'pg';
+import type { Operations } from '#http/operations.ts';
+import { createHealth } from '#kernel/health.ts';
+import { createMetrics } from '#kernel/metrics.ts';
+
+/** What the HTTP side tells of its process, for an app of a test on its own database. */
+export function testOperations(pool: pg.Pool, given: Partial<Operations> = {}): Operations {
+  return {
+    version: '0.0.0-test',
+    role: 'all',
+    startedAt: new Date(),
+    health: createHealth(),
+    metrics: createMetrics((name, error) => {
+      throw new Error(`${name} could not be read`, { cause: error });
+    }),
+    pool,
+    lagMaxBlocks: 3,
+    standsBy: () => false,
+    ...given,
+  };
+}

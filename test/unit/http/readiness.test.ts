@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { indexerSilenceMaxSeconds, unreadyReasons } from '#http/readiness.ts';
+import { lagOf, type Standing } from '#http/standing.ts';
+import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
+
+const hash = new Uint8Array(32);
+const now = new Date('2026-11-21T12:00:00Z');
+const nowSeconds = now.getTime() / 1000;
+
+interface Given {
+  readonly height?: number | null;
+  readonly source?: number | null;
+  readonly status?: Partial<FollowerStatus> | null;
+  readonly ageSeconds?: number;
+}
+
+function standing({ height = 10, source = 10, status = {}, ageSeconds = 1 }: Given): Standing {
+  const tip = height === null ? null : { height, hash, undoEpoch: 0 };
+  const said: FollowerStatus | null =
+    status === null
+      ? null
+      : {
+          state: 'following',
+          source: 'node http://127.0.0.1:8332',
+          sourceTip: source === null ? null : { height: source, hash },
+          problem: null,
+          updatedAt: new Date(now.getTime() - ageSeconds * 1000),
+          ...status,
+        };
+  const report = {
+    status: said,
+    ageSeconds: said === null ? null : ageSeconds,
+    tipTime: height === null ? null : nowSeconds - 900,
+    now,
+  };
+  return { ...report, tip, lag: lagOf(tip, report) };
+}
+
+const codes = (given: Given, lagMaxBlocks = 3): string[] =>
+  unreadyReasons(standing(given), [], { lagMaxBlocks }).map(({ code }) => code);
+
+describe('a process is ready', () => {
+  it('at the tip of its source, and a few blocks behind it', () => {
+    expect(codes({})).toEqual([]);
+    expect(codes({ source: 13 })).toEqual([]);
+  });
+
+  it('above the tip of a source, which a reorganisation may be about to shorten', () => {
+    expect(codes({ source: 8 })).toEqual([]);
+  });
+
+  it('with a folder that is indexed to its end, however long ago', () => {
+    const status = { source: 'folder ./samples/regtest', state: 'ended' as const };
+    expect(codes({ status, ageSeconds: 1e6 })).toEqual([]);
+  });
+});
+
+describe('a process is not ready', () => {
+  it('more blocks behind than the bound', () => {
+    expect(codes({ source: 14 })).toEqual(['index_behind']);
+    expect(codes({ source: 11 }, 0)).toEqual(['index_behind']);
+    const [reason] = unreadyReasons(standing({ source: 14 }), [], { lagMaxBlocks: 3 });
+    expect(reason?.message).toBe('4 blocks behind node http://127.0.0.1:8332, at height 10.');
+  });
+
+  it('with nothing indexed', () => {
+    expect(codes({ height: null, source: 5 })).toEqual(['nothing_indexed']);
+  });
+
+  it('when the process that indexes is gone, or never was', () => {
+    expect(codes({ ageSeconds: indexerSilenceMaxSeconds })).toEqual([]);
+    expect(codes({ ageSeconds: indexerSilenceMaxSeconds + 1 })).toEqual(['indexer_gone']);
+    expect(codes({ status: { state: 'ended' } })).toEqual(['indexer_gone']);
+    expect(codes({ status: null })).toEqual(['indexer_gone']);
+  });
+
+  it('while the follower has a problem, and says since when', () => {
+    const problem = { code: 'node_unreachable' as const, message: 'No answer.', since: now };
+    const [reason, ...more] = unreadyReasons(standing({ status: { state: 'waiting', problem } }), [], {
+      lagMaxBlocks: 3,
+    });
+    expect(reason).toEqual(problem);
+    expect(more).toEqual([]);
+  });
+
+  it('with a problem of its own, which is told once', () => {
+    const problem = { code: 'block_corrupt' as const, message: 'Block 7 is corrupt.', since: now };
+    expect(
+      unreadyReasons(standing({ status: { problem } }), [problem], { lagMaxBlocks: 3 }).map(
+        ({ code }) => code,
+      ),
+    ).toEqual(['block_corrupt']);
+  });
+});
+
+describe('the lag', () => {
+  it('is the age of the tip while there are newer blocks, and nothing at the tip', () => {
+    expect(standing({ source: 12 }).lag).toEqual({ blocks: 2, seconds: 900 });
+    expect(standing({}).lag).toEqual({ blocks: 0, seconds: 0 });
+    expect(standing({ height: null, source: 4 }).lag).toEqual({ blocks: 5, seconds: 0 });
+  });
+
+  it('is not known where the tip of the source is not', () => {
+    expect(standing({ source: null }).lag).toBeNull();
+    expect(standing({ status: null }).lag).toBeNull();
+  });
+});
