@@ -327,6 +327,97 @@ CREATE TABLE chain.state (
   CONSTRAINT state_tip_hash_check CHECK ((length(tip_hash) = 32))
 );
 
+CREATE VIEW chain.pending_inscriptions AS
+ SELECT i."position",
+    i.index,
+    i.txid,
+    i.input,
+    i.content_type,
+    i.sha256,
+    i.variant,
+    i.text,
+    i.body,
+    i.folded,
+    i.decoded_sha256,
+    i.decoded_length,
+    i.metadata_json,
+    i.metadata_folded,
+    i.content_encoding,
+    i.metaprotocol,
+    i.delegate,
+    i.claimed_parents,
+    i.place,
+    i.vout,
+    i.sat_offset,
+    i.value,
+    i.script,
+    t.first_seen,
+    t.fee,
+    t.vsize,
+    t.replaces,
+    t.block_height
+   FROM chain.mempool_inscriptions i
+     JOIN chain.pending_transactions t USING ("position")
+  WHERE NOT (EXISTS ( SELECT
+           FROM chain.inscriptions x
+          WHERE x.txid = i.txid AND x.index = i.index));
+
+CREATE VIEW chain.pending_state AS
+ SELECT one,
+    revision,
+    state,
+    source,
+    transactions,
+    kept,
+    left_out,
+    kept_bytes,
+    problem,
+    since,
+    updated_at
+   FROM chain.mempool_state
+  WHERE state = 'following'::text AND updated_at > (now() - '00:01:00'::interval);
+
+CREATE VIEW chain.pending_transactions AS
+ SELECT txid,
+    "position",
+    first_seen,
+    fee,
+    vsize,
+    replaces,
+    block_height,
+    block_hash
+   FROM chain.mempool_transactions t
+  WHERE (EXISTS ( SELECT
+           FROM chain.pending_state)) AND NOT (EXISTS ( SELECT
+           FROM chain.blocks b
+          WHERE b.height = t.block_height AND b.hash = t.block_hash));
+
+CREATE VIEW chain.pending_transfers AS
+ SELECT m."position",
+    m.inscription_txid,
+    m.inscription_index,
+    m.txid,
+    m.from_txid,
+    m.from_vout,
+    m.from_offset,
+    m.from_script,
+    m.place,
+    m.vout,
+    m.sat_offset,
+    m.value,
+    m.script,
+    t.first_seen,
+    t.fee,
+    t.vsize,
+    t.replaces,
+    t.block_height
+   FROM chain.mempool_transfers m
+     JOIN chain.pending_transactions t USING ("position")
+  WHERE NOT (EXISTS ( SELECT
+           FROM chain.inscriptions x
+             JOIN chain.locations l USING (key)
+          WHERE x.txid = m.inscription_txid AND x.index = m.inscription_index AND l.txid = m.txid));
+
 CREATE SCHEMA service;
 
 CREATE TABLE service.instance (

@@ -41,6 +41,7 @@ async function dump(client: pg.Client): Promise<string> {
     parts.push(...(await lines(client, routinesSql, schema)));
     for (const table of await lines(client, tablesSql, schema))
       parts.push(await dumpTable(client, schema, table));
+    parts.push(...(await lines(client, viewsSql, schema)));
   }
   return `${parts.join('\n\n')}\n`;
 }
@@ -73,6 +74,10 @@ async function lines(client: pg.Client, sql: string, parameter: string): Promise
 const tablesSql = `
   SELECT relname AS line FROM pg_class
   WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p') AND relname <> 'migrations' ORDER BY relname`;
+
+const viewsSql = `
+  SELECT format(E'CREATE VIEW %s AS\\n%s', oid::regclass, pg_get_viewdef(oid, true)) AS line FROM pg_class
+  WHERE relnamespace = $1::regnamespace AND relkind = 'v' ORDER BY relname`;
 
 const columnsSql = `
   SELECT concat_ws(' ', quote_ident(a.attname), format_type(a.atttypid, a.atttypmod),

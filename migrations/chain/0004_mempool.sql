@@ -103,3 +103,28 @@ CREATE UNLOGGED TABLE chain.mempool_departures (
   left_at timestamptz NOT NULL
 );
 CREATE INDEX mempool_departures_txid ON chain.mempool_departures (txid);
+
+-- What readers see, in any snapshot: nothing where nobody has followed for a minute, and no transaction both pending and
+-- indexed, however far the follower of blocks and that of the mempool are apart.
+CREATE VIEW chain.pending_state AS
+  SELECT * FROM chain.mempool_state
+   WHERE state = 'following' AND updated_at > now() - interval '60 seconds';
+
+CREATE VIEW chain.pending_transactions AS
+  SELECT t.* FROM chain.mempool_transactions AS t
+   WHERE EXISTS (SELECT FROM chain.pending_state)
+     AND NOT EXISTS (SELECT FROM chain.blocks AS b WHERE b.height = t.block_height AND b.hash = t.block_hash);
+
+CREATE VIEW chain.pending_inscriptions AS
+  SELECT i.*, t.first_seen, t.fee, t.vsize, t.replaces, t.block_height
+    FROM chain.mempool_inscriptions AS i
+    JOIN chain.pending_transactions AS t USING (position)
+   WHERE NOT EXISTS (SELECT FROM chain.inscriptions AS x WHERE x.txid = i.txid AND x.index = i.index);
+
+CREATE VIEW chain.pending_transfers AS
+  SELECT m.*, t.first_seen, t.fee, t.vsize, t.replaces, t.block_height
+    FROM chain.mempool_transfers AS m
+    JOIN chain.pending_transactions AS t USING (position)
+   WHERE NOT EXISTS (
+     SELECT FROM chain.inscriptions AS x JOIN chain.locations AS l USING (key)
+      WHERE x.txid = m.inscription_txid AND x.index = m.inscription_index AND l.txid = m.txid);
