@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type ErrorCode, errorCodes } from '#kernel/errors/error-codes.ts';
 
@@ -55,11 +54,15 @@ export class Retry {
   }
 }
 
-async function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await delay(pauseMs, undefined, signal === undefined ? {} : { signal });
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw error;
-  }
+/** Ends early where the signal is aborted: the next attempt sees it. */
+function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, pauseMs);
+    signal?.addEventListener('abort', end, { once: true });
+  });
 }

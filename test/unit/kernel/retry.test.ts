@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { Retry } from '#kernel/retry.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const unreachable = new AppError('node_unreachable', 'gone');
+
+/** Runs work that fails so often, and gives the pauses between its attempts. */
+async function pausesOf(retry: Retry, failures: number, error: Error = unreachable): Promise<number[]> {
+  const times: number[] = [];
+  const done = retry.run(async (attempt) => {
+    times.push(performance.now());
+    if (attempt <= failures) throw error;
+    return Promise.resolve();
+  });
+  done.catch(() => undefined);
+  await vi.runAllTimersAsync();
+  await done;
+  return times.slice(1).map((time, index) => Math.round(time - (times[index] as number)));
+}
+
+test('waits twice as long after each failure, up to a limit', async () => {
+  const retry = new Retry({ budgetMs: 60_000, firstPauseMs: 100, pauseMaxMs: 600, random: () => 0.5 });
+  expect(await pausesOf(retry, 5)).toEqual([50, 100, 200, 300, 300]);
+});
+
+test('waits a random part of the pause', async () => {
+  let turn = 0;
+  const random = (): number => [0.5, 0, 0.25][turn++] as number;
+  const retry = new Retry({ budgetMs: 60_000, firstPauseMs: 100, random });
+  expect((await pausesOf(retry, 3)).map((pause) => Math.round(pause / 10) * 10)).toEqual([50, 0, 100]);
+});
+
+test('gives up with the last failure when the budget is spent', async () => {
+  const onRetry = vi.fn();
+  const retry = new Retry({ budgetMs: 1000, firstPauseMs: 100, random: () => 0.999_999, onRetry });
+  await expect(pausesOf(retry, 1000)).rejects.toBe(unreachable);
+  expect(onRetry).toHaveBeenCalledTimes(3);
+});
+
+test.each([
+  new AppError('node_refused', 'wrong password'),
+  new AppError('network_mismatch', 'another network'),
+  new AppError('node_pruned', 'gone for good'),
+  new Error('a broken invariant'),
+])('does not try again after $message', async (error) => {
+  await expect(pausesOf(new Retry({ budgetMs: 60_000 }), 1, error)).rejects.toBe(error);
+});
+
+test('tries codes again, or not, as it is told', async () => {
+  const truncated = new AppError('block_truncated', 'cut');
+  const unavailable = new AppError('block_unavailable', 'not there');
+  const retry = new Retry({ budgetMs: 60_000, also: ['block_truncated'], except: ['block_unavailable'] });
+  expect(await pausesOf(retry, 2, truncated)).toHaveLength(2);
+  await expect(pausesOf(retry, 2, unavailable)).rejects.toBe(unavailable);
+});
+
+test('stops waiting when its signal is aborted', async () => {
+  const controller = new AbortController();
+  const work = vi.fn(() => Promise.reject(unreachable));
+  const retry = new Retry({ budgetMs: 60_000, firstPauseMs: 10_000, random: () => 0.9 });
+  const running = retry.run(work, controller.signal);
+  running.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(10);
+  controller.abort();
+  await vi.runAllTimersAsync();
+  await expect(running).rejects.toMatchObject({ name: 'AbortError' });
+  expect(work).toHaveBeenCalledTimes(1);
+  await expect(retry.run(work, controller.signal)).rejects.toMatchObject({ name: 'AbortError' });
+  expect(work).toHaveBeenCalledTimes(1);
+});
