@@ -47,7 +47,7 @@ interface KeyRange {
 /**
  * A page of the inscriptions that meet a filter, in the order of their keys. The work is bounded whatever is asked: one
  * index gives candidates in that order, at most `candidatesMax` of them, and each is checked by its key. Run it in a
- * snapshot, as the last read of it: it changes how its transaction plans.
+ * snapshot: it changes how its transaction plans.
  */
 export async function listInscriptions(client: ClientBase, question: ListQuestion): Promise<ListPage> {
   const { filter, order, limit } = question;

@@ -4,10 +4,12 @@ import fastify, { LogController } from 'fastify';
 import type { TSchema } from 'typebox';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { assetsFolder } from '#web/assets.ts';
+import { addressRoutes } from './address.routes.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { contentRoutes } from './content.routes.ts';
 import { handleClientError, handleError, handleNotFound } from './errors.ts';
 import { eventsRoutes } from './events.routes.ts';
+import { inscriptionsRoutes } from './inscriptions.routes.ts';
 import { limits } from './limits.ts';
 import { measureRequests, metricsRoutes } from './metrics.routes.ts';
 import { ordRoutes } from './ord/ord.routes.ts';
@@ -15,6 +17,7 @@ import { pageRoutes } from './page.routes.ts';
 import { previewRoutes } from './preview.routes.ts';
 import { searchRoutes } from './search.routes.ts';
 import { statusRoutes } from './status.routes.ts';
+import { transfersRoutes } from './transfers.routes.ts';
 import { checkBody, checkQueryEncoding, validationMessage } from './validation.ts';
 
 /**
@@ -101,6 +104,9 @@ export function buildApp(deps: AppDependencies): App {
     searchRoutes(scope, deps);
     contentRoutes(scope, deps);
     previewRoutes(scope, deps);
+    inscriptionsRoutes(scope, deps);
+    addressRoutes(scope, deps);
+    transfersRoutes(scope, deps);
     pageRoutes(scope, deps, ordRoutes(scope, deps));
   });
   return app;

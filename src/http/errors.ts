@@ -12,6 +12,8 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   request_invalid: 400,
   search_text_invalid: 400,
   not_found: 404,
+  cursor_stale: 410,
+  address_too_large: 422,
   not_acceptable: 406,
   url_too_long: 414,
   too_many_streams: 503,

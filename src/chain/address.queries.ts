@@ -1,0 +1,98 @@
+import type { ClientBase } from 'pg';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+
+/** An unspent output of an address. */
+export interface AddressOutput {
+  readonly txid: Uint8Array;
+  readonly vout: number;
+  readonly value: number;
+  readonly height: number;
+}
+
+/** An output that holds inscriptions, in the order of application. */
+export interface InscribedOutput extends AddressOutput {
+  readonly inscriptions: readonly InscriptionId[];
+}
+
+/** Where a page of outputs begins: behind this one. */
+export type OutputPosition = Pick<AddressOutput, 'height' | 'txid' | 'vout'>;
+
+/** Whether every output of every block is indexed with its owner (--index-addresses). */
+export async function hasAddressIndex(client: ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ address_index: boolean | null }>(
+    'SELECT address_index FROM chain.state WHERE tip_height IS NOT NULL',
+  );
+  return rows[0]?.address_index === true;
+}
+
+/** The walk along the one index, whatever the planner believes of an address with very many outputs. */
+const planSettings = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+  set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`;
+
+/**
+ * The unspent outputs of a script, at most `limit` of them, by height and then by outpoint. Needs the address index.
+ * Costs what is given, and the outputs of the block that `after` is in. Run it in a snapshot: it changes how its
+ * transaction plans.
+ */
+export async function addressOutputs(
+  client: ClientBase,
+  script: Uint8Array,
+  limit: number,
+  after: OutputPosition | null = null,
+): Promise<AddressOutput[]> {
+  await client.query(planSettings);
+  const { rows } = await client.query<AddressOutput>(
+    `SELECT txid, vout, value, height FROM chain.outputs
+     WHERE (hashbyteaextended(script, 0), height) >= (hashbyteaextended($1::bytea, 0), $3::integer)
+       AND (hashbyteaextended(script, 0), height) <= (hashbyteaextended($1::bytea, 0), 2147483647)
+       AND script = $1 AND spent_height IS NULL AND (height, txid, vout) > ($3, $4::bytea, $5::integer)
+     ORDER BY hashbyteaextended(script, 0), height, txid, vout LIMIT $2`,
+    [Buffer.from(script), limit, after?.height ?? 0, Buffer.from(after?.txid ?? []), after?.vout ?? -1],
+  );
+  return rows;
+}
+
+interface HeldRow extends AddressOutput {
+  readonly id_txid: Buffer;
+  readonly id_index: number;
+}
+
+/**
+ * The unspent outputs of a script that hold inscriptions, as far as their places are known; at most `limit`
+ * inscriptions, by key. Needs no address index.
+ */
+export async function inscribedOutputs(
+  client: ClientBase,
+  script: Uint8Array,
+  limit: number,
+): Promise<InscribedOutput[]> {
+  await client.query(planSettings);
+  const { rows } = await client.query<HeldRow>(
+    `SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.value, l.height, i.txid AS id_txid, i.index AS id_index
+     FROM (
+       SELECT hashbytea(script) AS mark, key, txid, vout, value, height FROM chain.locations
+       WHERE (hashbytea(script), key) >= (hashbytea($1::bytea), 0)
+         AND (hashbytea(script), key) <= (hashbytea($1::bytea), 2147483647)
+         AND script = $1 AND spent_height IS NULL AND script IS NOT NULL
+       ORDER BY hashbytea(script), key LIMIT $2
+     ) AS l JOIN chain.inscriptions i ON i.key = l.key
+     ORDER BY l.mark, l.key`,
+    [Buffer.from(script), limit],
+  );
+  const outputs = new Map<string, InscribedOutput & { inscriptions: InscriptionId[] }>();
+  for (const { id_txid: txid, id_index: index, ...output } of rows) {
+    const name = outpointBytes(output).toString('latin1');
+    const known = outputs.get(name);
+    if (known === undefined) outputs.set(name, { ...output, inscriptions: [{ txid, index }] });
+    else known.inscriptions.push({ txid, index });
+  }
+  return [...outputs.values()];
+}
+
+/** The 36 bytes of an outpoint: ord keeps the outputs of an address in their order. */
+export function outpointBytes({ txid, vout }: Pick<AddressOutput, 'txid' | 'vout'>): Buffer {
+  const bytes = Buffer.alloc(36);
+  bytes.set(txid);
+  bytes.writeUInt32LE(vout, 32);
+  return bytes;
+}

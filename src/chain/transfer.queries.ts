@@ -1,0 +1,128 @@
+import type { ClientBase } from 'pg';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+
+/** A place that an inscription came to. */
+export interface Transfer {
+  /** What became of it: `burned`, `lost` and `unbound` also where the reveal itself did that (`from` is null then). */
+  readonly kind: 'reveal' | 'transfer' | 'burned' | 'lost' | 'unbound';
+  readonly height: number;
+  /** Place within the block: index of the transaction, the coinbase counting as the last. */
+  readonly step: number;
+  readonly blockHash: Uint8Array;
+  /** Unix seconds of the block's header. */
+  readonly timestamp: number;
+  /** The transaction that made the output; of a reveal the one that revealed it. Null where a later one lost it: its fees went with it. */
+  readonly txid: Uint8Array | null;
+  /** `<txid>:<vout>:<offset>`; null: it was revealed here, or where it was before is not known. */
+  readonly from: string | null;
+  readonly to: string;
+  readonly value: number | null;
+  readonly script: Uint8Array | null;
+}
+
+export interface TransferPosition {
+  readonly height: number;
+  readonly step: number;
+}
+
+export interface TransferQuestion {
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  /** The page begins behind this one; null: with the first. */
+  readonly after: TransferPosition | null;
+}
+
+export interface TransferPage {
+  readonly transfers: readonly Transfer[];
+  readonly more: boolean;
+}
+
+interface LocationRow {
+  height: number;
+  step: number;
+  place: number;
+  txid: Buffer | null;
+  vout: number | null;
+  sat_offset: number;
+  value: number | null;
+  script: Buffer | null;
+  hash: Buffer;
+  time: number;
+}
+
+const opReturn = 0x6a;
+const nullTxid = '0'.repeat(64);
+
+/**
+ * The history of an inscription, a page of it; null where the inscription is not indexed. Two reads, each along the
+ * primary key, of the page and one row more.
+ */
+export async function transfersOf(
+  client: ClientBase,
+  id: InscriptionId,
+  { order, limit, after }: TransferQuestion,
+): Promise<TransferPage | null> {
+  const { rows: found } = await client.query<{ key: number; height: number }>(
+    'SELECT key, height FROM chain.inscriptions WHERE txid = $1 AND index = $2',
+    [Buffer.from(id.txid), id.index],
+  );
+  const [inscription] = found;
+  if (inscription === undefined) return null;
+  // where each came from is in the row before it: one is read for the earliest of the page too
+  const isAscending = order === 'asc';
+  const comparison = isAscending ? '>=' : '<';
+  const start =
+    after ?? (isAscending ? { height: -1, step: -1 } : { height: 2 ** 31 - 1, step: 2 ** 31 - 1 });
+  const extra = isAscending && after !== null ? 2 : 1;
+  const { rows } = await client.query<LocationRow>(
+    `SELECT l.height, l.step, l.place, l.txid, l.vout, l.sat_offset, l.value, l.script, b.hash, b.time
+     FROM chain.locations l JOIN chain.blocks b ON b.height = l.height
+     WHERE l.key = $1 AND (l.height, l.step) ${comparison} ($2, $3)
+     ORDER BY l.height ${order}, l.step ${order} LIMIT $4`,
+    [inscription.key, start.height, start.step, limit + extra],
+  );
+  const isBefore = (row: LocationRow): boolean =>
+    isAscending && after !== null && row.height === after.height && row.step === after.step;
+  const shown = rows.filter((row) => !isBefore(row)).slice(0, limit);
+  const ascending = isAscending ? rows : rows.toReversed();
+  const transfers = shown.map((row) => {
+    const before = ascending[ascending.indexOf(row) - 1] ?? null;
+    return transferOf(row, before, id, inscription.height);
+  });
+  return { transfers, more: rows.filter((row) => !isBefore(row)).length > limit };
+}
+
+function transferOf(
+  row: LocationRow,
+  before: LocationRow | null,
+  id: InscriptionId,
+  revealHeight: number,
+): Transfer {
+  const isReveal = before === null && row.height === revealHeight;
+  return {
+    kind: kindOf(row, isReveal),
+    height: row.height,
+    step: row.step,
+    blockHash: row.hash,
+    timestamp: row.time,
+    txid: row.txid ?? (isReveal ? id.txid : null),
+    from: before === null ? null : satpoint(before, id),
+    to: satpoint(row, id),
+    value: row.value,
+    script: row.script,
+  };
+}
+
+function kindOf({ place, script }: LocationRow, isReveal: boolean): Transfer['kind'] {
+  if (place === 1) return 'lost';
+  if (place === 2) return 'unbound';
+  if (script?.[0] === opReturn) return 'burned';
+  return isReveal ? 'reveal' : 'transfer';
+}
+
+function satpoint({ place, txid, vout, sat_offset: offset }: LocationRow, id: InscriptionId): string {
+  if (place === 1) return `${nullTxid}:4294967295:${offset}`;
+  if (place === 2) return `${nullTxid}:0:${offset}`;
+  return `${displayHash(txid ?? id.txid)}:${vout ?? 0}:${offset}`;
+}

@@ -1,0 +1,35 @@
+import { type Card, cardList } from './cards.ts';
+import { grouped } from './format.ts';
+import { html, type Markup } from './html.ts';
+import { layout, type Site } from './layout.ts';
+
+export interface InscriptionsView {
+  readonly site: Site;
+  readonly heading: string;
+  /** What the list is narrowed to: names and values of parameters. */
+  readonly filters: readonly (readonly [name: string, value: string])[];
+  /** Lines of what else is known, such as a balance. */
+  readonly notes: readonly string[];
+  readonly cards: readonly Card[];
+  /** Counts from 0. */
+  readonly page: number;
+  readonly first: string | null;
+  readonly next: string | null;
+}
+
+/** A list of inscriptions, newest or oldest first, with what narrows it. */
+export function inscriptionsPage(view: InscriptionsView): Markup {
+  const { site, heading, filters, notes, cards, page, first, next } = view;
+  return layout({
+    title: `${heading} · Satscribe`,
+    site,
+    main: html`<section>
+<h1>${heading}</h1>
+${filters.map(([name, value]) => html`<p class="faint wrap">${name}: <span class="mono">${value}</span></p>`)}
+${notes.map((note) => html`<p>${note}</p>`)}
+${cards.length > 0 && cardList(cards)}
+${cards.length === 0 && html`<p class="empty">${next === null ? 'There are none.' : 'None among those looked at: older ones may be.'}</p>`}
+<p class="steps">${first !== null && html`<a href="${first}" rel="first">« First</a> `}<span class="faint">page ${grouped(page + 1)}</span>${next !== null && html` <a href="${next}" rel="next">Next ›</a>`}</p>
+</section>`,
+  });
+}
