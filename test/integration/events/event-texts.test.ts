@@ -9,6 +9,7 @@ import { indexChain } from '#indexer/follow/index-chain.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { referenceEvents } from '#test/support/event-reference.ts';
 import { readHashes, readOutbox, textsOfTables } from '#test/support/event-rows.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/golden-chain.ts';
 
@@ -65,11 +66,22 @@ async function compare(
 }
 
 describe('the text of a block', () => {
-  test.each(goldenChainNames)('is the same from the ledger and from the tables: %s', async (name) => {
-    await index(database.pool, folderOf(name));
-    const { known, unknown } = await compare(database.pool, 'regtest');
-    expect({ known, unknown }).toEqual({ known: new GoldenChain(name).chain.headers.length, unknown: 0 });
-  });
+  test.each(goldenChainNames)(
+    'is what another program makes of ord, from the ledger and from the tables: %s',
+    async (name) => {
+      await index(database.pool, folderOf(name));
+      const chain = new GoldenChain(name);
+      const { known, unknown } = await compare(database.pool, 'regtest');
+      expect({ known, unknown }).toEqual({ known: chain.chain.headers.length, unknown: 0 });
+      const expected = referenceEvents(chain, chain.tips()[0]!);
+      expect((await readOutbox(database.pool)).map(({ text }) => text)).toEqual(
+        expected.map(({ text }) => text),
+      );
+      expect([...(await readHashes(database.pool))]).toEqual(
+        expected.map(({ height, sha256: ofText, cumulative }) => [height, { sha256: ofText, cumulative }]),
+      );
+    },
+  );
 
   test('says of blocks with gaps before them what is known', async () => {
     await index(database.pool, join(samples, 'mainnet'));
