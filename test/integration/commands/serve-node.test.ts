@@ -1,0 +1,203 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/bitcoind.ts';
+import { makeDataDir } from '#test/support/data-dir.ts';
+import { type CliProcess, startCli } from '#test/support/run-cli.ts';
+
+const address = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+const readyLine = /^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u;
+
+let bitcoind: Bitcoind;
+let dataDir: string;
+let folder: { path: string; remove(): Promise<void> };
+const processes: CliProcess[] = [];
+
+beforeEach(async () => {
+  folder = await makeDataDir();
+  dataDir = join(folder.path, 'data');
+});
+afterEach(async () => {
+  for (const { child, ended } of processes.splice(0)) {
+    child.kill('SIGTERM');
+    await ended;
+  }
+  await folder.remove();
+});
+
+function serve(words: readonly string[] = []): CliProcess {
+  const node = ['--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile];
+  const port = words.includes('--port') ? [] : ['--port', '0'];
+  const started = startCli(['serve', ...node, '--data', dataDir, ...port, ...words]);
+  processes.push(started);
+  return started;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function addressOf(service: CliProcess): Promise<string> {
+  const [, found = ''] = await service.seen(readyLine);
+  return found;
+}
+
+interface Ready {
+  readonly status: string;
+  readonly state: string | null;
+  readonly height: number | null;
+  readonly lagBlocks: number | null;
+  readonly reasons?: readonly { readonly code: string }[];
+}
+
+async function ready(at: string): Promise<{ status: number; body: Ready }> {
+  const answer = await fetch(new URL('/health/ready', at));
+  return { status: answer.status, body: (await answer.json()) as Ready };
+}
+
+async function until<T>(look: () => Promise<T>, holds: (value: T) => boolean, withinMs = 20_000): Promise<T> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const value = await look();
+    if (holds(value)) return value;
+    if (performance.now() > deadline) throw new Error(`never so: ${JSON.stringify(value)}`);
+    await sleep(50);
+  }
+}
+
+async function statusOf(at: string): Promise<{ height: number | null; satscribe: { tipHash: string } }> {
+  const answer = await fetch(new URL('/status', at));
+  return (await answer.json()) as { height: number | null; satscribe: { tipHash: string } };
+}
+
+const mine = (blocks: number): Promise<string[]> =>
+  bitcoind.rpc.call<string[]>('generatetoaddress', [blocks, address]);
+
+describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
+  beforeAll(async () => {
+    bitcoind = await startBitcoind();
+    await mine(110);
+  });
+  afterAll(() => bitcoind.remove());
+
+  it('is ready at the tip, follows blocks and reorganisations, and outlives the node', async () => {
+    const service = serve();
+    const at = await addressOf(service);
+    const before = await bitcoind.rpc.call<number>('getblockcount');
+    expect(await ready(at)).toMatchObject({
+      status: 200,
+      body: { status: 'ok', state: 'following', height: before, lagBlocks: 0 },
+    });
+    const [hash] = await mine(1);
+    await until(
+      () => statusOf(at),
+      ({ height }) => height === before + 1,
+    );
+    await bitcoind.rpc.call('invalidateblock', [hash]);
+    // another address, so that they are not the same blocks
+    const other = 'bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry';
+    const [, newest] = await bitcoind.rpc.call<string[]>('generatetoaddress', [2, other]);
+    await until(
+      () => statusOf(at),
+      ({ satscribe }) => satscribe.tipHash === newest,
+    );
+
+    await bitcoind.stop();
+    const gone = await until(
+      () => ready(at),
+      ({ status }) => status === 503,
+    );
+    expect(gone.body).toMatchObject({ height: before + 2, state: 'waiting' });
+    expect(gone.body.reasons?.map(({ code }) => code)).toEqual(['node_unreachable']);
+    expect((await fetch(new URL('/search?text=a', at))).status).toBe(200);
+    await bitcoind.start();
+    await mine(1);
+    await until(
+      () => ready(at),
+      ({ status, body }) => status === 200 && body.height === before + 3,
+      30_000,
+    );
+
+    const metrics = await (await fetch(new URL('/metrics', at))).text();
+    expect(metrics).toContain(`\nsatscribe_tip_height ${before + 3}\n`);
+    expect(metrics).toContain('\nsatscribe_lag_blocks 0\n');
+    expect(metrics).toContain('\nsatscribe_reorganisation_depth_blocks_count 1\n');
+    expect(metrics).toMatch(/satscribe_step_duration_seconds_count\{step="write"\} [1-9]/u);
+    expect(metrics).toMatch(/satscribe_step_duration_seconds_count\{step="undo"\} [1-9]/u);
+    service.child.kill('SIGTERM');
+    const { exitCode, stderr } = await service.ended;
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('"msg":"block"');
+    expect(stderr).not.toContain((await readFile(bitcoind.cookieFile, 'utf8')).trim());
+  });
+
+  it('serves what is indexed while there is no node, and says so', async () => {
+    const first = serve();
+    await addressOf(first);
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toMatchObject({ exitCode: 0 });
+    await bitcoind.stop();
+    try {
+      const service = serve();
+      const at = await addressOf(service);
+      const { status, body } = await ready(at);
+      expect(status).toBe(503);
+      expect(body.reasons?.map(({ code }) => code)).toContain('node_unreachable');
+      expect((await statusOf(at)).height).toBeGreaterThan(100);
+      await bitcoind.start();
+      await until(
+        () => ready(at),
+        ({ status: now }) => now === 200,
+        30_000,
+      );
+    } finally {
+      await bitcoind.stop();
+      await bitcoind.start();
+    }
+  });
+
+  it('waits for a node where nothing is indexed, says so, and makes nothing before', async () => {
+    await bitcoind.stop();
+    const port = await freePort();
+    const at = `http://127.0.0.1:${port}`;
+    const service = serve(['--port', String(port)]);
+    const waiting = await until(
+      () => ready(at).catch(() => null),
+      (answer) => answer?.body.reasons?.length === 1,
+    );
+    expect(waiting).toMatchObject({
+      status: 503,
+      body: { reasons: [{ code: 'node_unreachable' }], height: null },
+    });
+    expect((await fetch(new URL('/health/live', at))).status).toBe(200);
+    expect((await fetch(new URL('/search?text=a', at))).status).toBe(503);
+    expect(existsSync(dataDir)).toBe(false);
+    await bitcoind.start();
+    expect(await addressOf(service)).toBe(at);
+    expect(await ready(at)).toMatchObject({ status: 200 });
+  });
+
+  it('ends at once with what waiting cannot help, and leaves nothing behind', async () => {
+    const wrongPassword = startCli(['serve', '--node', bitcoind.rpcUrl, '--data', dataDir, '--port', '0'], {
+      BITCOIN_RPC_USER: 'someone',
+      BITCOIN_RPC_PASSWORD: 'hidden-word',
+    });
+    const refused = await wrongPassword.ended;
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toContain('node_refused');
+    expect(refused.stderr).not.toContain('hidden-word');
+    const wrongNetwork = await serve(['--network', 'mainnet']).ended;
+    expect(wrongNetwork.exitCode).toBe(1);
+    expect(wrongNetwork.stderr).toContain('network_mismatch');
+    expect(existsSync(dataDir)).toBe(false);
+  });
+});
