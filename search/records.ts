@@ -18,9 +18,12 @@ export interface ShownBytes {
  */
 export const listBytes: ShownBytes = { content: 4096, metadata: 65_536 };
 /** More than any text that a block can hold, or that is made of what it holds. */
-const wholeBytes = 2 ** 30;
+export const wholeBytes = 2 ** 30;
 /** Of an encoded body so many times more is read than is shown: enough in all but contrived cases. */
 const encodedFactor = 4;
+
+/** So much of an encoded body is read to show `bytes` of what it decodes to. */
+export const encodedBytes = (bytes: number): number => Math.min(bytes * encodedFactor, wholeBytes);
 
 interface RecordRow {
   key: number;
@@ -63,7 +66,7 @@ export async function recordsOfKeys(
 ): Promise<SearchRecord[]> {
   if (keys.length === 0) return [];
   const content = shown.content === 0 ? 0 : shown.content + 1;
-  const encoded = Math.min(content * encodedFactor, wholeBytes);
+  const encoded = encodedBytes(content);
   const metadata = shown.metadata === 0 ? 0 : shown.metadata + 1;
   const { rows } = await client.query<RecordRow>({
     name: 'search-records',
@@ -72,7 +75,8 @@ export async function recordsOfKeys(
   });
   const records: SearchRecord[] = [];
   for (const row of rows) {
-    records.push(recordOf(row, await contentText(client, row, shown.content), shown.metadata));
+    const text = await shownText(row, shown.content, () => readBody(client, row));
+    records.push(recordOf(row, text, shown.metadata));
   }
   return records;
 }
@@ -96,7 +100,7 @@ function recordOf(row: RecordRow, contentstr: string | null, metadataBytes: numb
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** As ord reads it: null where it is no UTF-8. */
-function contentType(bytes: Buffer | null): string | null {
+export function contentType(bytes: Buffer | null): string | null {
   if (bytes === null) return null;
   try {
     return strictUtf8.decode(bytes);
@@ -105,8 +109,24 @@ function contentType(bytes: Buffer | null): string | null {
   }
 }
 
-/** The text of a body (decoded, where it is encoded), cut; empty where it is no text; null without a body. */
-async function contentText(client: pg.ClientBase, row: RecordRow, bytesMax: number): Promise<string | null> {
+/** A body as it was read: the beginning of it, where it is long. */
+interface ReadContent {
+  readonly variant: number | null;
+  readonly is_text: boolean | null;
+  readonly size_bytes: number | null;
+  readonly decoded_length: number | null;
+  readonly content: Buffer | null;
+}
+
+/**
+ * The text of a body (decoded, where it is encoded), cut; empty where it is no text; null without a body. `readWhole` is
+ * asked where the beginning of an encoded body does not decode to enough.
+ */
+export async function shownText(
+  row: ReadContent,
+  bytesMax: number,
+  readWhole: () => Promise<Buffer | null>,
+): Promise<string | null> {
   if (row.size_bytes === null || bytesMax === 0) return null;
   if (row.is_text !== true || row.content === null) return '';
   const variant = row.variant ?? 0;
@@ -115,15 +135,16 @@ async function contentText(client: pg.ClientBase, row: RecordRow, bytesMax: numb
   const wanted = Math.min(bytesMax + 1, row.decoded_length ?? 0);
   const start = await decodedStart(row.content, variant, wanted);
   const isEnough = start.length === wanted || row.content.length === row.size_bytes;
-  return cutText(isEnough ? start : await decodedBody(client, row, wanted), bytesMax);
+  if (isEnough) return cutText(start, bytesMax);
+  return cutText(await decodedStart((await readWhole()) ?? Buffer.alloc(0), variant, wanted), bytesMax);
 }
 
-async function decodedBody(client: pg.ClientBase, row: RecordRow, bytesMax: number): Promise<Uint8Array> {
+async function readBody(client: pg.ClientBase, row: RecordRow): Promise<Buffer | null> {
   const { rows } = await client.query<{ body: Buffer }>(
     'SELECT body FROM chain.contents WHERE content_id = $1',
     [row.content_id],
   );
-  return decodedStart(rows[0]?.body ?? Buffer.alloc(0), row.variant ?? 0, bytesMax);
+  return rows[0]?.body ?? null;
 }
 
 interface OwnerRow {

@@ -1,10 +1,18 @@
 import type pg from 'pg';
-import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
-import type { FirstOfHash, SearchService } from '#kernel/contracts/search-service.ts';
+import type { SearchEngine, SearchHits } from '#kernel/contracts/search-engine.ts';
+import type {
+  FirstOfHash,
+  PendingAnswer,
+  RecordPage,
+  SearchService,
+} from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { foldText } from '#kernel/text/fold.ts';
+import type { Slice } from './inscription-matcher.ts';
 import { splitNeedles } from './needles.ts';
+import { matchPendingHash, matchPendingTexts, type PendingHits, pendingRevision } from './pending-matcher.ts';
+import { lookUpPending, recordsOfPending } from './pending-records.ts';
 import { lookUpRecord, recordsOfKeys } from './records.ts';
 
 export interface SearchServiceOptions {
@@ -15,30 +23,61 @@ export interface SearchServiceOptions {
 /** Searches as the routes ask them: the engine finds inscriptions, their records are read in the same snapshot. */
 export function createSearchService({ pool, engine }: SearchServiceOptions): SearchService {
   return {
-    textSearch: async ({ corpus, text, phrase, page, itemsPerPage }) => {
+    textSearch: async ({ corpus, text, phrase, page, itemsPerPage, pending = false }) => {
       const split = splitNeedles(text, phrase);
       if (split.kind === 'refused') throw new AppError('search_text_invalid', split.reason);
       const { needles } = split;
       const query = { corpus, needles: needles.map(foldText), page, itemsPerPage };
       return withSnapshot(pool, async (snapshot) => {
-        const { keys, totalItems, tip } = await engine.searchText(snapshot, query);
-        const records = await recordsOfKeys(snapshot.client, keys);
-        return { tip, value: { records, totalItems, needles } };
+        const { client } = snapshot;
+        const hits = await engine.searchText(snapshot, query);
+        const read = await pageOf(client, hits, query, pending, (slice) =>
+          matchPendingTexts(client, corpus, query.needles, slice),
+        );
+        return { ...read, value: { ...read.value, needles } };
       });
     },
 
-    hashSearch: (query) =>
+    hashSearch: ({ pending = false, ...query }) =>
       withSnapshot(pool, async (snapshot) => {
-        const { keys, totalItems, tip } = await engine.searchHash(snapshot, query);
-        const records = await recordsOfKeys(snapshot.client, keys);
-        return { tip, value: { records, totalItems } };
+        const { client } = snapshot;
+        const hits = await engine.searchHash(snapshot, query);
+        return pageOf(client, hits, query, pending, (slice) => matchPendingHash(client, query.hash, slice));
       }),
 
     hashes: (hashes) =>
       withSnapshot(pool, async ({ client, tip }) => ({ tip, value: await firstOfHashes(client, hashes) })),
 
-    inscription: (id) =>
-      withSnapshot(pool, async ({ client, tip }) => ({ tip, value: await lookUpRecord(client, id) })),
+    inscription: (id, pending = false) =>
+      withSnapshot(pool, async ({ client, tip }) => {
+        const record = await lookUpRecord(client, id);
+        if (!pending) return { tip, value: record, mempoolRevision: null };
+        const mempoolRevision = await pendingRevision(client);
+        return { tip, value: record ?? (await lookUpPending(client, id)), mempoolRevision };
+      }),
+  };
+}
+
+/** A page of what an engine found and, where that is asked for, of the mempool's matches behind it. */
+async function pageOf(
+  client: pg.ClientBase,
+  { keys, totalItems, tip }: SearchHits,
+  { page, itemsPerPage }: { readonly page: number; readonly itemsPerPage: number },
+  pending: boolean,
+  matchPending: (slice: Slice) => Promise<PendingHits>,
+): Promise<PendingAnswer<RecordPage>> {
+  const records = await recordsOfKeys(client, keys);
+  if (!pending) return { tip, value: { records, totalItems }, mempoolRevision: null };
+  const mempoolRevision = await pendingRevision(client);
+  const found = await matchPending({
+    offset: Math.max(0, (page - 1) * itemsPerPage - totalItems),
+    limit: itemsPerPage - keys.length,
+  });
+  const more = await recordsOfPending(client, found.refs);
+  return {
+    tip,
+    value: { records: [...records, ...more], totalItems: totalItems + found.totalItems },
+    mempoolRevision,
   };
 }
 

@@ -7,13 +7,15 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 const answerVersion = 2;
 
 /**
- * The entity tag of an answer: it changes with the tip, with what was taken back below it, and with the question. Weak,
+ * The entity tag of an answer: it changes with the tip, with what was taken back below it, with what is pending
+ * where that is part of the answer, and with the question. Weak,
  * because two instances at one tip differ in `createdat` alone.
  */
-export function answerTag(tip: Tip | null, url: string): string {
+export function answerTag(tip: Tip | null, url: string, mempoolRevision: number | null = null): string {
   const hash = createHash('sha256');
   hash.update(`${answerVersion} ${tip === null ? 'none' : tip.height} `);
   if (tip !== null) hash.update(`${tip.undoEpoch} `).update(tip.hash);
+  if (mempoolRevision !== null) hash.update(`mempool ${mempoolRevision} `);
   return `W/"${hash.update(url).digest('base64url').slice(0, 27)}"`;
 }
 
@@ -25,9 +27,15 @@ export function matchesTag(header: string | undefined, tag: string): boolean {
 }
 
 /** Says of which moment an answer speaks. */
-export function setMoment(request: FastifyRequest, reply: FastifyReply, tip: Tip | null): void {
+export function setMoment(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tip: Tip | null,
+  mempoolRevision: number | null = null,
+): void {
   if (tip !== null) reply.header('x-indexed-height', tip.height);
-  reply.header('etag', answerTag(tip, request.url)).header('cache-control', 'no-cache');
+  if (mempoolRevision !== null) reply.header('x-mempool-revision', mempoolRevision);
+  reply.header('etag', answerTag(tip, request.url, mempoolRevision)).header('cache-control', 'no-cache');
 }
 
 /**
@@ -38,16 +46,30 @@ export async function answeredUnchanged(
   pool: pg.Pool,
   request: FastifyRequest,
   reply: FastifyReply,
+  pending = false,
 ): Promise<boolean> {
   const header = request.headers['if-none-match'];
   if (header === undefined || header.trim() === '*') return false;
-  const { rows } = await pool.query<{ height: number | null; hash: Buffer | null; undo_epoch: number }>(
-    'SELECT tip_height AS height, tip_hash AS hash, undo_epoch FROM chain.state',
+  const { rows } = await pool.query<{
+    height: number | null;
+    hash: Buffer | null;
+    undo_epoch: number;
+    revision: number | null;
+  }>(
+    `SELECT tip_height AS height, tip_hash AS hash, undo_epoch,
+            CASE WHEN $1 THEN (SELECT revision FROM chain.pending_state) END AS revision
+       FROM chain.state`,
+    [pending],
   );
-  const { height, hash, undo_epoch: undoEpoch } = rows[0] ?? { height: null, hash: null, undo_epoch: 0 };
+  const {
+    height,
+    hash,
+    undo_epoch: undoEpoch,
+    revision,
+  } = rows[0] ?? { height: null, hash: null, undo_epoch: 0, revision: null };
   const tip = height === null || hash === null ? null : { height, hash, undoEpoch };
-  if (!matchesTag(header, answerTag(tip, request.url))) return false;
-  setMoment(request, reply, tip);
+  if (!matchesTag(header, answerTag(tip, request.url, revision))) return false;
+  setMoment(request, reply, tip, revision);
   reply.code(304).send();
   return true;
 }

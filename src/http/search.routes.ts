@@ -23,6 +23,7 @@ interface TextQuestion {
   readonly corpus: Corpus;
   readonly text: string;
   readonly phrase?: string | undefined;
+  readonly pending: boolean;
   readonly page: number;
   readonly itemsPerPage: number;
 }
@@ -43,14 +44,17 @@ export function searchRoutes(app: App, { pool, search }: AppDependencies): void 
     },
     handler: async (request, reply) => {
       const { text, hash, query, phrase, page, itemsPerPage } = request.query;
+      const pending = isSet(request.query.pending);
       oneOf({ text, hash, query });
       if (query !== undefined) return reply.redirect(await findTarget(pool, query), 303);
-      if (await answeredUnchanged(pool, request, reply)) return reply;
+      if (await answeredUnchanged(pool, request, reply, pending)) return reply;
       if (text !== undefined) {
-        return textSearch(search, { corpus: 'content', text, phrase, page, itemsPerPage }, request, reply);
+        const question = { corpus: 'content', text, phrase, pending, page, itemsPerPage } as const;
+        return textSearch(search, question, request, reply);
       }
-      const answer = await search.hashSearch({ hash: hashOf(hash ?? '', 'hash'), page, itemsPerPage });
-      setMoment(request, reply, answer.tip);
+      const wanted = hashOf(hash ?? '', 'hash');
+      const answer = await search.hashSearch({ hash: wanted, pending, page, itemsPerPage });
+      setMoment(request, reply, answer.tip, answer.mempoolRevision);
       return envelope(answer.value, { page, itemsPerPage }, withoutTexts);
     },
   });
@@ -79,9 +83,11 @@ export function searchRoutes(app: App, { pool, search }: AppDependencies): void 
     },
     handler: async (request, reply) => {
       const { text, phrase, page, itemsPerPage } = request.query;
+      const pending = isSet(request.query.pending);
       if (text === undefined) throw new AppError('request_invalid', 'text is missing');
-      if (await answeredUnchanged(pool, request, reply)) return reply;
-      return textSearch(search, { corpus: 'metadata', text, phrase, page, itemsPerPage }, request, reply);
+      if (await answeredUnchanged(pool, request, reply, pending)) return reply;
+      const question = { corpus: 'metadata', text, phrase, pending, page, itemsPerPage } as const;
+      return textSearch(search, question, request, reply);
     },
   });
 
@@ -106,9 +112,10 @@ function lookupRoutes(app: App, { pool, search }: Pick<AppDependencies, 'pool' |
       if (text === undefined || text === '') throw new AppError('request_invalid', 'id is missing');
       const id = parseInscriptionId(text);
       if (id === null) throw new AppError('request_invalid', 'id is not an inscription id');
-      if (await answeredUnchanged(pool, request, reply)) return reply;
-      const answer = await search.inscription(id);
-      setMoment(request, reply, answer.tip);
+      const pending = isSet(request.query.pending);
+      if (await answeredUnchanged(pool, request, reply, pending)) return reply;
+      const answer = await search.inscription(id, pending);
+      setMoment(request, reply, answer.tip, answer.mempoolRevision);
       return { status: 'ok' as const, results: answer.value === null ? [] : [answer.value] };
     },
   });
@@ -140,16 +147,17 @@ function lookupRoutes(app: App, { pool, search }: Pick<AppDependencies, 'pool' |
 
 async function textSearch(
   search: SearchService,
-  { corpus, text, phrase, page, itemsPerPage }: TextQuestion,
+  { phrase, ...question }: TextQuestion,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Envelope<SearchRecord>> {
-  const isPhrase = phrase === '1' || phrase === 'true';
-  const answer = await search.textSearch({ corpus, text, phrase: isPhrase, page, itemsPerPage });
-  setMoment(request, reply, answer.tip);
+  const answer = await search.textSearch({ ...question, phrase: isSet(phrase) });
+  setMoment(request, reply, answer.tip, answer.mempoolRevision);
   reply.header('x-search-needles', needlesHeader(answer.value.needles));
-  return envelope(answer.value, { page, itemsPerPage }, (record) => record);
+  return envelope(answer.value, question, (record) => record);
 }
+
+const isSet = (flag: string | undefined): boolean => flag === '1' || flag === 'true';
 
 interface Envelope<Result> {
   status: 'ok';

@@ -9,7 +9,7 @@ const paging = {
   page: Type.Integer({ minimum: 1, maximum: maxPage, default: 1 }),
   itemsPerPage: Type.Integer({ minimum: 1, maximum: maxItemsPerPage, default: 100 }),
 };
-const phrase = Type.Optional(
+const flag = Type.Optional(
   Type.Union([Type.Literal('0'), Type.Literal('1'), Type.Literal('false'), Type.Literal('true')]),
 );
 
@@ -17,13 +17,19 @@ export const searchQuery = Type.Object({
   text: Type.Optional(Type.String()),
   hash: Type.Optional(Type.String()),
   query: Type.Optional(Type.String()),
-  phrase,
+  phrase: flag,
+  pending: flag,
   ...paging,
 });
 
-export const metadataQuery = Type.Object({ text: Type.Optional(Type.String()), phrase, ...paging });
+export const metadataQuery = Type.Object({
+  text: Type.Optional(Type.String()),
+  phrase: flag,
+  pending: flag,
+  ...paging,
+});
 
-export const lookupQuery = Type.Object({ id: Type.Optional(Type.String()) });
+export const lookupQuery = Type.Object({ id: Type.Optional(Type.String()), pending: flag });
 
 export const searchPath = Type.Object({ query: Type.String() });
 
@@ -39,11 +45,12 @@ const recordCore = {
   txid: Type.String(),
   inputindex: Type.String(),
   inscriptionid: Type.String(),
-  blockheight: Type.String(),
+  blockheight: nullableString,
   contenttypestr: nullableString,
   contenthash: nullableString,
   contentlength: nullableString,
   createdat: Type.String(),
+  pending: Type.Optional(Type.Literal('true')),
 };
 const textRecord = Type.Object({
   ...recordCore,

@@ -7,15 +7,18 @@ export interface SearchRecord {
   readonly inputindex: string;
   readonly inscriptionid: string;
   readonly inscriptionnumber: string | null;
-  readonly blockheight: string;
+  /** Null: pending. */
+  readonly blockheight: string | null;
   /** Cut at a stated size in lists (docs/search.md). */
   readonly contentstr: string | null;
   readonly contenttypestr: string | null;
   readonly contenthash: string | null;
   readonly contentlength: string | null;
   readonly metadatastr: string | null;
-  /** ISO 8601, when the record was parsed. */
+  /** ISO 8601, when the record was parsed; of a pending one, when the node saw it first. */
   readonly createdat: string;
+  /** There where it is in the mempool and in no indexed block. */
+  readonly pending?: 'true';
 }
 
 /** A lookup adds the owner's address and the whole body in hex. */
@@ -28,6 +31,12 @@ export interface LookupRecord extends SearchRecord {
 export interface Answer<Value> {
   readonly tip: Tip | null;
   readonly value: Value;
+}
+
+/** An answer that may speak of pending inscriptions too. */
+export interface PendingAnswer<Value> extends Answer<Value> {
+  /** Grows with every change of what is pending; null: that was not asked for, or nobody follows a mempool. */
+  readonly mempoolRevision: number | null;
 }
 
 export interface RecordPage {
@@ -46,6 +55,8 @@ export interface Paging {
   readonly page: number;
   /** 1 to 1,000. */
   readonly itemsPerPage: number;
+  /** Adds the matches of the mempool, behind all others. */
+  readonly pending?: boolean;
 }
 
 export interface TextSearch extends Paging {
@@ -71,10 +82,10 @@ export interface FirstOfHash {
  * Throws `search_text_invalid` where `text` cannot be split into needles (its message is shown to the client).
  */
 export interface SearchService {
-  textSearch(search: TextSearch): Promise<Answer<TextPage>>;
-  hashSearch(search: HashSearch): Promise<Answer<RecordPage>>;
+  textSearch(search: TextSearch): Promise<PendingAnswer<TextPage>>;
+  hashSearch(search: HashSearch): Promise<PendingAnswer<RecordPage>>;
   /** In the order asked, one entry a hash; up to 10,000. */
   hashes(hashes: readonly Uint8Array[]): Promise<Answer<readonly FirstOfHash[]>>;
-  /** Null: not indexed. */
-  inscription(id: InscriptionId): Promise<Answer<LookupRecord | null>>;
+  /** Null: not indexed, and not pending where that was asked for. */
+  inscription(id: InscriptionId, pending?: boolean): Promise<PendingAnswer<LookupRecord | null>>;
 }
