@@ -38,6 +38,7 @@ const absenceBlocks = 130;
 const catchUpWithinMs = 120_000;
 const hitWithinMs = 25_000;
 const hitTriesMax = 4;
+const pendingAtEnd = 8;
 const survivor = 'chaos';
 const cleanName = 'clean';
 
@@ -112,6 +113,8 @@ class ChaosRun {
   async end(): Promise<ChaosResult> {
     const { node, database, indexer, reader } = this.parts();
     await node.settle();
+    // what is pending is compared too: something must be
+    for (let count = 0; count < pendingAtEnd; count++) await node.send();
     this.say(`comparing at block ${node.tip.height}`);
     await this.caughtUp(survivor);
     const port = await freePort();

@@ -36,7 +36,7 @@ export async function dumpDerived(pool: pg.Pool): Promise<Map<string, string[]>>
     if (name in excludedTables || isOfMempool(name) || name === 'migrations') continue;
     const { rows } = await pool.query<{ line: string }>(
       `SELECT left(whole, ${shownLength}) || ' ' || md5(whole) AS line
-       FROM (SELECT (to_jsonb(t) - $1::text[])::text AS whole FROM chain.${name} t) AS lines ORDER BY line COLLATE "C"`,
+       FROM (SELECT (to_jsonb(t) - $1::text[])::text AS whole FROM chain.${name} t) AS lines`,
       [Object.keys(excludedColumns)],
     );
     dump.set(

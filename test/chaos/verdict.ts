@@ -84,7 +84,8 @@ async function comparePending(
     ];
     return pair[0] === pair[1];
   });
-  if (pair[0] === pair[1]) return [];
+  // a mempool that nobody looks at would be equal too
+  if (pair[0] === pair[1] && pair[0].startsWith('200 ') && pair[0].length > 4) return [];
   return [`${path} (${(await mempool()).length} in the mempool): ${pair[0]} and not ${pair[1]}`];
 }
 
