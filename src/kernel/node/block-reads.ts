@@ -146,8 +146,7 @@ export class BlockReads {
       if (status !== 404) this.pauses[endpoint] = performance.now() + restPauseMs;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      const isDown = error.code === 'node_unreachable' && this.bulk.isOneServer;
-      if (!isDown) this.pauses[endpoint] = performance.now() + restPauseMs;
+      if (!(this.bulk.isOneServer && isDown(error))) this.pauses[endpoint] = performance.now() + restPauseMs;
     }
     return null;
   }
@@ -169,6 +168,12 @@ export class BlockReads {
       throw new AppError(code, `Block ${shown} ${why} at ${this.rpc.url}.`, { hash: shown, rpcCode });
     }
   }
+}
+
+/** Nobody listens: RPC tells the same at once. A server that hangs at one path may still answer at another. */
+function isDown({ code, details }: AppError): boolean {
+  const hangs = details['reason'] === 'timeout' || details['reason'] === 'UND_ERR_HEADERS_TIMEOUT';
+  return code === 'node_unreachable' && !hangs;
 }
 
 function rpcCodeOf(error: unknown): number | null {

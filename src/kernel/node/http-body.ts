@@ -77,7 +77,10 @@ class BodyHandler implements Dispatcher.DispatchHandler {
     this.resolve = resolve;
     this.reject = reject;
     this.timer = setTimeout(
-      () => this.end(this.error('node_unreachable', `gave no whole answer within ${request.timeoutMs} ms`)),
+      () =>
+        this.end(
+          this.error('node_unreachable', `gave no whole answer within ${request.timeoutMs} ms`, 'timeout'),
+        ),
       request.timeoutMs,
     );
     request.signal?.addEventListener('abort', this.onAbort, { once: true });
@@ -170,15 +173,17 @@ class BodyHandler implements Dispatcher.DispatchHandler {
   private failureOf(error: Error): AppError {
     const given = (error as { code?: unknown }).code;
     const code = typeof given === 'string' ? given : error.name;
-    if (code.startsWith('HPE_')) return this.error('node_answer_invalid', 'gives an answer that is no HTTP');
-    if (this.status === 0) return this.error('node_unreachable', `does not answer (${code})`);
+    if (error.name === 'HTTPParserError')
+      return this.error('node_answer_invalid', 'gives an answer that is no HTTP');
+    if (this.status === 0) return this.error('node_unreachable', `does not answer (${code})`, code);
     const all = this.expected === null ? '' : ` of ${this.expected}`;
     return this.error(this.request.codes.cut, `ends its answer after ${this.length}${all} bytes (${code})`);
   }
 
-  private error(code: ErrorCode, what: string): AppError {
+  private error(code: ErrorCode, what: string, reason?: string): AppError {
     const { url, path } = this.request;
-    return new AppError(code, `${url}${path} ${what}.`, { url, path });
+    const details = reason === undefined ? { url, path } : { url, path, reason };
+    return new AppError(code, `${url}${path} ${what}.`, details);
   }
 }
 
