@@ -33,6 +33,17 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          name: 'chaos',
+          include: ['test/chaos/**/*.test.ts'],
+          pool: 'forks',
+          // behind all others: it brings half a dozen processes of its own
+          sequence: { ...shared.sequence, groupOrder: 1 },
+          testTimeout: 600_000,
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',

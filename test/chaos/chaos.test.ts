@@ -1,0 +1,29 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { bitcoindForTests } from '#test/support/bitcoind.ts';
+import { runChaos } from './chaos.ts';
+
+const bitcoind = bitcoindForTests();
+
+describe.skipIf(bitcoind === null)('an index that is killed at every phase of a block, and cut off', () => {
+  it('is in the end what a clean index of the same chain is', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'satscribe-chaos-'));
+    // as root the database runs as an ordinary account, which must be able to go there
+    chmodSync(folder, 0o755);
+    const said: string[] = [];
+    const options = {
+      seed: 'suite',
+      minutes: 0.2,
+      folder,
+      bitcoind: bitcoind!,
+      say: (line: string) => said.push(line),
+    };
+    // the folder stays where this fails: logs, the node and the database are in it
+    const { differences, verdict } = await runChaos(options);
+    expect(differences, said.join('\n')).toEqual([]);
+    expect(verdict).toMatch(/^chaos: 0 differences; kills=\d+, reorgs=[1-9]/u);
+    rmSync(folder, { recursive: true, force: true });
+  });
+});

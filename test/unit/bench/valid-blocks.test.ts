@@ -1,0 +1,57 @@
+import { Block } from 'bitcoinjs-lib';
+import { describe, expect, it } from 'vitest';
+import { mainnetShapedBlocks } from '#bench/generate/mainnet-shaped.ts';
+import type { ValidBlock } from '#bench/generate/valid-blocks.ts';
+import { verifyBlock } from '#indexer/source/verify-block.ts';
+import { RandomBlocks } from '#test/chaos/random-blocks.ts';
+
+const blocksMaxWeight = 4_000_000;
+
+function expectValid(blocks: readonly ValidBlock[]): void {
+  const unspent = new Map<string, number>();
+  for (const { height, hash, bytes } of blocks) {
+    verifyBlock(new Uint8Array(bytes), { hash, height, network: 'regtest' });
+    const block = Block.fromBuffer(Buffer.from(bytes));
+    expect(block.weight()).toBeLessThanOrEqual(blocksMaxWeight);
+    for (const transaction of block.transactions!) {
+      let left = 0n;
+      for (const input of transaction.isCoinbase() ? [] : transaction.ins) {
+        const outpoint = `${Buffer.from(input.hash).toString('hex')}:${input.index}`;
+        const value = unspent.get(outpoint);
+        expect(value, `${outpoint} in block ${height}`).toBeDefined();
+        unspent.delete(outpoint);
+        left += BigInt(value!);
+      }
+      const txid = Buffer.from(transaction.getHash()).toString('hex');
+      for (const [vout, output] of transaction.outs.entries()) {
+        left -= output.value;
+        unspent.set(`${txid}:${vout}`, Number(output.value));
+      }
+      if (!transaction.isCoinbase()) expect(left).toBeGreaterThanOrEqual(0n);
+    }
+  }
+}
+
+describe('blocks for a real node', () => {
+  it('of mainnet shape spend what is there, once, within weight and value, and are the same for a seed', () => {
+    const blocks = [...mainnetShapedBlocks({ seed: 'test', leastBytes: 5_000_000 })];
+    expectValid(blocks);
+    const again = [...mainnetShapedBlocks({ seed: 'test', leastBytes: 1 })];
+    expect(again.at(-1)!.hash).toEqual(blocks[again.length - 1]!.hash);
+    expect(blocks.at(-1)!.bytes.length).toBeGreaterThan(1_400_000);
+  });
+
+  it('of a random chain too, on any branch', () => {
+    const make = (): ValidBlock[] => {
+      const random = new RandomBlocks('test');
+      const chain = random.base();
+      for (let count = 0; count < 60; count++) chain.push(random.next(chain.at(-1)!.after, []));
+      const fork = chain.slice(0, 130);
+      for (let count = 0; count < 20; count++) fork.push(random.next(fork.at(-1)!.after, []));
+      return fork.map(({ block }) => block);
+    };
+    const blocks = make();
+    expectValid(blocks);
+    expect(make().at(-1)!.hash).toEqual(blocks.at(-1)!.hash);
+  });
+});
