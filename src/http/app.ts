@@ -11,6 +11,7 @@ import { handleClientError, handleError, handleNotFound } from './errors.ts';
 import { eventsRoutes } from './events.routes.ts';
 import { inscriptionsRoutes } from './inscriptions.routes.ts';
 import { limits } from './limits.ts';
+import { mempoolRoutes } from './mempool.routes.ts';
 import { measureRequests, metricsRoutes } from './metrics.routes.ts';
 import { ordRoutes } from './ord/ord.routes.ts';
 import { pageRoutes } from './page.routes.ts';
@@ -58,7 +59,7 @@ export function buildApp(deps: AppDependencies): App {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST'],
     allowedHeaders: ['Accept', 'Content-Type', 'If-None-Match', 'x-api-key'],
-    exposedHeaders: ['ETag', 'X-Indexed-Height', 'X-Search-Needles'],
+    exposedHeaders: ['ETag', 'X-Indexed-Height', 'X-Mempool-Revision', 'X-Search-Needles'],
     maxAge: 86_400,
     // an OPTIONS that is no preflight is answered like one; otherwise it would be an error in a form that is not ours
     strictPreflight: false,
@@ -102,6 +103,7 @@ export function buildApp(deps: AppDependencies): App {
     if (deps.operations.role === 'indexer') return;
     eventsRoutes(scope, deps);
     searchRoutes(scope, deps);
+    mempoolRoutes(scope, deps);
     contentRoutes(scope, deps);
     previewRoutes(scope, deps);
     inscriptionsRoutes(scope, deps);

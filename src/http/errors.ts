@@ -7,16 +7,22 @@ import { errorPage } from '#web/error.page.ts';
 import { prefersHtml } from './accept.ts';
 import { sendPage } from './send-page.ts';
 
-/** HTTP status of the failures that a client can cause; every other code is a 500 and says nothing to the client. */
+/** HTTP status of the failures that a client may be told of; every other code is a 500 and says nothing to the client. */
 const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   request_invalid: 400,
   search_text_invalid: 400,
   not_found: 404,
+  no_node: 404,
+  method_not_allowed: 405,
   cursor_stale: 410,
   address_too_large: 422,
   not_acceptable: 406,
   url_too_long: 414,
+  // it may answer again at any moment
+  node_unreachable: 503,
+  node_warming_up: 503,
   too_many_streams: 503,
+  mempool_not_followed: 503,
 };
 
 interface Failure {
@@ -40,7 +46,9 @@ const internal: Failure = { status: 500, message: 'internal error' };
 function failureOf(error: unknown): Failure {
   if (error instanceof AppError) {
     const status = statusByCode[error.code];
-    return status === undefined ? internal : { status, message: error.message };
+    if (status === undefined) return internal;
+    // where it is and what it said is for the log
+    return { status, message: status === 503 ? 'the node does not answer' : error.message };
   }
   if (!(error instanceof Error)) return internal;
   const { validation, statusCode, code } = error as FastifyError;

@@ -1,0 +1,177 @@
+import type pg from 'pg';
+
+/** What chain.mempool_state says; `isFollowed`: what is pending can be told. */
+export interface MempoolState {
+  readonly isFollowed: boolean;
+  readonly state: 'loading' | 'following' | 'waiting' | 'ended' | 'silent';
+  readonly source: 'zmq' | 'polling';
+  readonly revision: number;
+  readonly transactions: number;
+  readonly kept: number;
+  readonly leftOut: number;
+  readonly keptBytes: number;
+  readonly problem: string | null;
+  readonly since: Date;
+}
+
+/** Null: nobody has followed a mempool since the server started (or crashed). */
+export async function mempoolState(client: pg.ClientBase): Promise<MempoolState | null> {
+  const { rows } = await client.query<{
+    is_followed: boolean;
+    state: Exclude<MempoolState['state'], 'silent'>;
+    source: MempoolState['source'];
+    revision: number;
+    transactions: number;
+    kept: number;
+    left_out: number;
+    kept_bytes: number;
+    problem: string | null;
+    since: Date;
+  }>(
+    `SELECT EXISTS (SELECT FROM chain.pending_state) AS is_followed, state, source, revision, transactions, kept,
+            left_out, kept_bytes, problem, since
+       FROM chain.mempool_state`,
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  return {
+    isFollowed: row.is_followed,
+    // a process that was killed cannot say so
+    state: row.state === 'following' && !row.is_followed ? 'silent' : row.state,
+    source: row.source,
+    revision: row.revision,
+    transactions: row.transactions,
+    kept: row.kept,
+    leftOut: row.left_out,
+    keptBytes: row.kept_bytes,
+    problem: row.problem,
+    since: row.since,
+  };
+}
+
+/** A place in a list of what is pending: behind this row. */
+export interface PendingCursor {
+  readonly position: number;
+  readonly index: number;
+}
+
+/** A pending place; null where it is none. */
+export interface PendingOutput {
+  /** chain.mempool_transfers.place */
+  readonly place: number;
+  readonly vout: number | null;
+  readonly sat_offset: number | null;
+  readonly value: number | null;
+  readonly script: Buffer | null;
+}
+
+interface PendingRow extends PendingOutput {
+  readonly position: number;
+  readonly txid: Buffer;
+  readonly first_seen: Date;
+  readonly fee: number | null;
+  readonly vsize: number;
+  /** 32 bytes each. */
+  readonly replaces: Buffer;
+}
+
+export interface PendingInscriptionRow extends PendingRow {
+  readonly index: number;
+  readonly input: number;
+  readonly content_type: Buffer | null;
+  readonly content_length: number | null;
+  readonly sha256: Buffer | null;
+  readonly content_encoding: Buffer | null;
+  readonly metaprotocol: Buffer | null;
+  readonly delegate: Buffer | null;
+  readonly claimed_parents: Buffer | null;
+  readonly has_metadata: boolean;
+}
+
+/** Pending inscriptions in the order in which they came to be known, behind a cursor. */
+export async function pendingInscriptions(
+  client: pg.ClientBase,
+  after: PendingCursor,
+  limit: number,
+): Promise<PendingInscriptionRow[]> {
+  const { rows } = await client.query<PendingInscriptionRow>(
+    `SELECT position, index, txid, input, content_type, octet_length(body) AS content_length, sha256,
+            content_encoding, metaprotocol, delegate, claimed_parents, metadata_json IS NOT NULL AS has_metadata,
+            place, vout, sat_offset, value, script, first_seen, fee, vsize, replaces
+       FROM chain.pending_inscriptions WHERE (position, index) > ($1::bigint, $2::integer)
+      ORDER BY position, index LIMIT $3`,
+    [after.position, after.index, limit],
+  );
+  return rows;
+}
+
+export interface PendingTransferRow extends PendingRow {
+  readonly inscription_txid: Buffer;
+  readonly inscription_index: number;
+  readonly from_txid: Buffer;
+  readonly from_vout: number;
+  readonly from_offset: number;
+  readonly from_script: Buffer | null;
+}
+
+export interface TransferFilter {
+  /** Output script of the sender or the receiver. */
+  readonly script: Uint8Array | null;
+  readonly inscription: { readonly txid: Uint8Array; readonly index: number } | null;
+}
+
+/** Behind this transfer. */
+export interface TransferCursor {
+  readonly position: number;
+  readonly inscription: { readonly txid: Uint8Array; readonly index: number };
+}
+
+/** Pending transfers in the order in which they came to be known, behind a cursor. */
+export async function pendingTransfers(
+  client: pg.ClientBase,
+  { script, inscription }: TransferFilter,
+  after: TransferCursor | null,
+  limit: number,
+): Promise<PendingTransferRow[]> {
+  const { rows } = await client.query<PendingTransferRow>(
+    `SELECT position, txid, inscription_txid, inscription_index, from_txid, from_vout, from_offset, from_script,
+            place, vout, sat_offset, value, script, first_seen, fee, vsize, replaces
+       FROM chain.pending_transfers
+      WHERE ($1::bytea IS NULL OR script = $1 OR from_script = $1)
+        AND ($2::bytea IS NULL OR (inscription_txid = $2 AND inscription_index = $3::integer))
+        AND (position, inscription_txid, inscription_index) > ($4::bigint, $5::bytea, $6::integer)
+      ORDER BY position, inscription_txid, inscription_index LIMIT $7`,
+    [
+      script === null ? null : Buffer.from(script),
+      inscription === null ? null : Buffer.from(inscription.txid),
+      inscription?.index ?? null,
+      after?.position ?? 0,
+      Buffer.from(after?.inscription.txid ?? []),
+      after?.inscription.index ?? 0,
+      limit,
+    ],
+  );
+  return rows;
+}
+
+export interface DepartureRow {
+  readonly position: number;
+  readonly txid: Buffer;
+  readonly reason: 'replaced' | 'evicted';
+  readonly replaced_by: Buffer | null;
+  readonly left_at: Date;
+}
+
+/** Transactions that mattered and left without being mined, newest first, before a position. */
+export async function departures(
+  client: pg.ClientBase,
+  before: number,
+  limit: number,
+): Promise<DepartureRow[]> {
+  const { rows } = await client.query<DepartureRow>(
+    `SELECT position, txid, reason, replaced_by, left_at FROM chain.mempool_departures
+      WHERE position < $1 ORDER BY position DESC LIMIT $2`,
+    [before, limit],
+  );
+  return rows;
+}

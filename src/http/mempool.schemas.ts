@@ -1,0 +1,97 @@
+import { Type } from 'typebox';
+
+const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const cursor = Type.Optional(Type.String({ maxLength: 128, description: 'nextCursor of the page before' }));
+const limit = Type.Integer({ minimum: 1, maximum: 1000, default: 100 });
+
+export const listQuery = Type.Object({ cursor, limit }, { additionalProperties: false });
+export const transfersQuery = Type.Object(
+  {
+    address: Type.Optional(Type.String({ maxLength: 128 })),
+    inscription: Type.Optional(Type.String({ maxLength: 128 })),
+    cursor,
+    limit,
+  },
+  { additionalProperties: false },
+);
+
+export const summaryAnswer = Type.Object({
+  following: Type.Boolean(),
+  state: Type.String({ description: 'off, loading, following, waiting, ended or silent' }),
+  source: nullable(Type.String({ description: 'zmq or polling' })),
+  since: nullable(Type.String()),
+  revision: nullable(Type.Integer()),
+  transactions: nullable(Type.Integer()),
+  kept: nullable(Type.Integer()),
+  keptBytes: nullable(Type.Integer()),
+  leftOut: nullable(Type.Integer()),
+  problem: nullable(Type.String()),
+});
+
+/** Of the transaction that a row is in. */
+const ofTransaction = {
+  txid: Type.String(),
+  firstSeen: Type.String(),
+  fee: nullable(Type.Integer({ description: 'sats' })),
+  vsize: Type.Integer(),
+  feeRate: nullable(Type.Number({ description: 'sats a vbyte' })),
+  replaces: Type.Array(Type.String({ description: 'txids' })),
+};
+
+const place = Type.Object({
+  kind: Type.String({ description: 'output, fee, unbound or unknown' }),
+  satpoint: nullable(Type.String()),
+  address: nullable(Type.String()),
+  value: nullable(Type.Integer({ description: 'sats' })),
+});
+
+export const inscriptionsAnswer = Type.Object({
+  revision: Type.Integer(),
+  inscriptions: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      ...ofTransaction,
+      input: Type.Integer(),
+      contentType: nullable(Type.String()),
+      contentLength: nullable(Type.Integer()),
+      contentHash: nullable(Type.String()),
+      contentEncoding: nullable(Type.String()),
+      metaprotocol: nullable(Type.String()),
+      delegate: nullable(Type.String()),
+      claimedParents: Type.Array(Type.String()),
+      hasMetadata: Type.Boolean(),
+      to: place,
+    }),
+  ),
+  nextCursor: nullable(Type.String()),
+});
+
+export const transfersAnswer = Type.Object({
+  revision: Type.Integer(),
+  transfers: Type.Array(
+    Type.Object({
+      inscription: Type.String(),
+      ...ofTransaction,
+      from: Type.Object({ satpoint: Type.String(), address: nullable(Type.String()) }),
+      to: place,
+    }),
+  ),
+  nextCursor: nullable(Type.String()),
+});
+
+export const departuresAnswer = Type.Object({
+  revision: Type.Integer(),
+  departures: Type.Array(
+    Type.Object({
+      txid: Type.String(),
+      reason: Type.String({ description: 'replaced or evicted' }),
+      replacedBy: nullable(Type.String()),
+      leftAt: Type.String(),
+    }),
+  ),
+  nextCursor: nullable(Type.String()),
+});
+
+export type InscriptionsAnswer = Type.Static<typeof inscriptionsAnswer>;
+export type TransfersAnswer = Type.Static<typeof transfersAnswer>;
+export type PlaceJson = Type.Static<typeof place>;
