@@ -2,12 +2,14 @@ import { type IndexSummary, indexChain } from '#indexer/follow/index-chain.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import type { BitcoinNode } from '#kernel/node/bitcoin-node.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { forgetAbove } from '#search/forget.ts';
 import { createSealer } from '#search/seal.ts';
 import type { CommandContext } from '#src/commands/command.ts';
 import type { Database } from './database.ts';
 import { followerReports } from './follower-reports.ts';
+import { mempoolFollower } from './mempool.ts';
 import type { OperationsParts } from './operations.ts';
 
 /** The transaction of a batch, or the build of an index that cannot be given up half way. */
@@ -33,6 +35,8 @@ export interface IndexBlocksOptions {
    * process indexes, this one stands by.
    */
   readonly operations: OperationsParts | null;
+  /** Where the source is a node whose mempool is to be followed too. */
+  readonly node?: BitcoinNode;
 }
 
 /**
@@ -42,7 +46,7 @@ export interface IndexBlocksOptions {
 export async function indexBlocks(
   context: CommandContext,
   database: Database,
-  { source, until, operations }: IndexBlocksOptions,
+  { source, until, operations, node }: IndexBlocksOptions,
 ): Promise<IndexSummary> {
   const { config, lifecycle, logger } = context;
   const pool = createPool(database.url, {
@@ -62,7 +66,8 @@ export async function indexBlocks(
       .run('sealing', (signal) => sealer.run(signal))
       .catch((error: unknown) => sealerLog.error({ err: error }, 'sealing ended'));
   }
-  const { finish, ...reports } = followerReports(context, operations);
+  const mempool = node === undefined ? null : mempoolFollower(context, node, pool);
+  const { finish, ...reports } = followerReports(context, operations, mempool);
   return lifecycle.run(
     'indexing',
     async (signal) => {

@@ -3,6 +3,7 @@ import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { CommandContext } from '#src/commands/command.ts';
 import { createProgress, type Progress } from '#src/commands/progress.ts';
+import type { MempoolFollower } from './mempool.ts';
 import type { OperationsParts } from './operations.ts';
 
 export type FollowerReports = Pick<
@@ -31,6 +32,7 @@ const sameLineEveryMs = 60_000;
 export function followerReports(
   { logger }: CommandContext,
   operations: OperationsParts | null,
+  mempool: MempoolFollower | null,
 ): FollowerReports {
   const log = logger.child({ part: 'follower' });
   const bar = new Bar((fields) => log.info(fields, 'indexing'));
@@ -68,6 +70,7 @@ export function followerReports(
     },
     onStandby: () => {
       operations?.setStandby(true);
+      mempool?.stop();
       log.info('another process indexes into this database: standing by');
     },
     onWaiting: (problem, delayMs) => {
@@ -82,6 +85,8 @@ export function followerReports(
       state = status.state;
       operations?.setStandby(false);
       if (state !== 'syncing') bar.finish();
+      // during a first sync what is pending would be compared with what is not there yet
+      if (state === 'following') mempool?.start();
     },
     onDiskShort: ({ neededBytes, freeBytes, folder }) =>
       log.warn(

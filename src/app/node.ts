@@ -84,7 +84,8 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
   };
   const connected = lifecycle.run('node connection', async (signal) => {
     const node = await lookFor(settings, signal, log, report);
-    const source = openNodeSource(node);
+    // who owns what is known only to who has seen every block
+    const source = openNodeSource(node, config.indexAddresses ? { firstHeight: 0 } : {});
     found = { node, source };
     lifecycle.add('node', () => source.close());
     report(null);

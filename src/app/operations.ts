@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { mempoolState } from '#chain/pending.queries.ts';
 import type { Operations } from '#http/operations.ts';
 import { readStanding } from '#http/standing.ts';
 import { unsealedOf } from '#http/status-answer.ts';
@@ -108,6 +109,20 @@ function readDatabase(metrics: Metrics, pool: pg.Pool): void {
     values: async () => {
       const { status } = await readStanding(pool);
       return status?.problem == null ? [] : [{ labels: { code: status.problem.code }, value: 1 }];
+    },
+  });
+  metrics.read({
+    name: 'satscribe_mempool_transactions',
+    help: 'Transactions of the mempool: all, those that matter and are kept, those that matter and found no room',
+    labels: ['kind'],
+    values: async () => {
+      const found = await withSnapshot(pool, ({ client }) => mempoolState(client));
+      if (found === null) return [];
+      return [
+        { labels: { kind: 'all' }, value: found.transactions },
+        { labels: { kind: 'kept' }, value: found.kept },
+        { labels: { kind: 'left_out' }, value: found.leftOut },
+      ];
     },
   });
   metrics.read({

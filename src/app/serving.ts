@@ -1,4 +1,3 @@
-import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { existingHome } from '#kernel/pg/embedded/server-place.ts';
@@ -10,7 +9,7 @@ import { caughtUp } from './catch-up.ts';
 import { awaitDatabase, type Database, isAnythingIndexed, networkOf, openDatabase } from './database.ts';
 import { type HttpParts, serveHttp } from './http.ts';
 import { linkNode, type NodeLink } from './node.ts';
-import { type OperationsParts, openOperations } from './operations.ts';
+import { openOperations } from './operations.ts';
 import { serveWhileWaiting } from './waiting.ts';
 
 /**
@@ -46,8 +45,10 @@ export async function serveFolder(
   const { network } = source;
   // questions are answered while blocks come in
   const { address } = await serveHttp(context, { database, network, operations, blocks: source, node: null });
-  if (config.role !== 'api')
-    await servingOn(context, database, () => index(context, database, source, operations));
+  if (config.role !== 'api') {
+    const index = (): Promise<unknown> => indexBlocks(context, database, { source, operations });
+    await servingOn(context, database, index);
+  }
   return { address };
 }
 
@@ -69,8 +70,8 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
   const parts: HttpParts = { database, network, operations, blocks: link.blocks(network), node: link.rpc };
   const { address } = await serveHttp(context, parts, port);
   const follow = async (): Promise<void> => {
-    const { source } = await announceWaiting(context, operations.pool, link);
-    await index(context, database, source, operations);
+    const { node, source } = await announceWaiting(context, operations.pool, link);
+    await indexBlocks(context, database, { source, operations, node });
   };
   const following = servingOn(context, database, follow);
   following.catch((error: unknown) => lifecycle.fail(error));
@@ -96,20 +97,11 @@ export async function serveApi(context: CommandContext): Promise<{ address: stri
   return serveHttp(context, parts, port);
 }
 
-async function index(
-  context: CommandContext,
-  database: Database,
-  source: BlockSource,
-  operations: OperationsParts,
-): Promise<void> {
-  await indexBlocks(context, database, { source, operations });
-}
-
 /** Where something is indexed already, an error of what comes next does not end the service: it is told in /health/ready. */
 async function servingOn(
   context: CommandContext,
   database: Database,
-  work: () => Promise<void>,
+  work: () => Promise<unknown>,
 ): Promise<void> {
   try {
     await work();

@@ -1,7 +1,10 @@
 import { type Static, Type } from 'typebox';
+import { hasAddressIndex } from '#chain/address.queries.ts';
 import type { ChainCounts } from '#chain/block.queries.ts';
+import { latestEventHashes } from '#chain/events.queries.ts';
+import { mempoolState } from '#chain/pending.queries.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
-import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { readSealState, type SegmentKind } from '#search/segments.ts';
@@ -14,6 +17,21 @@ const nullableInteger = nullable(Type.Integer());
 
 const blockRef = Type.Object({ height: Type.Integer(), hash: Type.String() });
 const problem = Type.Object({ code: Type.String(), message: Type.String(), since: Type.String() });
+
+const cumulativeHash = Type.Object({
+  version: Type.Integer(),
+  height: Type.Integer(),
+  blockHash: Type.String(),
+  cumulative: Type.String(),
+});
+const mempool = Type.Object({
+  state: Type.String(),
+  source: Type.String(),
+  problem: nullable(Type.String()),
+  transactions: Type.Integer(),
+  kept: Type.Integer(),
+  leftOut: Type.Integer(),
+});
 
 const ownObject = Type.Object({
   version: Type.String(),
@@ -35,6 +53,10 @@ const ownObject = Type.Object({
   lag: nullable(Type.Object({ blocks: Type.Integer(), seconds: Type.Integer() })),
   /** Of this process. */
   problems: Type.Array(problem),
+  /** Over the events of all blocks, by their kind (docs/events.md): two instances with the same are the same. */
+  cumulativeHashes: Type.Object({ inscriptions: nullable(cumulativeHash) }),
+  /** Null: no process follows one. */
+  mempool: nullable(mempool),
   search: Type.Object({
     engine: Type.String(),
     /** What is not sealed is scanned by each search. */
@@ -48,6 +70,7 @@ const ownObject = Type.Object({
 
 // ord's keys, as ord names them; docs/http.md lists those that have no source here
 const ordObject = Type.Object({
+  address_index: Type.Boolean(),
   blessed_inscriptions: nullableInteger,
   chain: Type.String(),
   cursed_inscriptions: nullableInteger,
@@ -67,14 +90,15 @@ const ordObject = Type.Object({
 export const statusAnswer = Type.Object({ ...ordObject.properties, satscribe: ownObject });
 
 /** What ord says of its index, as far as it is true of this one. */
-export function ordStatus(
-  tip: Tip | null,
+export async function ordStatus(
+  { client, tip }: Snapshot,
   { inscriptions, blessed, cursed, lostSats }: ChainCounts,
   network: NetworkParameters,
   startedAt: Date,
-): Static<typeof ordObject> {
+): Promise<Static<typeof ordObject>> {
   const uptimeMs = Math.max(0, Date.now() - startedAt.getTime());
   return {
+    address_index: await hasAddressIndex(client),
     blessed_inscriptions: blessed,
     // ord calls the third test network by the name it had when it was the only one
     chain: network.name === 'testnet3' ? 'testnet' : network.name,
@@ -113,6 +137,8 @@ export async function ownStatus(
     source: sourceOf(standing),
     lag: standing.lag,
     problems: health.problems().map(({ since, ...rest }) => ({ ...rest, since: since.toISOString() })),
+    cumulativeHashes: { inscriptions: await cumulativeHashOf(client) },
+    mempool: await mempoolOf(client),
     search: {
       engine: 'postgres',
       unsealed: {
@@ -122,6 +148,25 @@ export async function ownStatus(
       },
     },
   };
+}
+
+async function cumulativeHashOf(client: Snapshot['client']): Promise<Static<typeof cumulativeHash> | null> {
+  const { version, inscriptions } = await latestEventHashes(client);
+  if (inscriptions === null) return null;
+  const { height, blockHash, cumulative } = inscriptions;
+  return {
+    version,
+    height,
+    blockHash: displayHash(blockHash),
+    cumulative: Buffer.from(cumulative).toString('hex'),
+  };
+}
+
+async function mempoolOf(client: Snapshot['client']): Promise<Static<typeof mempool> | null> {
+  const found = await mempoolState(client);
+  if (found === null) return null;
+  const { state, source, problem: reason, transactions, kept, leftOut } = found;
+  return { state, source, problem: reason, transactions, kept, leftOut };
 }
 
 /** How many ids of each kind are not in a segment yet. */

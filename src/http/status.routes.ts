@@ -52,7 +52,7 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
         if (snapshot.tip !== null) reply.header('x-indexed-height', snapshot.tip.height);
         const counts = await chainCounts(snapshot.client);
         return reply.header('cache-control', 'no-cache').send({
-          ...ordStatus(snapshot.tip, counts, network, operations.startedAt),
+          ...(await ordStatus(snapshot, counts, network, operations.startedAt)),
           satscribe: await ownStatus(snapshot, counts, operations),
         });
       }),

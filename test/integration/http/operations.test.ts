@@ -127,6 +127,7 @@ describe('/status', () => {
       chain: 'regtest',
       height: 1,
       inscriptions: 3,
+      address_index: false,
       inscription_index: true,
       json_api: true,
       sat_index: false,
@@ -142,6 +143,8 @@ describe('/status', () => {
         source: { state: 'following', tip: { height: 3, hash: '07'.repeat(32) }, problem: null },
         lag: { blocks: 2 },
         problems: [],
+        cumulativeHashes: { inscriptions: null },
+        mempool: null,
         search: { engine: 'postgres' },
       },
     });

@@ -1,0 +1,45 @@
+import type pg from 'pg';
+import { followMempool } from '#indexer/mempool/follow-mempool.ts';
+import type { BitcoinNode } from '#kernel/node/bitcoin-node.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import type { CommandContext } from '#src/commands/command.ts';
+
+/** Follows the mempool while this process is the one that indexes: its tables have one writer. */
+export interface MempoolFollower {
+  /** The index is at the tip, or near it. Nothing where it is followed already. */
+  start(): void;
+  /** Another process indexes. */
+  stop(): void;
+}
+
+export function mempoolFollower(
+  { lifecycle, logger }: CommandContext,
+  node: BitcoinNode,
+  pool: pg.Pool,
+): MempoolFollower {
+  const log = logger.child({ part: 'mempool' });
+  let running: AbortController | null = null;
+  return {
+    start: () => {
+      if (running !== null || lifecycle.signal.aborted) return;
+      const controller = new AbortController();
+      running = controller;
+      lifecycle
+        .run('mempool', (signal) =>
+          followMempool({
+            node,
+            pool,
+            network: networks[node.facts.network],
+            signal: AbortSignal.any([signal, controller.signal]),
+            log,
+          }),
+        )
+        // it tries again what may pass by itself; what it throws is a mistake, and nothing to go on from
+        .catch((error: unknown) => lifecycle.fail(error));
+    },
+    stop: () => {
+      running?.abort();
+      running = null;
+    },
+  };
+}
