@@ -79,6 +79,8 @@ export class RegtestNode {
         '-rest',
         '-txindex=1',
         '-listen=0',
+        '-dnsseed=0',
+        '-fixedseeds=0',
         // what is not standard is taken into the mempool too, as far as consensus' own script rules allow
         '-acceptnonstdtxn=1',
         // Knots' own policy keeps inscriptions out; Core passes over what it does not know only in bitcoin.conf

@@ -28,6 +28,8 @@ export class ChaosNode {
   /** A branch that was taken back and has more blocks than the one that is best now. */
   private longer: { readonly first: string; readonly chain: readonly ModelBlock[] } | null = null;
   private sent: SentTransaction[] = [];
+  /** Blocks of the longest chain that there ever was. */
+  private longest = 0;
 
   private constructor(node: RegtestNode, rpcProxy: TcpProxy, zmqProxy: TcpProxy, blocks: RandomBlocks) {
     this.node = node;
@@ -68,6 +70,7 @@ export class ChaosNode {
     for (const { block } of branch.slice(first)) await submitBlock(this.node.access, block);
     this.reorganised(depth);
     this.chain = branch;
+    this.longest = Math.max(this.longest, branch.length);
     this.longer = null;
   }
 
@@ -103,6 +106,11 @@ export class ChaosNode {
     await delay(downMs);
     await this.node.start();
     await this.restore();
+    if (how === 'stop') return;
+    // A killed node may no longer know the branch that it had called invalid: an indexer that is on it waits for more
+    // work, as it must (`node_behind`).
+    this.longer = null;
+    await this.extend(Math.max(1, this.longest + 1 - this.chain.length));
   }
 
   private async restore(): Promise<void> {
@@ -168,6 +176,7 @@ export class ChaosNode {
     await submitBlock(this.node.access, block.block);
     this.chain.push(block);
     this.made++;
+    this.longest = Math.max(this.longest, this.chain.length);
   }
 
   private reorganised(depth: number): void {
