@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import { claimAddressIndex } from '#indexer/outputs/address-index.ts';
 import { cborRulesVersion } from '#indexer/parse/cbor-json.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
@@ -28,10 +29,15 @@ const sessionSettings = `
   SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '10min'`;
 
 /**
- * Takes the writer's lock and makes sure that the database is of this network and of these rules; an empty one becomes
- * so. Throws `database_busy`, `network_mismatch` or `rules_changed`.
+ * Takes the writer's lock and makes sure that the database is of this network and of these rules, and has the address
+ * index or not (null: either); an empty one becomes so. Throws `database_busy`, `network_mismatch`, `rules_changed` or
+ * `address_index_fixed`.
  */
-export async function openChainSession(pool: pg.Pool, network: NetworkName): Promise<ChainSession> {
+export async function openChainSession(
+  pool: pg.Pool,
+  network: NetworkName,
+  indexAddresses: boolean | null = null,
+): Promise<ChainSession> {
   const clients: pg.PoolClient[] = [];
   const close = async (): Promise<void> => {
     const [writer] = clients;
@@ -47,7 +53,7 @@ export async function openChainSession(pool: pg.Pool, network: NetworkName): Pro
     const reader = await pool.connect();
     clients.push(reader);
     for (const client of clients) await client.query(sessionSettings);
-    const fingerprintKey = await withTransaction(writer, (tx) => claimDatabase(tx, network));
+    const fingerprintKey = await withTransaction(writer, (tx) => claimDatabase(tx, network, indexAddresses));
     return { writer, reader, fingerprintKey, close };
   } catch (error) {
     await close();
@@ -55,7 +61,11 @@ export async function openChainSession(pool: pg.Pool, network: NetworkName): Pro
   }
 }
 
-async function claimDatabase(tx: pg.ClientBase, network: NetworkName): Promise<Uint8Array> {
+async function claimDatabase(
+  tx: pg.ClientBase,
+  network: NetworkName,
+  indexAddresses: boolean | null,
+): Promise<Uint8Array> {
   await tx.query('INSERT INTO service.instance (network) VALUES ($1) ON CONFLICT DO NOTHING', [network]);
   await tx.query(
     `INSERT INTO chain.state (network, fingerprint_key, text_rules, cbor_rules) VALUES ($1, $2, $3, $4)
@@ -87,6 +97,7 @@ async function claimDatabase(tx: pg.ClientBase, network: NetworkName): Promise<U
       program: { text: textRulesVersion, cbor: cborRulesVersion },
     });
   }
+  if (indexAddresses !== null) await claimAddressIndex(tx, indexAddresses);
   return Uint8Array.from(row.fingerprint_key);
 }
 

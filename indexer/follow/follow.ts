@@ -1,20 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BlockWriter } from '#indexer/apply/block-writer.ts';
-import { type ChainSession, openChainSession } from '#indexer/apply/chain-session.ts';
-import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
-import { claimAddressIndex } from '#indexer/outputs/address-index.ts';
+import type { BlockWriter, Committed } from '#indexer/apply/block-writer.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { createParsePool, type ParsePool } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { networks } from '#kernel/primitives/network.ts';
 import { isOfDatabase, operatingFailure, Retry } from './failure.ts';
 import type { FollowOptions, IndexSummary } from './follow-options.ts';
 import { batchBounds, gather } from './gather.ts';
 import { knownEnds } from './known-blocks.ts';
 import { isLive, makePlan, type Steps } from './make-plan.ts';
 import { StatusRow } from './status-row.ts';
+import { WriterConnection } from './writer-connection.ts';
 
 /**
  * Fewer blocks to come than these, and each is committed for itself and for good, with all indexes: readers need them
@@ -23,8 +20,6 @@ import { StatusRow } from './status-row.ts';
 const bulkBlocksMin = 100;
 /** A node is asked so often even if it says nothing: its messages may be lost, or not come at all. One small request. */
 const pollEveryMs = 5000;
-/** One that stands by looks so often whether the other one is gone. */
-const standbyEveryMs = 1000;
 /** For sources at rest, whose end somebody waits for: a restart of a server is over by then. */
 const retryBudgetMs = 60_000;
 
@@ -50,11 +45,8 @@ class Follower {
   private readonly retry: Retry;
   private readonly status: StatusRow;
   private readonly startedAt = performance.now();
-  private session: ChainSession | null = null;
-  private writer: BlockWriter | null = null;
+  private readonly connection: WriterConnection;
   private parsePool: ParsePool | null = null;
-  private isIndexed = false;
-  private hadSession = false;
   private hasReported = false;
   private tip: BlockRef | null = null;
   private undoneAbove: number | null = null;
@@ -62,6 +54,7 @@ class Follower {
   private bytes = 0;
   private inscriptions = 0;
   private blocksTotal = 0;
+  private sourceHeight = 0;
 
   constructor(options: FollowOptions) {
     const { source, pool, onStatus } = options;
@@ -69,6 +62,11 @@ class Follower {
     const budgetMs = options.retryBudgetMs ?? (isLive(source) ? Number.POSITIVE_INFINITY : retryBudgetMs);
     this.retry = new Retry(isLive(source), budgetMs);
     this.status = new StatusRow(pool, source.name, onStatus ?? (() => undefined));
+    this.connection = new WriterConnection(options, {
+      onCommit: (committed) => this.learn(committed),
+      onLock: (isHeld) => this.status.keep(isHeld),
+      tipHeight: () => this.sourceHeight,
+    });
   }
 
   async run(): Promise<IndexSummary> {
@@ -78,7 +76,7 @@ class Follower {
     } finally {
       await this.parsePool?.close();
       await this.status.close();
-      await this.closeSession();
+      await this.connection.close();
     }
     return {
       height: this.tip?.height ?? null,
@@ -121,19 +119,19 @@ class Follower {
     this.status.set({ state: 'waiting', problem });
     onWaiting?.(failure, delayMs);
     // a source that failed leaves session and memory as good as they were
-    if (this.writer === null || isOfDatabase(failure)) await this.closeSession();
+    if (this.connection.isBroken || isOfDatabase(failure)) await this.connection.close();
     await sleep(delayMs, undefined, { signal }).catch(() => undefined);
   }
 
   private async round(): Promise<RoundEnd> {
     const { source, signal } = this.options;
-    const session = await this.openSession();
-    const writer = await this.openWriter(session);
-    const ends = await this.withDatabase(() => knownEnds(session.writer));
+    const { session, writer } = await this.connection.open();
+    const ends = await this.connection.run(() => knownEnds(session.writer));
     checkTip(writer.tip, ends?.tip ?? null);
     this.tip = writer.tip;
     const { plan, sourceTip } = await makePlan(session.writer, ends, source, signal);
     this.status.set({ sourceTip });
+    this.sourceHeight = sourceTip?.height ?? 0;
     switch (plan.kind) {
       case 'refuse':
         throw new AppError(
@@ -144,7 +142,7 @@ class Follower {
         this.waitForWork(sourceTip);
         return 'idle';
       case 'steps':
-        return this.take(plan, sourceTip, session, writer);
+        return this.take(plan, sourceTip, session.fingerprintKey, writer);
     }
   }
 
@@ -165,32 +163,44 @@ class Follower {
   private async take(
     { undoTo, apply }: Steps,
     sourceTip: BlockRef | null,
-    session: ChainSession,
+    fingerprintKey: Uint8Array,
     writer: BlockWriter,
   ): Promise<RoundEnd> {
-    const { source, signal } = this.options;
-    const until = this.options.until ?? Number.POSITIVE_INFINITY;
-    const refs = apply.filter(({ height }) => height <= until);
-    const blocksToCome = distance(refs, isLive(source) ? Math.min(sourceTip?.height ?? 0, until) : null);
+    const refs = apply.filter(({ height }) => height <= this.until);
+    const blocksToCome = this.distance(refs, sourceTip);
     const isBulk = blocksToCome >= bulkBlocksMin;
     this.status.set({ state: isBulk ? 'syncing' : 'following', problem: null });
     if (undoTo !== null) await this.undo(writer, undoTo);
     // nothing was ever indexed: its indexes are built when there is something in the tables
-    if (!isBulk && (writer.tip !== null || refs.length === 0)) await this.ensureIndexes(session);
-    if (refs.length === 0) {
-      const isEnd = !isLive(source) || (writer.tip?.height ?? -1) >= until;
-      return isEnd ? 'end' : undoTo === null ? 'idle' : 'again';
-    }
+    if (!isBulk && (writer.tip !== null || refs.length === 0)) await this.connection.ensureIndexes();
+    if (refs.length === 0) return this.restAt(writer.tip, undoTo !== null);
     this.blocksTotal = this.blocks + blocksToCome;
     if (!this.hasReported) this.report();
-    await this.apply(refs, isBulk, session, writer);
-    return signal.aborted ? 'end' : 'again';
+    await this.apply(refs, isBulk, fingerprintKey, writer);
+    return 'again';
+  }
+
+  /** Nothing is to be applied. */
+  private restAt(tip: BlockRef | null, hasUndone: boolean): RoundEnd {
+    if (!isLive(this.options.source) || (tip?.height ?? -1) >= this.until) return 'end';
+    return hasUndone ? 'again' : 'idle';
+  }
+
+  private get until(): number {
+    return this.options.until ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Blocks to come: those that are known, and of a node those up to its tip. */
+  private distance(refs: readonly BlockRef[], sourceTip: BlockRef | null): number {
+    const first = refs[0]?.height;
+    if (first === undefined || sourceTip === null || !isLive(this.options.source)) return refs.length;
+    return Math.max(refs.length, Math.min(sourceTip.height, this.until) - first + 1);
   }
 
   private async undo(writer: BlockWriter, height: number): Promise<void> {
     const { undoHooks, signal, onUndo } = this.options;
     onUndo?.((this.tip?.height ?? height) - height, height);
-    await this.withDatabase(() => writer.undo(height, undoHooks ?? [], { signal }));
+    await this.connection.run(() => writer.undo(height, undoHooks ?? [], { signal }));
     this.tip = writer.tip;
     this.undoneAbove = Math.min(this.undoneAbove ?? height, height);
   }
@@ -198,21 +208,21 @@ class Follower {
   private async apply(
     refs: readonly BlockRef[],
     isBulk: boolean,
-    session: ChainSession,
+    fingerprintKey: Uint8Array,
     writer: BlockWriter,
   ): Promise<void> {
     const { source, signal, bounds } = this.options;
     const last = refs.at(-1);
-    const parsed = this.parser(refs.length).blocks(source, refs, session.fingerprintKey, signal);
+    const parsed = this.parser(refs.length).blocks(source, refs, fingerprintKey, signal);
     const limits = { ...batchBounds, ...(isBulk ? {} : { blocksMax: 1 }), ...bounds };
     try {
       for await (const batch of gather(parsed, limits)) {
         const isLast = batch.at(-1)?.ref.height === last?.height;
-        await this.withDatabase(() => writer.write(batch, isBulk && !isLast));
+        await this.connection.run(() => writer.write(batch, isBulk && !isLast));
       }
     } finally {
       // what was begun before an error is finished all the same
-      if (this.writer !== null) await this.withDatabase(() => writer.finish());
+      if (!this.connection.isBroken) await this.connection.run(() => writer.finish());
     }
   }
 
@@ -223,81 +233,27 @@ class Follower {
       ...(threads === undefined ? {} : { threads }),
       ...(textMaxBytes === undefined ? {} : { textMaxBytes }),
       indexAddresses: indexAddresses ?? false,
+      ...(indexAddresses === undefined ? {} : { indexAddresses }),
       ...(onStep === undefined ? {} : { onStep }),
       ...(onQueue === undefined ? {} : { onQueue }),
     });
     return this.parsePool;
   }
 
+  private learn(committed: Committed): void {
+    this.blocks += committed.blocks;
+    this.bytes += committed.bytes;
+    this.inscriptions += committed.inscriptions;
+    this.tip = committed.position.tip;
+    this.retry.reset();
+    this.options.onCommit?.(committed);
+    this.report();
+  }
+
   private report(): void {
     const { blocks, blocksTotal, bytes, inscriptions } = this;
     this.hasReported = true;
     this.options.onProgress?.({ blocks, blocksTotal: Math.max(blocks, blocksTotal), bytes, inscriptions });
-  }
-
-  private async ensureIndexes({ writer }: ChainSession): Promise<void> {
-    if (this.isIndexed) return;
-    await this.withDatabase(() => ensureSecondaryIndexes(writer));
-    this.isIndexed = true;
-  }
-
-  /** A failure of the writer or its connections leaves nothing to build on: both are opened anew. */
-  private async withDatabase<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      this.writer = null;
-      throw error;
-    }
-  }
-
-  private async openSession(): Promise<ChainSession> {
-    if (this.session !== null) return this.session;
-    const { pool, source, signal, standby, onStandby } = this.options;
-    for (let isFirst = true; ; isFirst = false) {
-      try {
-        this.session = await openChainSession(pool, source.network);
-        this.hadSession = true;
-        this.status.keep(true);
-        return this.session;
-      } catch (error) {
-        const isBusy = error instanceof AppError && error.code === 'database_busy';
-        // after a loss the server may not know yet that the connection is gone, or another process was quicker
-        if (!isBusy || !(standby === true || this.hadSession)) throw error;
-        this.status.keep(false);
-        if (isFirst) onStandby?.();
-        await sleep(standbyEveryMs, undefined, { signal });
-      }
-    }
-  }
-
-  private async openWriter(session: ChainSession): Promise<BlockWriter> {
-    if (this.writer !== null) return this.writer;
-    await claimAddressIndex(session.writer, this.options.indexAddresses ?? false);
-    const { source, bounds, onCommit, onStep } = this.options;
-    this.writer = await BlockWriter.open({
-      session,
-      facts: { network: networks[source.network], islands: await source.islands() },
-      cacheEntries: bounds?.cacheEntries,
-      onStep,
-      onCommit: (committed) => {
-        this.blocks += committed.blocks;
-        this.bytes += committed.bytes;
-        this.inscriptions += committed.inscriptions;
-        this.tip = committed.position.tip;
-        this.retry.reset();
-        onCommit?.(committed);
-        this.report();
-      },
-    });
-    return this.writer;
-  }
-
-  private async closeSession(): Promise<void> {
-    const { session } = this;
-    this.session = null;
-    this.writer = null;
-    await session?.close();
   }
 }
 
@@ -317,10 +273,4 @@ function checkTip(remembered: BlockRef | null, stored: BlockRef | null): void {
     expected: remembered?.height ?? null,
     found: stored?.height ?? null,
   });
-}
-
-/** Blocks to come: those that are known, and of a node those up to `end`. */
-function distance(refs: readonly BlockRef[], end: number | null): number {
-  const first = refs[0]?.height;
-  return first === undefined || end === null ? refs.length : Math.max(refs.length, end - first + 1);
 }

@@ -1,10 +1,9 @@
-import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
+import type { BlockRef, BlockSource, Island } from '#kernel/contracts/block-source.ts';
 import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type KnownEnds, knownRefs, workOfHeader } from './known-blocks.ts';
-import { type Plan, plan, type Rule, type TheirPart, type WeighedRef } from './plan.ts';
+import { type OurPart, type Plan, plan, type Rule, type TheirPart, type WeighedRef } from './plan.ts';
 
 /**
  * So many headers are asked for at once: what a node gives in one REST answer. They are the refs of one round too: some
@@ -13,6 +12,8 @@ import { type Plan, plan, type Rule, type TheirPart, type WeighedRef } from './p
 const pageHeaders = 2000;
 /** A chain that changes so often between the pages of one plan is looked at again later. */
 const restartsMax = 5;
+/** Above all heights: they are stored in 32 bits with a sign. */
+const heightEnd = 2 ** 31 - 1;
 
 export type Steps = Extract<Plan, { kind: 'steps' }>;
 
@@ -45,12 +46,15 @@ export async function makePlan(
   throw new AppError('node_answer_invalid', `The headers of ${source.name} do not form a chain.`);
 }
 
-/** What a source says of its chain, part by part. */
+/** What a source says of its chain, part by part. Null: it is another chain by now than it was for the parts before. */
 interface TheirChain {
-  /** Whether blocks vouch for those below them, as they do for a node. */
-  readonly isOneRunFrom: (lowest: number) => boolean;
-  /** Its blocks from `from` up to and without `end` (null: up to a page, or all). Null: it is another chain by now. */
-  below(from: number, end: number | null): Promise<WeighedRef[] | null>;
+  /** Whether each of its blocks vouches for those below it, down to our lowest one. */
+  isOneRunFrom(lowest: number): boolean;
+  /** Its blocks from `from` on, behind all that were given: a page, or all. */
+  above(from: number): Promise<WeighedRef[] | null>;
+  /** Those just below the lowest that were given, from `from` up to and without `end`. */
+  below(from: number, end: number): Promise<WeighedRef[] | null>;
+  /** `above` came to its tip. */
   readonly isComplete: boolean;
   tip(): Promise<BlockRef | null>;
 }
@@ -63,63 +67,82 @@ async function decide(
   rule: Rule,
 ): Promise<Planned | null> {
   const isWindow = ends !== null && ends.isOneRun && chain.isOneRunFrom(ends.lowest);
-  let from = isWindow ? ends.tip.height : 0;
-  if (ends !== null && from < ends.lowest) from = 0;
-  let ours = await knownRefs(client, from, 2 ** 31 - 1);
-  const first = await chain.below(from, null);
+  const from = isWindow ? ends.tip.height : 0;
+  const first = await chain.above(from);
   if (first === null) return null;
+  let ours: OurPart = { from, blocks: await knownRefs(client, from, heightEnd) };
   let theirs: TheirPart = { from, blocks: first, beyond: null, isComplete: chain.isComplete };
   for (;;) {
-    const next = plan({ from, blocks: ours }, theirs, rule);
+    const next = plan(ours, theirs, rule);
     if (next.kind !== 'needHeaders') return { plan: next, sourceTip: await chain.tip() };
-    if (next.from < from) {
-      const lowest = next.from < (ends?.lowest ?? 0) ? 0 : next.from;
-      const blocks = await chain.below(lowest, from);
-      if (blocks === null) return null;
-      ours = [...(await knownRefs(client, lowest, from)), ...ours];
-      theirs = { ...theirs, from: lowest, blocks: [...blocks, ...theirs.blocks] };
-      from = lowest;
-    } else {
-      const page = await chain.below(next.from, null);
+    if (next.from >= ours.from) {
+      const page = await chain.above(next.from);
       if (page === null) return null;
-      const work = page.reduce((sum, block) => sum + block.work, theirs.beyond?.work ?? 0n);
-      const height = page.at(-1)?.height ?? next.from - 1;
-      theirs = { ...theirs, beyond: { height, work }, isComplete: chain.isComplete };
+      theirs = { ...theirs, beyond: weighed(theirs.beyond, next.from, page), isComplete: chain.isComplete };
+      continue;
     }
+    const lowest = belowAll(next.from, ends) ? 0 : next.from;
+    const blocks = await chain.below(lowest, ours.from);
+    if (blocks === null) return null;
+    const known = await knownRefs(client, lowest, ours.from);
+    ours = { from: lowest, blocks: [...known, ...ours.blocks] };
+    theirs = { ...theirs, from: lowest, blocks: [...blocks, ...theirs.blocks] };
   }
+}
+
+function belowAll(height: number, ends: KnownEnds | null): boolean {
+  return ends !== null && height < ends.lowest;
+}
+
+/** Adds a page to what was only weighed. */
+function weighed(
+  before: TheirPart['beyond'],
+  from: number,
+  page: readonly WeighedRef[],
+): TheirPart['beyond'] {
+  return {
+    height: page.at(-1)?.height ?? from - 1,
+    work: page.reduce((sum, { work }) => sum + work, before?.work ?? 0n),
+  };
 }
 
 /** A folder: what it is was read when it was opened. */
 class RestingChain implements TheirChain {
   readonly isComplete = true;
-  readonly isOneRunFrom: (lowest: number) => boolean;
   private readonly source: BlockSource;
+  private readonly islands: readonly Island[];
 
-  private constructor(source: BlockSource, isOneRunFrom: (lowest: number) => boolean) {
+  private constructor(source: BlockSource, islands: readonly Island[]) {
     this.source = source;
-    this.isOneRunFrom = isOneRunFrom;
+    this.islands = islands;
   }
 
   static async of(source: BlockSource): Promise<RestingChain> {
-    const islands = await source.islands();
-    return new RestingChain(source, (lowest) => islands.length === 1 && islands[0]?.firstHeight === lowest);
+    return new RestingChain(source, await source.islands());
   }
 
-  async below(from: number, end: number | null): Promise<WeighedRef[]> {
+  isOneRunFrom(lowest: number): boolean {
+    return this.islands.length === 1 && this.islands[0]?.firstHeight === lowest;
+  }
+
+  async above(from: number): Promise<WeighedRef[]> {
     const refs = await this.source.refs(from);
-    const wanted = end === null ? refs : refs.filter(({ height }) => height < end);
-    return wanted.map(({ height, hash }) => ({ height, hash, work: 0n }));
+    return refs.map(({ height, hash }) => ({ height, hash, work: 0n }));
+  }
+
+  async below(from: number, end: number): Promise<WeighedRef[]> {
+    return (await this.above(from)).filter(({ height }) => height < end);
   }
 
   async tip(): Promise<BlockRef | null> {
-    const last = (await this.source.islands()).at(-1)?.lastHeight;
+    const last = this.islands.at(-1)?.lastHeight;
     return last === undefined ? null : ((await this.source.refs(last)).at(-1) ?? null);
   }
 }
 
 /**
- * A node: its headers are asked for page by page, and must fit those that were given before. A part that ends early ends
- * at the tip of the node.
+ * A node, whose chain begins at 0: its headers are asked for page by page, and must fit those that were given before. A
+ * page that ends early ends at the tip of the node.
  */
 class LiveChain implements TheirChain {
   isComplete = false;
@@ -133,35 +156,47 @@ class LiveChain implements TheirChain {
     this.signal = signal;
   }
 
-  // its chain begins at 0
-  readonly isOneRunFrom = (lowest: number): boolean => lowest === 0;
+  isOneRunFrom(lowest: number): boolean {
+    return lowest === 0;
+  }
 
-  async below(from: number, end: number | null): Promise<WeighedRef[] | null> {
-    const headers: HeaderRef[] = [];
-    const stop = end ?? from + pageHeaders;
-    while (from + headers.length < stop) {
-      const count = Math.min(pageHeaders, stop - from - headers.length);
-      const page = await this.source.headers(from + headers.length, count, this.signal);
-      if (!isRun(headers.at(-1) ?? null, page)) return null;
-      headers.push(...page);
-      if (page.length === count) continue;
-      if (end === null) this.isComplete = true;
-      break;
-    }
-    const isJoined =
-      end === null
-        ? isRun(this.highest, headers)
-        : this.lowest === null || follows(this.lowest, headers.at(-1));
-    if (!isJoined) return null;
-    this.lowest = end === null ? (this.lowest ?? headers[0] ?? null) : (headers[0] ?? this.lowest);
-    this.highest = end === null ? (headers.at(-1) ?? this.highest) : (this.highest ?? headers.at(-1) ?? null);
-    return headers.map(({ height, hash, header }) => ({ height, hash, work: workOfHeader(header) }));
+  async above(from: number): Promise<WeighedRef[] | null> {
+    const headers = await this.run(from, from + pageHeaders);
+    if (headers === null || !isRun(this.highest, headers)) return null;
+    this.isComplete = headers.length < pageHeaders;
+    this.lowest ??= headers[0] ?? null;
+    this.highest = headers.at(-1) ?? this.highest;
+    return headers.map(weighedRef);
+  }
+
+  async below(from: number, end: number): Promise<WeighedRef[] | null> {
+    const headers = await this.run(from, end);
+    if (headers === null || (this.lowest !== null && !follows(this.lowest, headers.at(-1)))) return null;
+    this.lowest = headers[0] ?? this.lowest;
+    this.highest ??= headers.at(-1) ?? null;
+    return headers.map(weighedRef);
   }
 
   async tip(): Promise<BlockRef | null> {
-    if (!this.isComplete) return this.source.tip(this.signal);
-    return this.highest;
+    return this.isComplete ? this.highest : this.source.tip(this.signal);
   }
+
+  /** Headers from `from` up to and without `end`, or to their tip, in as many pages as it takes. */
+  private async run(from: number, end: number): Promise<HeaderRef[] | null> {
+    const headers: HeaderRef[] = [];
+    for (let at = from; at < end; at = from + headers.length) {
+      const count = Math.min(pageHeaders, end - at);
+      const page = await this.source.headers(at, count, this.signal);
+      if (!isRun(headers.at(-1) ?? null, page)) return null;
+      headers.push(...page);
+      if (page.length < count) break;
+    }
+    return headers;
+  }
+}
+
+function weighedRef({ height, hash, header }: HeaderRef): WeighedRef {
+  return { height, hash, work: workOfHeader(header) };
 }
 
 /** Whether headers follow each other, and the first of them the one that was there before. */
@@ -174,8 +209,7 @@ function isRun(before: HeaderRef | null, headers: readonly HeaderRef[]): boolean
   return true;
 }
 
-function follows(header: HeaderRef, parent: HeaderRef | undefined): boolean {
-  assert(header.header.length === 80, 'a header has 80 bytes');
-  if (parent === undefined || parent.height !== header.height - 1) return false;
-  return Buffer.compare(header.header.subarray(4, 36), parent.hash) === 0;
+function follows({ height, header }: HeaderRef, parent: HeaderRef | undefined): boolean {
+  if (parent === undefined || parent.height !== height - 1) return false;
+  return Buffer.compare(header.subarray(4, 36), parent.hash) === 0;
 }

@@ -51,23 +51,28 @@ export function plan(ours: OurPart, theirs: TheirPart, rule: Rule): Plan {
   assert(ours.from === theirs.from, 'chains are compared from the same height on');
   const shared = sharedLength(ours.blocks, theirs.blocks);
   const ourTip = ours.blocks.at(-1);
-  if (ourTip === undefined) {
-    assert(ours.from === 0, 'a part of a chain has at least its tip');
-    return { kind: 'steps', undoTo: null, apply: theirs.blocks };
+  assert(ourTip !== undefined || ours.from === 0, 'a part of a chain has at least its tip');
+  if (ourTip !== undefined && shared === 0 && ours.from > 0) {
+    return { kind: 'needHeaders', from: lower(ours.from, ourTip.height) };
   }
-  if (shared === 0 && ours.from > 0) return { kind: 'needHeaders', from: lower(ours.from, ourTip.height) };
   const apply = theirs.blocks.slice(shared);
   if (shared === ours.blocks.length) return { kind: 'steps', undoTo: null, apply };
-  const undoTo = ours.blocks[shared - 1]?.height ?? -1;
-  if (rule === 'take') return { kind: 'steps', undoTo, apply };
-  if (shared === 0 && ours.blocks[0]?.height === 0 && theirs.blocks[0]?.height === 0) {
-    return { kind: 'refuse', code: 'network_mismatch' };
-  }
-  const theirWork = workOf(apply) + (theirs.beyond?.work ?? 0n);
-  if (theirWork >= workOf(ours.blocks.slice(shared))) return { kind: 'steps', undoTo, apply };
+  const steps: Plan = { kind: 'steps', undoTo: ours.blocks[shared - 1]?.height ?? -1, apply };
+  return rule === 'take' ? steps : (weigh(ours, theirs, shared) ?? steps);
+}
+
+/** What speaks against their chain, where a block of ours is not on it; null: it has the work. */
+function weigh(ours: OurPart, theirs: TheirPart, shared: number): Plan | null {
+  const isOtherBeginning = shared === 0 && ours.blocks[0]?.height === 0 && theirs.blocks[0]?.height === 0;
+  if (isOtherBeginning) return { kind: 'refuse', code: 'network_mismatch' };
+  const theirWork = workOf(theirs.blocks.slice(shared)) + (theirs.beyond?.work ?? 0n);
+  if (theirWork >= workOf(ours.blocks.slice(shared))) return null;
   if (theirs.isComplete) return { kind: 'wait', code: 'node_behind' };
-  const known = theirs.beyond?.height ?? theirs.blocks.at(-1)?.height ?? theirs.from - 1;
-  return { kind: 'needHeaders', from: known + 1 };
+  return { kind: 'needHeaders', from: lastKnown(theirs) + 1 };
+}
+
+function lastKnown({ from, blocks, beyond }: TheirPart): number {
+  return beyond?.height ?? blocks.at(-1)?.height ?? from - 1;
 }
 
 /** Twice as many blocks below our tip as before, and all of them where that reaches the beginning. */

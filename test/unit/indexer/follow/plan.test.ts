@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type OurPart, type Plan, plan, type Rule, type WeighedRef } from '#indexer/follow/plan.ts';
+import {
+  type OurPart,
+  type Plan,
+  plan,
+  type Rule,
+  type TheirPart,
+  type WeighedRef,
+} from '#indexer/follow/plan.ts';
 
 const ref = (height: number, branch: number, work = 0n): WeighedRef => ({
   height,
@@ -117,10 +124,10 @@ class Asked {
     let from = this.ours.at(-1)?.height ?? 0;
     let part: OurPart = { from, blocks: this.ours.slice(from) };
     let blocks = this.give(from, from + this.page);
-    let beyond: { height: number; work: bigint } | null = null;
+    let beyond = null as TheirPart['beyond'];
     const seen = new Set<number>();
     for (;;) {
-      const known = beyond?.height ?? blocks.at(-1)?.height ?? from - 1;
+      const known: number = beyond?.height ?? blocks.at(-1)?.height ?? from - 1;
       const isComplete = known >= this.theirs.length - 1;
       const found = plan(part, { from, blocks, beyond, isComplete }, rule);
       if (found.kind !== 'needHeaders') return found;

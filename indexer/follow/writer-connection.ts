@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BlockWriter, type Committed } from '#indexer/apply/block-writer.ts';
+import { type ChainSession, openChainSession } from '#indexer/apply/chain-session.ts';
+import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { completeEventHashes } from '#indexer/events/complete-event-hashes.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import type { FollowOptions } from './follow-options.ts';
+
+/** One that stands by looks so often whether the other one is gone. */
+const standbyEveryMs = 1000;
+/** The default of the setting EVENTS_KEEP_BLOCKS: a week. */
+const eventsKeepBlocksDefault = 1000;
+
+export interface WriterEvents {
+  readonly onCommit: (committed: Committed) => void;
+  /** The writer's lock was taken, or another process has it. */
+  readonly onLock: (isHeld: boolean) => void;
+  /** The height of the source's best block. */
+  readonly tipHeight: () => number;
+}
+
+interface Open {
+  readonly session: ChainSession;
+  readonly writer: BlockWriter;
+}
+
+/** The session and the writer of a follower: opened when they are needed, and anew when they broke. */
+export class WriterConnection {
+  private readonly options: FollowOptions;
+  private readonly events: WriterEvents;
+  private session: ChainSession | null = null;
+  private writer: BlockWriter | null = null;
+  private hadSession = false;
+  private isIndexed = false;
+
+  constructor(options: FollowOptions, events: WriterEvents) {
+    this.options = options;
+    this.events = events;
+  }
+
+  /** Nothing can be built on what is open: it was closed, or work on it failed. */
+  get isBroken(): boolean {
+    return this.writer === null;
+  }
+
+  /** Takes the lock, waiting for it where that is wanted, makes old rows whole, and reads the writer's memory. */
+  async open(): Promise<Open> {
+    const { source, signal } = this.options;
+    this.session ??= await this.openSession();
+    if (this.writer === null) {
+      await completeEventHashes(this.session.writer, { network: networks[source.network], signal });
+      this.writer = await this.openWriter(this.session);
+    }
+    return { session: this.session, writer: this.writer };
+  }
+
+  /** Works with the writer or its session. Where that fails both are of no more use. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.writer = null;
+      throw error;
+    }
+  }
+
+  /** Builds the secondary indexes that are missing, once. */
+  async ensureIndexes(): Promise<void> {
+    const { session } = this;
+    if (this.isIndexed || session === null) return;
+    await this.run(() => ensureSecondaryIndexes(session.writer));
+    this.isIndexed = true;
+  }
+
+  async close(): Promise<void> {
+    const { session } = this;
+    this.session = null;
+    this.writer = null;
+    await session?.close();
+  }
+
+  private async openSession(): Promise<ChainSession> {
+    const { pool, source, signal, standby, indexAddresses, onStandby } = this.options;
+    for (let isFirst = true; ; isFirst = false) {
+      try {
+        const session = await openChainSession(pool, source.network, indexAddresses ?? false);
+        this.hadSession = true;
+        this.events.onLock(true);
+        return session;
+      } catch (error) {
+        const isBusy = error instanceof AppError && error.code === 'database_busy';
+        // after a loss the server may not know yet that the connection is gone, or another process was quicker
+        if (!isBusy || !(standby === true || this.hadSession)) throw error;
+        this.events.onLock(false);
+        if (isFirst) onStandby?.();
+        await sleep(standbyEveryMs, undefined, { signal });
+      }
+    }
+  }
+
+  private openWriter(session: ChainSession): Promise<BlockWriter> {
+    const { source, bounds, eventsKeepBlocks, onStep } = this.options;
+    const { onCommit, tipHeight } = this.events;
+    return source.islands().then((islands) =>
+      BlockWriter.open({
+        session,
+        facts: {
+          network: networks[source.network],
+          islands,
+          eventTexts: { keepBlocks: eventsKeepBlocks ?? eventsKeepBlocksDefault, tipHeight },
+        },
+        cacheEntries: bounds?.cacheEntries,
+        onStep,
+        onCommit,
+      }),
+    );
+  }
+}
