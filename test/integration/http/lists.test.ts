@@ -1,0 +1,382 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { buildApp } from '#http/app.ts';
+import type { App } from '#http/app-dependencies.ts';
+import { indexChain } from '#indexer/follow/index-chain.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { createSearchService } from '#search/search-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { GoldenChain, type OrdInscription } from '#test/support/golden-chain.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { testOperations } from '#test/support/operations.ts';
+import { naiveOutputs } from '#test/support/output-chain.ts';
+
+const golden = new GoldenChain('reorg-1');
+const tips = golden.tips();
+const [best] = tips;
+const longest = tips.at(-1);
+if (best === undefined || longest === undefined) throw new Error('the chain has no branches');
+const inscriptions = golden.inscriptions(best);
+const newestFirst = golden.order(best).toReversed();
+
+let root: string;
+let database: TestDatabase;
+let app: App;
+let bare: TestDatabase;
+let bareApp: App;
+
+async function indexed(pool: TestDatabase['pool'], tip: string, indexAddresses: boolean): Promise<void> {
+  const source = await openFolderSource(root, { tip });
+  await indexChain({ source, pool, signal: new AbortController().signal, threads: 1, indexAddresses });
+}
+
+function appOf({ pool }: TestDatabase): App {
+  return buildApp({
+    pool,
+    search: createSearchService({ pool, engine: createPostgresEngine() }),
+    network: networks.regtest,
+    logger: silentLogger(),
+    operations: testOperations(pool),
+  });
+}
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'satscribe-lists-'));
+  golden.writeFolder(root);
+  database = await createTestDatabase();
+  bare = await createTestDatabase();
+  await indexed(database.pool, best.tip, true);
+  await indexed(bare.pool, best.tip, false);
+  app = appOf(database);
+  bareApp = appOf(bare);
+  await app.ready();
+  await bareApp.ready();
+}, 120_000);
+afterAll(async () => {
+  await app.close();
+  await bareApp.close();
+  await database.drop();
+  await bare.drop();
+  await rm(root, { recursive: true, force: true });
+});
+
+interface Answer<Body> {
+  readonly status: number;
+  readonly body: Body;
+  readonly headers: Record<string, unknown>;
+}
+
+async function get<Body>(url: string, from: App = app): Promise<Answer<Body>> {
+  const { statusCode, body, headers } = await from.inject({ url, headers: { accept: 'application/json' } });
+  return { status: statusCode, body: JSON.parse(body) as Body, headers };
+}
+
+interface List {
+  readonly ids: string[];
+  readonly more: boolean;
+  readonly page_index: number;
+  readonly next_cursor: string | null;
+}
+
+/** Ids of all pages of a list, by its cursors. */
+async function pages(query: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor: string | null = '', page = 0; cursor !== null; page++) {
+    const { status, body }: Answer<List> = await get(
+      `/inscriptions?${query}${cursor === '' ? '' : `&cursor=${cursor}`}`,
+    );
+    expect(status).toBe(200);
+    expect(body.page_index).toBe(page);
+    expect(body.more).toBe(body.next_cursor !== null);
+    ids.push(...body.ids);
+    cursor = body.next_cursor;
+  }
+  return ids;
+}
+
+const where = (test: (inscription: OrdInscription) => boolean): string[] =>
+  newestFirst.filter((id) => test(inscriptions.get(id) as OrdInscription));
+
+describe('/inscriptions', () => {
+  test('lists all, newest first, a hundred a page, as ord', async () => {
+    for (let page = 0; page * 100 < newestFirst.length; page++) {
+      const { body } = await get<List>(page === 0 ? '/inscriptions' : `/inscriptions/${page}`);
+      expect(body).toMatchObject({
+        ids: newestFirst.slice(page * 100, page * 100 + 100),
+        page_index: page,
+        more: newestFirst.length > page * 100 + 100,
+      });
+    }
+    const past = await get<List>('/inscriptions/1000');
+    expect(past.body).toEqual({ ids: [], more: false, page_index: 1000, next_cursor: null });
+  });
+
+  test('goes on by cursors, in either order and any size', async () => {
+    expect(await pages('limit=7')).toEqual(newestFirst);
+    expect(await pages('limit=90&order=asc')).toEqual(newestFirst.toReversed());
+  });
+
+  test('filters by everything that ord says of an inscription', async () => {
+    expect(await pages('cursed=true')).toEqual(where(({ number }) => number < 0));
+    expect(await pages('cursed=false&limit=50')).toEqual(where(({ number }) => number >= 0));
+    expect(await pages('from=100&to=120&limit=9')).toEqual(
+      where(({ height }) => height >= 100 && height <= 120),
+    );
+    for (const type of new Set([...inscriptions.values()].map(({ content_type: name }) => name))) {
+      if (type === null || type === '' || type.includes('*')) continue;
+      expect(await pages(`contentType=${encodeURIComponent(type)}`)).toEqual(
+        where(({ content_type: name }) => name === type),
+      );
+    }
+    expect(await pages('contentType=text/*')).toEqual(
+      where(({ content_type: name }) => name?.startsWith('text/') === true),
+    );
+    for (const address of [...new Set([...inscriptions.values()].map(({ address: owner }) => owner))].slice(
+      0,
+      20,
+    )) {
+      if (address !== null)
+        expect(await pages(`address=${address}&limit=3`)).toEqual(where((one) => one.address === address));
+    }
+    const parents = [...new Set([...inscriptions.values()].flatMap(({ parents: ids }) => ids))];
+    expect(parents.length).toBeGreaterThan(0);
+    for (const parent of parents.slice(0, 10)) {
+      expect(await pages(`parent=${parent}`)).toEqual(where(({ parents: ids }) => ids.includes(parent)));
+    }
+    const protocols = new Set([...inscriptions.values()].map(({ metaprotocol }) => metaprotocol));
+    for (const name of protocols) {
+      if (name === null || name === '') continue;
+      expect(await pages(`metaprotocol=${encodeURIComponent(name)}&cursed=false`)).toEqual(
+        where(({ metaprotocol, number }) => metaprotocol === name && number >= 0),
+      );
+    }
+  });
+
+  test.each([
+    ['limit=0', 'limit must be >= 1'],
+    ['limit=1001', 'limit must be <= 1000'],
+    ['limit=1e2', 'limit is not a whole number'],
+    ['from=-1', 'from must be >= 0'],
+    ['to=x', 'to is not a whole number'],
+    ['order=up', 'order must be one of asc, desc'],
+    ['cursed=1', 'cursed must be one of true, false'],
+    ['contentType=', 'contentType is empty'],
+    ['contentType=*/*', 'contentType is a type to the letter, or all of one class as in image/*'],
+    ['parent=x', 'parent is not an inscription id'],
+    ['delegate=1', 'delegate is not an inscription id'],
+    ['cursor=x', 'cursor is not one of this list'],
+    [
+      'address=bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+      'address: bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4 belongs to another network; this server serves regtest',
+    ],
+    ['address=hello', 'address: hello is not a Bitcoin address; this server serves regtest'],
+  ])('refuses %s', async (query, error) => {
+    expect(await get(`/inscriptions?${query}`)).toMatchObject({
+      status: 400,
+      body: { status: 'error', error },
+    });
+  });
+
+  test('refuses a page beside filters, a cursor of another list, and ignores what it does not know', async () => {
+    expect((await get('/inscriptions/1?cursed=true')).status).toBe(400);
+    expect((await get('/inscriptions/x')).status).toBe(400);
+    const { body } = await get<List>('/inscriptions?limit=2');
+    expect((await get(`/inscriptions?limit=2&order=asc&cursor=${body.next_cursor}`)).status).toBe(400);
+    expect((await get('/inscriptions?unknown=1')).status).toBe(200);
+  });
+
+  test('shows a page to people', async () => {
+    const { statusCode, body, headers } = await app.inject({
+      url: '/inscriptions?cursed=true&limit=5',
+      headers: { accept: 'text/html' },
+    });
+    expect(statusCode).toBe(200);
+    expect(headers['content-type']).toContain('text/html');
+    expect(body).toContain(`/inscription/${where(({ number }) => number < 0)[0]}`);
+    expect(body).toContain('cursor=');
+  });
+});
+
+describe('/address and /outputs', () => {
+  const chain = best.headers.map((header) => golden.block(header));
+  const unspent = naiveOutputs(chain)
+    .map((line) => line.split(' '))
+    .filter(([, , , , spent]) => spent === 'null')
+    .map(([outpoint = '', value = '', script = '', height = '']) => {
+      const [txid = '', vout = ''] = outpoint.split(':');
+      const shown = `${Buffer.from(txid, 'hex').reverse().toString('hex')}:${vout}`;
+      return {
+        txid,
+        vout: Number(vout),
+        outpoint: shown,
+        value: Number(value),
+        script,
+        height: Number(height),
+      };
+    });
+  const owners = Map.groupBy(unspent, ({ script }) =>
+    scriptToAddress(Buffer.from(script, 'hex'), networks.regtest),
+  );
+  const heldAt = new Map<string, string[]>();
+  for (const id of newestFirst.toReversed()) {
+    const satpoint = inscriptions.get(id)?.satpoint ?? '';
+    const outpoint = satpoint.slice(0, satpoint.lastIndexOf(':'));
+    heldAt.set(outpoint, [...(heldAt.get(outpoint) ?? []), id]);
+  }
+
+  test('list the unspent outputs of every address, their sum and what they hold', async () => {
+    let count = 0;
+    // those that hold most, among them what was reinscribed and merged, and one in ten of the others
+    const known = [...owners].toSorted(([, a], [, b]) => b.length - a.length);
+    for (const [place, [address, outputs]] of known.entries()) {
+      if (address === null || (place > 40 && place % 10 !== 0)) continue;
+      count++;
+      const sorted = outputs.toSorted((a, b) =>
+        a.txid < b.txid ? -1 : a.txid > b.txid ? 1 : a.vout - b.vout,
+      );
+      const inscribed = sorted.filter(({ outpoint }) => heldAt.has(outpoint));
+      const ids = inscribed.flatMap(({ outpoint }) => heldAt.get(outpoint) ?? []);
+      expect((await get(`/address/${address}`)).body).toEqual({
+        inscriptions: ids,
+        outputs: sorted.map(({ outpoint }) => outpoint),
+        sat_balance: outputs.reduce((sum, { value }) => sum + value, 0),
+      });
+      const { body } = await get<{ outpoint: string }[]>(`/outputs/${address}`);
+      expect(body.toSorted((a, b) => (a.outpoint < b.outpoint ? -1 : 1))).toEqual(
+        outputs
+          .map(({ txid: _txid, vout: _vout, outpoint, value, script, height }) => ({
+            address,
+            confirmations: best.headers.length - height,
+            indexed: true,
+            inscriptions: heldAt.get(outpoint) ?? [],
+            outpoint,
+            sat_ranges: null,
+            script_pubkey: script,
+            spent: false,
+            transaction: outpoint.slice(0, 64),
+            value,
+          }))
+          .toSorted((a, b) => (a.outpoint < b.outpoint ? -1 : 1)),
+      );
+      if (count % 5 !== 0) continue;
+      const held = await get<{ outpoint: string }[]>(`/outputs/${address}?type=inscribed`);
+      expect(held.body.map(({ outpoint }) => outpoint).sort()).toEqual(
+        inscribed.map(({ outpoint }) => outpoint).sort(),
+      );
+      // without the index, what is known of inscriptions is the same
+      expect((await get(`/address/${address}`, bareApp)).body).toEqual({ inscriptions: ids });
+      expect((await get(`/outputs/${address}?type=inscribed`, bareApp)).body).toEqual(held.body);
+    }
+    expect(count).toBeGreaterThan(50);
+  }, 60_000);
+
+  test('give the outputs in pages, oldest first', async () => {
+    const [address, outputs] = [...owners]
+      .filter(([name]) => name !== null)
+      .toSorted(([, a], [, b]) => b.length - a.length)[0] as [string, typeof unspent];
+    expect(outputs.length).toBeGreaterThan(4);
+    const found: string[] = [];
+    for (let cursor: string | null | undefined = null; cursor !== undefined; ) {
+      const suffix = cursor === null ? '' : `&cursor=${cursor}`;
+      const { body, headers } = await get<{ outpoint: string }[]>(`/outputs/${address}?limit=3${suffix}`);
+      expect(body.length).toBeLessThanOrEqual(3);
+      found.push(...body.map(({ outpoint }) => outpoint));
+      cursor = headers['x-next-cursor'] as string | undefined;
+    }
+    const expected = outputs.toSorted(
+      (a, b) => a.height - b.height || (a.txid < b.txid ? -1 : a.txid > b.txid ? 1 : a.vout - b.vout),
+    );
+    expect(found).toEqual(expected.map(({ outpoint }) => outpoint));
+  });
+
+  test('say what an address without anything holds, and refuse what is none', async () => {
+    const nobody = scriptToAddress(Buffer.from(`0014${'ab'.repeat(20)}`, 'hex'), networks.regtest) as string;
+    expect((await get(`/address/${nobody}`)).body).toEqual({ inscriptions: [], outputs: [], sat_balance: 0 });
+    expect((await get(`/outputs/${nobody}`)).body).toEqual([]);
+    expect((await get('/address/hello')).status).toBe(400);
+    expect((await get('/outputs/1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa')).status).toBe(400);
+    expect((await get(`/outputs/${nobody}?type=all`)).status).toBe(400);
+    expect(await get(`/outputs/${nobody}?type=cardinal`)).toMatchObject({
+      status: 400,
+      body: { error: 'type cardinal: this server has no index of runes' },
+    });
+    expect(await get(`/outputs/${nobody}`, bareApp)).toMatchObject({ status: 404 });
+    const page = await app.inject({ url: `/address/${nobody}`, headers: { accept: 'text/html' } });
+    expect(page.body).toContain('0 unspent outputs, 0 sats');
+  });
+});
+
+describe('/inscription/<id>/transfers', () => {
+  interface Transfers {
+    readonly transfers: readonly Record<string, unknown>[];
+    readonly nextCursor: string | null;
+  }
+
+  test('ends where ord says that the inscription is, and is one chain of places', async () => {
+    for (const id of newestFirst) {
+      const { body } = await get<Transfers>(`/inscription/${id}/transfers`);
+      const { transfers } = body;
+      const ord = inscriptions.get(id) as OrdInscription;
+      expect(transfers.at(-1)).toMatchObject({ to: ord.satpoint, address: ord.address, value: ord.value });
+      expect(transfers[0]).toMatchObject({ blockHeight: ord.height, from: null, timestamp: ord.timestamp });
+      for (const [place, { from }] of transfers.entries())
+        if (place > 0) expect(from).toBe(transfers[place - 1]?.['to']);
+      const last = transfers.at(-1)?.['kind'];
+      expect(last === 'lost').toBe(ord.charms.includes('lost'));
+      expect(last === 'unbound').toBe(ord.charms.includes('unbound'));
+      expect(last === 'burned').toBe(ord.charms.includes('burned'));
+    }
+  }, 60_000);
+
+  test('comes in pages, in either order', async () => {
+    const { rows } = await database.pool.query<{ txid: Buffer; index: number }>(
+      `SELECT i.txid, i.index FROM chain.inscriptions i JOIN chain.locations l USING (key)
+       GROUP BY i.key, i.txid, i.index ORDER BY count(*) DESC LIMIT 5`,
+    );
+    for (const { txid, index } of rows) {
+      const id = `${Buffer.from(txid).reverse().toString('hex')}i${index}`;
+      const { body } = await get<Transfers>(`/inscription/${id}/transfers`);
+      expect(body.transfers.length).toBeGreaterThan(2);
+      for (const [order, expected] of [
+        ['asc', body.transfers],
+        ['desc', body.transfers.toReversed()],
+      ] as const) {
+        const found: unknown[] = [];
+        for (let cursor: string | null = ''; cursor !== null; ) {
+          const suffix: string = cursor === '' ? '' : `&cursor=${cursor}`;
+          const page: Answer<Transfers> = await get(
+            `/inscription/${id}/transfers?limit=1&order=${order}${suffix}`,
+          );
+          found.push(...page.body.transfers);
+          cursor = page.body.nextCursor;
+        }
+        expect(found).toEqual(expected);
+      }
+    }
+  });
+
+  test('is 404 for an inscription that is not there, 400 for no id', async () => {
+    expect((await get(`/inscription/${'ab'.repeat(32)}i0/transfers`)).status).toBe(404);
+    expect((await get('/inscription/5/transfers')).status).toBe(400);
+  });
+});
+
+describe('a cursor', () => {
+  test('of a block that was reorganised away is stale, one of an older block leads on', async () => {
+    const { body: newest } = await get<List>('/inscriptions?limit=1');
+    const old = await get<List>('/inscriptions?limit=3&order=asc');
+    await indexed(database.pool, longest.tip, true);
+    onTestFinished(() => indexed(database.pool, best.tip, true));
+    expect(await get(`/inscriptions?limit=1&cursor=${newest.next_cursor}`)).toMatchObject({
+      status: 410,
+      body: { error: 'the chain was reorganised since this cursor was given: begin again' },
+    });
+    const { body } = await get<List>(`/inscriptions?limit=3&order=asc&cursor=${old.body.next_cursor}`);
+    expect(body.ids).toEqual(golden.order(longest).slice(3, 6));
+  });
+});
