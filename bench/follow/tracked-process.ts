@@ -61,6 +61,10 @@ async function transfers(url: string, folder: string): Promise<TrackedOutcome['b
   const pool = createPool(url, { applicationName: 'satscribe bench' });
   const source = await openFolderSource(folder);
   const session = await openChainSession(pool, source.network);
+  const steps = new Map<string, number[]>([
+    ['ledger', []],
+    ['write', []],
+  ]);
   const writer = await BlockWriter.open({
     session,
     facts: { network: networks[source.network], islands: await source.islands() },
@@ -85,6 +89,8 @@ async function transfers(url: string, folder: string): Promise<TrackedOutcome['b
   await pool.end();
   return {
     timesMs,
+    ledgerMs: steps.get('ledger')?.slice(-timesMs.length) ?? [],
+    writeMs: steps.get('write')?.slice(-timesMs.length) ?? [],
     walBytes: (after.walBytes - (before as Touched).walBytes) / timesMs.length,
     rows: (after.rows - (before as Touched).rows) / timesMs.length,
   };

@@ -29,6 +29,9 @@ export interface TrackedOutcome {
   readonly peakBytes: number;
   readonly blocks: {
     readonly timesMs: readonly number[];
+    /** Of it: the rules, and the transaction. What is left are questions to the database. */
+    readonly ledgerMs: readonly number[];
+    readonly writeMs: readonly number[];
     /** A block, in the mean. */
     readonly walBytes: number;
     readonly rows: number;
@@ -99,6 +102,8 @@ export async function trackedSection(outputs: number, withRatio: boolean): Promi
         ];
   const costs = (at: string, { blocks }: Measured): Section['details'] => [
     { name: `transfers at ${at}, a block`, value: median(blocks.timesMs), unit: 'ms' },
+    { name: `transfers at ${at}, of it the ledger`, value: median(blocks.ledgerMs), unit: 'ms' },
+    { name: `transfers at ${at}, of it the transaction`, value: median(blocks.writeMs), unit: 'ms' },
     { name: `transfers at ${at}, rows touched`, value: blocks.rows, unit: 'a block' },
     { name: `transfers at ${at}, WAL`, value: blocks.walBytes / 1e6, unit: 'MB a block' },
   ];

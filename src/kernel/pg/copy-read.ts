@@ -18,26 +18,27 @@ export async function readCopy(
   onRow: CopyRow,
 ): Promise<number> {
   const stream = client.query(copyTo(`COPY (${query}) TO STDOUT (FORMAT binary)`));
-  let rest: Buffer = Buffer.alloc(0);
+  // Only a row that two parts share is copied: a table of millions of rows would leave as much garbage as it has bytes.
+  const split = Buffer.alloc(rowBytes);
+  let splitBytes = 0;
   let skip = fileHeaderLength;
   let rows = 0;
   for await (const part of stream as AsyncIterable<Buffer>) {
-    const bytes = rest.length === 0 ? part : Buffer.concat([rest, part]);
-    let at = 0;
-    if (skip > 0) {
-      if (bytes.length < skip) {
-        rest = bytes;
-        continue;
-      }
-      at = skip;
-      skip = 0;
-    }
-    for (; at + rowBytes <= bytes.length && bytes.readInt16BE(at) !== trailer; at += rowBytes) {
-      onRow(bytes, at + 2);
+    let at = Math.min(skip, part.length);
+    skip -= at;
+    if (splitBytes > 0) {
+      const copied = part.copy(split, splitBytes, at, at + rowBytes - splitBytes);
+      splitBytes += copied;
+      at += copied;
+      if (splitBytes < rowBytes) continue;
+      onRow(split, 2);
       rows++;
     }
-    // a copy: the stream's own memory is not kept
-    rest = Buffer.from(bytes.subarray(at));
+    for (; at + rowBytes <= part.length && part.readInt16BE(at) !== trailer; at += rowBytes) {
+      onRow(part, at + 2);
+      rows++;
+    }
+    splitBytes = part.copy(split, 0, at);
   }
   return rows;
 }
