@@ -107,15 +107,15 @@ export async function completeOutbox(tx: pg.ClientBase): Promise<void> {
     'SELECT WHERE EXISTS (SELECT FROM chain.blocks) AND NOT EXISTS (SELECT FROM chain.outbox)',
   );
   if (rows.length === 0) return;
+  // no join: those of the writer's session are by index, row by row
   await tx.query(
-    `WITH made AS (
-       SELECT height, count(*) AS events FROM (
-         SELECT spent_height AS height FROM chain.locations WHERE spent_height IS NOT NULL
-         UNION ALL SELECT height FROM chain.inscriptions
-       ) AS happened GROUP BY height)
-     INSERT INTO chain.outbox (sequence, height, block_hash, event_count)
-     SELECT row_number() OVER (ORDER BY b.height), b.height, b.hash, coalesce(made.events, 0)
-     FROM chain.blocks b LEFT JOIN made ON made.height = b.height`,
+    `INSERT INTO chain.outbox (sequence, height, block_hash, event_count)
+     SELECT row_number() OVER (ORDER BY height), height, string_agg(hash, ''::bytea), sum(events)
+     FROM (
+       SELECT height, hash, 0 AS events FROM chain.blocks
+       UNION ALL SELECT spent_height, NULL, 1 FROM chain.locations WHERE spent_height IS NOT NULL
+       UNION ALL SELECT height, NULL, 1 FROM chain.inscriptions
+     ) AS happened GROUP BY height`,
   );
 }
 
