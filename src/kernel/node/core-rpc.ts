@@ -3,13 +3,10 @@ import https from 'node:https';
 import BitcoinCore from 'bitcoin-core';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { boundedPost, type RequestLibrary } from './bounded-post.ts';
 import type { Credentials, UserAndPassword } from './credentials.ts';
 import { failureOfCall, isUnauthorized } from './node-failure.ts';
 
-/** `getrawmempool true` of a full mempool is the longest answer that is asked for here; blocks come another way. */
-const answerBytesMax = 256 * 1024 * 1024;
-/** A scan of the mempool or the chain's tips of a busy node takes seconds; what takes longer has hung. */
-const timeoutDefaultMs = 60_000;
 /** bitcoind works on four calls at once (rpcthreads) and queues 64 (rpcworkqueue): never fill that queue alone. */
 const connectionsMax = 8;
 /** bitcoind closes idle connections after 30 s (rpcservertimeout): close them first, so that no call meets a closing one. */
@@ -24,22 +21,6 @@ export interface RpcBatchCall {
 export interface CoreRpc extends NodeRpc {
   batch<Result>(calls: readonly RpcBatchCall[], options?: CallOptions): Promise<Result[]>;
   close(): void;
-}
-
-interface CallResponse {
-  readonly statusCode: number;
-}
-interface CallRequest {
-  on(event: 'data', listener: (chunk: Uint8Array) => void): CallRequest;
-  abort(): void;
-}
-/** What is used of the requests of `bitcoin-core`: its own types know only the promises around them. */
-interface RequestLibrary {
-  post(
-    options: Record<string, unknown>,
-    callback: (error: unknown, response: CallResponse) => void,
-  ): CallRequest;
-  postAsync(options: Record<string, unknown>): Promise<CallResponse>;
 }
 
 /**
@@ -125,47 +106,4 @@ function checkedBatch(
   const failed: unknown = results.find((result) => result instanceof Error);
   if (failed !== undefined) throw failureOfCall(failed, call);
   return results;
-}
-
-/** One request within its bounds. Rejects with the library's errors, or `AppError` for what passed a bound. */
-async function boundedPost(
-  library: RequestLibrary,
-  request: Record<string, unknown>,
-  { signal, timeoutMs = timeoutDefaultMs }: CallOptions,
-): Promise<CallResponse> {
-  let timer: NodeJS.Timeout | undefined;
-  let stop: (() => void) | undefined;
-  try {
-    return await new Promise<CallResponse>((resolve, reject) => {
-      const running = library.post(
-        { ...request, timeout: timeoutMs, followRedirect: false },
-        (error, response) => {
-          if (error === null || error === undefined) resolve(response);
-          // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- turned into an AppError by the caller
-          else reject(error);
-        },
-      );
-      const end = (error: Error): void => {
-        running.abort();
-        reject(error);
-      };
-      let bytes = 0;
-      running.on('data', (chunk) => {
-        bytes += chunk.length;
-        if (bytes > answerBytesMax) {
-          end(new AppError('node_answer_invalid', `An answer has more than ${answerBytesMax} bytes.`));
-        }
-      });
-      // the library's own timeout starts anew with every byte
-      timer = setTimeout(
-        () => end(new AppError('node_unreachable', `There was no whole answer within ${timeoutMs} ms.`)),
-        timeoutMs,
-      );
-      stop = () => end(new Error('The call was given up.'));
-      signal?.addEventListener('abort', stop, { once: true });
-    });
-  } finally {
-    clearTimeout(timer);
-    if (stop !== undefined) signal?.removeEventListener('abort', stop);
-  }
 }

@@ -167,6 +167,23 @@ describe('a server that is no honest node', () => {
     expect(asked).not.toContain('/elsewhere');
   });
 
+  test('that closes a connection just when it is used again is called over a new one', async () => {
+    const node = await connectNode(settings);
+    const sockets = new Set<unknown>();
+    lies['getnetworkinfo'] = (request, response) => {
+      if (sockets.size > 0 && sockets.has(request.socket)) {
+        request.socket.destroy();
+        return;
+      }
+      sockets.add(request.socket);
+      json(response, { error: null, result: honest['getnetworkinfo'] });
+    };
+    for (let round = 0; round < 3; round++)
+      expect(await node.rpc.call('getnetworkinfo')).toEqual({ version: 310_000 });
+    expect(sockets.size).toBe(3);
+    await node.close();
+  });
+
   test('that never stops answering a call is given up', async () => {
     lies['getblockchaininfo'] = (_, response) => {
       const megabyte = Buffer.alloc(1024 * 1024, 0x20);

@@ -1,0 +1,103 @@
+import type { CallOptions } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/** `getrawmempool true` of a full mempool is the longest answer that is asked for here; blocks come another way. */
+const answerBytesMax = 256 * 1024 * 1024;
+/** A scan of the mempool or the chain's tips of a busy node takes seconds; what takes longer has hung. */
+const timeoutDefaultMs = 60_000;
+
+interface CallResponse {
+  readonly statusCode: number;
+}
+
+interface CallRequest {
+  /** Of node:http, once it was sent. */
+  readonly req?: { readonly reusedSocket: boolean };
+  on(event: 'data', listener: (chunk: Uint8Array) => void): CallRequest;
+  abort(): void;
+}
+
+/** What is used of the requests of `bitcoin-core`: its own types know only the promises around them. */
+export interface RequestLibrary {
+  post(
+    options: Record<string, unknown>,
+    callback: (error: unknown, response: CallResponse) => void,
+  ): CallRequest;
+  postAsync(options: Record<string, unknown>): Promise<CallResponse>;
+}
+
+/**
+ * One request within its bounds. Sent a second time where it met a connection that the node had closed as idle. Rejects with
+ * the library's errors, or an AppError for what passed a bound.
+ */
+export async function boundedPost(
+  library: RequestLibrary,
+  request: Record<string, unknown>,
+  options: CallOptions,
+): Promise<CallResponse> {
+  const first = new BoundedPost(library, request, options);
+  try {
+    return await first.response;
+  } catch (error) {
+    if (!first.metClosedConnection(error)) throw error;
+    return new BoundedPost(library, request, options).response;
+  }
+}
+
+class BoundedPost {
+  readonly response: Promise<CallResponse>;
+  private readonly running: CallRequest;
+  private readonly signal: AbortSignal | undefined;
+  private readonly timer: NodeJS.Timeout;
+  private readonly resolvers = Promise.withResolvers<CallResponse>();
+  private bytes = 0;
+
+  constructor(
+    library: RequestLibrary,
+    request: Record<string, unknown>,
+    { signal, timeoutMs = timeoutDefaultMs }: CallOptions,
+  ) {
+    this.signal = signal;
+    this.response = this.resolvers.promise;
+    this.running = library.post(
+      { ...request, timeout: timeoutMs, followRedirect: false },
+      (error, response) => {
+        this.release();
+        if (error === null || error === undefined) this.resolvers.resolve(response);
+        else this.resolvers.reject(error);
+      },
+    );
+    this.running.on('data', (chunk) => this.count(chunk));
+    // the library's own timeout starts anew with every byte
+    this.timer = setTimeout(() => {
+      this.end(new AppError('node_unreachable', `There was no whole answer within ${timeoutMs} ms.`));
+    }, timeoutMs);
+    signal?.addEventListener('abort', this.stop, { once: true });
+  }
+
+  /** A node closes idle connections; one that it closes just now may be taken for the next request. */
+  metClosedConnection(error: unknown): boolean {
+    const { code } = error as { code?: unknown };
+    const isReset = code === 'ECONNRESET' || code === 'EPIPE';
+    return isReset && this.bytes === 0 && this.running.req?.reusedSocket === true;
+  }
+
+  private readonly stop = (): void => this.end(new Error('The call was given up.'));
+
+  private count(chunk: Uint8Array): void {
+    this.bytes += chunk.length;
+    if (this.bytes <= answerBytesMax) return;
+    this.end(new AppError('node_answer_invalid', `An answer has more than ${answerBytesMax} bytes.`));
+  }
+
+  private end(error: Error): void {
+    this.release();
+    this.running.abort();
+    this.resolvers.reject(error);
+  }
+
+  private release(): void {
+    clearTimeout(this.timer);
+    this.signal?.removeEventListener('abort', this.stop);
+  }
+}
