@@ -24,17 +24,20 @@ const table = {
   },
   block_unavailable: {
     meaning: 'A block that the chain names is not there or cannot be read.',
-    action: 'Restore the file, or correct headers in chain.json.',
+    action:
+      'Restore the file, or correct headers in chain.json. A node may get it yet, or leave the branch that it is on.',
     retryable: true,
   },
   block_truncated: {
     meaning: 'A block or its spent outputs end before they are complete.',
-    action: 'Copy the file again from a good source.',
+    action:
+      'Copy the file again from a good source; of a node, look at what stands between it and this program.',
     retryable: false,
   },
   block_oversized: {
-    meaning: 'A block file is larger than a block can be, or has bytes behind the block.',
-    action: 'Copy the file again from a good source.',
+    meaning: 'A block is larger than a block can be, or has bytes behind it.',
+    action:
+      'Copy the file again from a good source; of a node, look at what stands between it and this program.',
     retryable: false,
   },
   block_corrupt: {
