@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { writeFollowerStatus } from '#indexer/follow/status-row.ts';
+import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { releaseAdvisoryLock, takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import type { CommandContext } from '#src/commands/command.ts';
@@ -28,6 +29,33 @@ export async function announceWaiting(
     );
   }
   return link.connected;
+}
+
+/**
+ * A folder that is indexed needs nobody to follow it; that it has ended must be known all the same after a crash of the server, which
+ * empties the table. Runs until the lifecycle ends.
+ */
+export async function keepEnded(
+  { lifecycle, logger }: CommandContext,
+  pool: pg.Pool,
+  source: Pick<FollowerStatus, 'source' | 'sourceTip'>,
+): Promise<void> {
+  while (!lifecycle.signal.aborted) {
+    await lifecycle.pause(sayEveryMs).catch(() => undefined);
+    await insertEnded(pool, source).catch((error: unknown) =>
+      logger.debug({ err: error }, 'the status could not be written'),
+    );
+  }
+}
+
+async function insertEnded(
+  pool: pg.Pool,
+  { source, sourceTip }: Pick<FollowerStatus, 'source' | 'sourceTip'>,
+): Promise<void> {
+  const { rowCount } = await pool.query('SELECT FROM chain.follower_status');
+  if (rowCount !== 0) return;
+  const status = { state: 'ended', source, sourceTip, problem: null, updatedAt: new Date() } as const;
+  await writeFollowerStatus(pool, status);
 }
 
 async function say(pool: pg.Pool, link: NodeLink): Promise<void> {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -25,6 +26,8 @@ export interface Database {
   readonly url: string;
   /** For questions: statements have a time limit. */
   readonly readers: pg.Pool;
+  /** Ends the statements that the readers wait for: they fail. */
+  cancelReaders(this: void): Promise<void>;
 }
 
 /**
@@ -46,13 +49,27 @@ export async function openDatabase(context: CommandContext, access: DatabaseAcce
 
 function openReaders({ lifecycle, logger }: CommandContext, url: string): Database {
   const log = logger.child({ part: 'database' });
+  // a name of this process alone: others of the same database have questions of their own
+  const applicationName = `satscribe readers ${randomBytes(6).toString('hex')}`;
   const readers = createPool(url, {
-    applicationName: 'satscribe readers',
+    applicationName,
     statementTimeoutMs: readTimeoutMs,
     onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
   });
   lifecycle.add('readers', () => readers.end());
-  return { url, readers };
+  return { url, readers, cancelReaders: () => cancelRunning(url, applicationName) };
+}
+
+async function cancelRunning(url: string, applicationName: string): Promise<void> {
+  const client = await connectClient(url);
+  try {
+    await client.query(
+      "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND state = 'active'",
+      [applicationName],
+    );
+  } finally {
+    await client.end();
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { buildApp } from '#http/app.ts';
 import type { App } from '#http/app-dependencies.ts';
 import type { Operations } from '#http/operations.ts';
@@ -10,7 +11,10 @@ import type { CommandContext } from '#src/commands/command.ts';
 import type { Database } from './database.ts';
 import { addressOf, listen } from './listen.ts';
 
-/** Streams of events are open for hours and are ended; what is asked meanwhile gets its answer. */
+/** What was asked before the end gets its answer, if that comes within this time: most do within milliseconds. */
+const answerGraceMs = 4000;
+/** Then statements are cancelled, and what was asked is answered with an error. */
+const cancelEveryMs = 500;
 const httpStopMs = 10_000;
 
 export interface HttpParts {
@@ -29,14 +33,14 @@ export interface HttpParts {
  */
 export async function serveHttp(
   { config, lifecycle, logger }: CommandContext,
-  { database: { readers }, network, operations, blocks, node }: HttpParts,
+  { database, network, operations, blocks, node }: HttpParts,
   port = config.port,
 ): Promise<{ address: string }> {
   const engine = createPostgresEngine();
   lifecycle.add('search engine', () => engine.close());
   const app = buildApp({
-    pool: readers,
-    search: createSearchService({ pool: readers, engine }),
+    pool: database.readers,
+    search: createSearchService({ pool: database.readers, engine }),
     network: networks[network],
     logger: logger.child({ part: 'http' }),
     operations,
@@ -44,9 +48,31 @@ export async function serveHttp(
     node,
   });
   watchConnections(app, operations);
-  lifecycle.add('http', () => app.close(), httpStopMs);
+  let closing: Promise<void> | null = null;
+  const close = (): Promise<void> => {
+    closing ??= closeApp(app, database);
+    return closing;
+  };
+  // nothing new is taken from the moment on in which the end begins, whatever else has to be finished first
+  lifecycle.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true });
+  lifecycle.add('http', close, httpStopMs);
   const taken = await listen(app, config.host, port);
   return { address: `http://${addressOf(config.host)}:${taken}` };
+}
+
+async function closeApp(app: App, database: Database): Promise<void> {
+  const closed = app.close().then((): true => true);
+  if (await withinMs(closed, answerGraceMs)) return;
+  while (!(await withinMs(closed, cancelEveryMs))) {
+    await database.cancelReaders().catch(() => undefined);
+    // and whoever has not even asked yet, or does not read the answer
+    if (await withinMs(closed, cancelEveryMs)) return;
+    app.server.closeAllConnections();
+  }
+}
+
+function withinMs(done: Promise<true>, milliseconds: number): Promise<boolean> {
+  return Promise.race([done, sleep(milliseconds, false)]);
 }
 
 function watchConnections(app: App, { metrics }: Operations): void {

@@ -1,14 +1,11 @@
 import type pg from 'pg';
-import { mempoolState } from '#chain/pending.queries.ts';
 import type { Operations } from '#http/operations.ts';
-import { readStanding } from '#http/standing.ts';
-import { unsealedOf } from '#http/status-answer.ts';
 import { createMetrics, type Metrics, type ReadValue } from '#kernel/metrics.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import type { CommandContext } from '#src/commands/command.ts';
 import { version } from '#src/version.ts';
 import type { Database } from './database.ts';
+import { readDatabase } from './database-metrics.ts';
 
 /** Health, metrics and a status at once; searches and the writer have connections of their own. */
 const connectionsMax = 3;
@@ -69,85 +66,6 @@ export function openOperations(context: CommandContext, database: Database): Ope
   });
   return operations;
 }
-
-/** What only the database knows, the same in every process. */
-function readDatabase(metrics: Metrics, pool: pg.Pool): void {
-  const standing = (name: string, help: string, of: StandingValue): void =>
-    metrics.read({
-      name,
-      help,
-      values: async () => {
-        const value = of(await readStanding(pool));
-        return value === null ? [] : [{ value }];
-      },
-    });
-  standing('satscribe_tip_height', 'Height of the indexed tip', ({ tip }) => tip?.height ?? null);
-  standing(
-    'satscribe_source_tip_height',
-    'Height of the best block of the source',
-    ({ status }) => status?.sourceTip?.height ?? null,
-  );
-  standing(
-    'satscribe_lag_blocks',
-    'Blocks that the source has and the index has not',
-    ({ lag }) => lag?.blocks ?? null,
-  );
-  standing(
-    'satscribe_lag_seconds',
-    'Age of the indexed tip while there are newer blocks, else 0',
-    ({ lag }) => lag?.seconds ?? null,
-  );
-  standing(
-    'satscribe_indexer_silence_seconds',
-    'Time since the process that indexes said something',
-    ({ ageSeconds }) => ageSeconds,
-  );
-  metrics.read({
-    name: 'satscribe_indexer_problem',
-    help: 'What keeps the process that indexes from its work, by error code',
-    labels: ['code'],
-    values: async () => {
-      const { status } = await readStanding(pool);
-      return status?.problem == null ? [] : [{ labels: { code: status.problem.code }, value: 1 }];
-    },
-  });
-  metrics.read({
-    name: 'satscribe_mempool_transactions',
-    help: 'Transactions of the mempool: all, those that matter and are kept, those that matter and found no room',
-    labels: ['kind'],
-    values: async () => {
-      const found = await withSnapshot(pool, ({ client }) => mempoolState(client));
-      if (found === null) return [];
-      return [
-        { labels: { kind: 'all' }, value: found.transactions },
-        { labels: { kind: 'kept' }, value: found.kept },
-        { labels: { kind: 'left_out' }, value: found.leftOut },
-      ];
-    },
-  });
-  metrics.read({
-    name: 'satscribe_search_unsealed',
-    help: 'Texts and inscriptions that are scanned by each search, until they are sealed into a segment',
-    labels: ['kind'],
-    values: async () => {
-      const unsealed = await withSnapshot(pool, ({ client }) => unsealedOf(client));
-      return Object.entries(unsealed).map(([kind, value]) => ({ labels: { kind }, value }));
-    },
-  });
-  metrics.read({
-    name: 'satscribe_database_up',
-    help: '1 where the database answers',
-    values: async () => {
-      const isUp = await pool.query('SELECT 1').then(
-        () => true,
-        () => false,
-      );
-      return [{ value: isUp ? 1 : 0 }];
-    },
-  });
-}
-
-type StandingValue = (standing: Awaited<ReturnType<typeof readStanding>>) => number | null;
 
 function readPools(metrics: Metrics, pools: ReadonlyMap<string, pg.Pool>): void {
   const each = (values: (name: string, pool: pg.Pool) => ReadValue[]): ReadValue[] =>

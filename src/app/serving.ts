@@ -3,7 +3,7 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { existingHome } from '#kernel/pg/embedded/server-place.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { CommandContext } from '#src/commands/command.ts';
-import { announceWaiting } from './announce.ts';
+import { announceWaiting, keepEnded } from './announce.ts';
 import { indexBlocks, openBlocks } from './blocks.ts';
 import { caughtUp } from './catch-up.ts';
 import { awaitDatabase, type Database, isAnythingIndexed, networkOf, openDatabase } from './database.ts';
@@ -37,7 +37,7 @@ export async function serveFolder(
   dir: string,
   tip: string | undefined,
 ): Promise<{ address: string }> {
-  const { config } = context;
+  const { config, lifecycle } = context;
   const source = await openBlocks(context, dir, tip);
   if (config.network !== undefined) checkNetwork(source.name, source.network, config.network);
   const database = config.role === 'api' ? await awaitDatabase(context) : await openDatabase(context, 'own');
@@ -46,7 +46,14 @@ export async function serveFolder(
   // questions are answered while blocks come in
   const { address } = await serveHttp(context, { database, network, operations, blocks: source, node: null });
   if (config.role !== 'api') {
-    const index = (): Promise<unknown> => indexBlocks(context, database, { source, operations });
+    const index = async (): Promise<void> => {
+      const { height, hash } = await indexBlocks(context, database, { source, operations });
+      if (height === null || hash === null) return;
+      const sourceTip = { height, hash: Buffer.from(hash, 'hex').reverse() };
+      void lifecycle.run('status', () =>
+        keepEnded(context, operations.pool, { source: source.name, sourceTip }),
+      );
+    };
     await servingOn(context, database, index);
   }
   return { address };
@@ -101,7 +108,7 @@ export async function serveApi(context: CommandContext): Promise<{ address: stri
 async function servingOn(
   context: CommandContext,
   database: Database,
-  work: () => Promise<unknown>,
+  work: () => Promise<void>,
 ): Promise<void> {
   try {
     await work();

@@ -11,6 +11,8 @@ export interface CliResult {
 export interface CliProcess {
   readonly child: ChildProcess;
   readonly ended: Promise<CliResult>;
+  /** What it has written to stderr so far. */
+  stderr(this: void): string;
   /** Settles with the match when stdout has it, rejects when the process ends before. */
   seen(this: void, pattern: RegExp): Promise<RegExpExecArray>;
 }
@@ -53,7 +55,7 @@ export function startCli(words: readonly string[], env: Record<string, string> =
         (error: unknown) => reject(error as Error),
       );
     });
-  return { child, ended, seen };
+  return { child, ended, seen, stderr: () => stderr };
 }
 
 /** Runs `satscribe` to its end. */

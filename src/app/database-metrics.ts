@@ -1,0 +1,93 @@
+import type pg from 'pg';
+import { mempoolState } from '#chain/pending.queries.ts';
+import { readStanding, type Standing } from '#http/standing.ts';
+import { unsealedOf } from '#http/status-answer.ts';
+import type { Metrics, ReadValue } from '#kernel/metrics.ts';
+import { withSnapshot } from '#kernel/pg/snapshot.ts';
+
+/** What only the database knows, the same in every process. */
+export function readDatabase(metrics: Metrics, pool: pg.Pool): void {
+  readStandings(metrics, pool);
+  metrics.read({
+    name: 'satscribe_mempool_transactions',
+    help: 'Transactions of the mempool: all, those that matter and are kept, those that matter and found no room',
+    labels: ['kind'],
+    values: () => mempoolValues(pool),
+  });
+  metrics.read({
+    name: 'satscribe_search_unsealed',
+    help: 'Texts and inscriptions that are scanned by each search, until they are sealed into a segment',
+    labels: ['kind'],
+    values: async () => {
+      const unsealed = await withSnapshot(pool, ({ client }) => unsealedOf(client));
+      return Object.entries(unsealed).map(([kind, value]) => ({ labels: { kind }, value }));
+    },
+  });
+  metrics.read({
+    name: 'satscribe_database_up',
+    help: '1 where the database answers',
+    values: async () => {
+      const isUp = await pool.query('SELECT 1').then(
+        () => true,
+        () => false,
+      );
+      return [{ value: isUp ? 1 : 0 }];
+    },
+  });
+}
+
+function readStandings(metrics: Metrics, pool: pg.Pool): void {
+  // all of one scrape are of one moment, and one question
+  let asking: Promise<Standing> | null = null;
+  const standing = (): Promise<Standing> => {
+    asking ??= readStanding(pool).finally(() => {
+      asking = null;
+    });
+    return asking;
+  };
+  const gauge = (name: string, help: string, of: (standing: Standing) => number | null): void =>
+    metrics.read({
+      name,
+      help,
+      values: async () => {
+        const value = of(await standing());
+        return value === null ? [] : [{ value }];
+      },
+    });
+  gauge('satscribe_tip_height', 'Height of the indexed tip', ({ tip }) => tip?.height ?? null);
+  gauge(
+    'satscribe_source_tip_height',
+    'Height of the best block of the source',
+    ({ status }) => status?.sourceTip?.height ?? null,
+  );
+  gauge('satscribe_lag_blocks', 'Blocks that the source has and the index has not', ({ lag }) =>
+    lag === null ? null : lag.blocks,
+  );
+  gauge('satscribe_lag_seconds', 'Age of the indexed tip while there are newer blocks, else 0', ({ lag }) =>
+    lag === null ? null : lag.seconds,
+  );
+  gauge(
+    'satscribe_indexer_silence_seconds',
+    'Time since the process that indexes said something',
+    ({ ageSeconds }) => ageSeconds,
+  );
+  metrics.read({
+    name: 'satscribe_indexer_problem',
+    help: 'What keeps the process that indexes from its work, by error code',
+    labels: ['code'],
+    values: async () => {
+      const problem = (await standing()).status?.problem ?? null;
+      return problem === null ? [] : [{ labels: { code: problem.code }, value: 1 }];
+    },
+  });
+}
+
+async function mempoolValues(pool: pg.Pool): Promise<ReadValue[]> {
+  const found = await withSnapshot(pool, ({ client }) => mempoolState(client));
+  if (found === null) return [];
+  return [
+    { labels: { kind: 'all' }, value: found.transactions },
+    { labels: { kind: 'kept' }, value: found.kept },
+    { labels: { kind: 'left_out' }, value: found.leftOut },
+  ];
+}

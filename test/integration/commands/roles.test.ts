@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { connectClient } from '#kernel/pg/pool.ts';
+import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/bitcoind.ts';
+import { type CliProcess, startCli } from '#test/support/run-cli.ts';
+
+const address = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+const readyLine = /^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u;
+
+let bitcoind: Bitcoind;
+let databaseUrl: string;
+let made = 0;
+const processes: CliProcess[] = [];
+
+async function onServer(statement: string): Promise<void> {
+  const client = await connectClient(inject('testServer').url);
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function start(role: string): CliProcess {
+  const node = ['--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile];
+  const started = startCli(['serve', '--role', role, ...node, '--port', '0'], { DATABASE_URL: databaseUrl });
+  processes.push(started);
+  return started;
+}
+
+async function addressOf(service: CliProcess): Promise<string> {
+  const [, found = ''] = await service.seen(readyLine);
+  return found;
+}
+
+async function json(at: string, path: string): Promise<Record<string, unknown>> {
+  const answer = await fetch(new URL(path, at));
+  return (await answer.json()) as Record<string, unknown>;
+}
+
+async function until(look: () => Promise<unknown>, expected: unknown, withinMs = 60_000): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  for (let found = await look(); found !== expected; found = await look()) {
+    if (performance.now() > deadline) throw new Error(`${String(found)} is never ${String(expected)}`);
+    await sleep(100);
+  }
+}
+
+const height = async (at: string): Promise<unknown> => (await json(at, '/status'))['height'];
+const state = async (at: string): Promise<unknown> => (await json(at, '/health/ready'))['state'];
+
+describe.skipIf(bitcoindForTests() === null)('processes of one database', () => {
+  beforeAll(async () => {
+    bitcoind = await startBitcoind();
+    await bitcoind.rpc.call('generatetoaddress', [5, address]);
+  });
+  afterAll(() => bitcoind.remove());
+
+  beforeEach(async () => {
+    const name = `roles_${process.pid}_${made++}`;
+    await onServer(`CREATE DATABASE ${name}`);
+    const url = new URL(inject('testServer').url);
+    url.pathname = `/${name}`;
+    databaseUrl = url.href;
+  });
+  afterEach(async () => {
+    for (const { child, ended } of processes.splice(0)) {
+      child.kill('SIGTERM');
+      await ended;
+    }
+    await onServer(`DROP DATABASE ${new URL(databaseUrl).pathname.slice(1)} WITH (FORCE)`);
+  });
+
+  it('answer from any number, index in one, and a second indexer takes over when the first one dies', async () => {
+    // it is there before the database is migrated, and waits
+    const api = start('api');
+    const first = start('indexer');
+    const at = await addressOf(api);
+    const atFirst = await addressOf(first);
+    expect(await state(atFirst)).toBe('following');
+    await until(() => height(at), 5);
+    expect((await fetch(new URL('/health/ready', at))).status).toBe(200);
+    expect((await fetch(new URL('/search?text=a', atFirst))).status).toBe(200);
+    expect(await json(atFirst, '/search?text=a')).toEqual({ status: 'error', error: 'there is no /search' });
+
+    const second = start('indexer');
+    const other = start('api');
+    const atSecond = await addressOf(second);
+    await until(() => state(atSecond), 'standby');
+    expect(await json(atSecond, '/health/ready')).toMatchObject({ status: 'ok', role: 'indexer' });
+    first.child.kill('SIGKILL');
+    await first.ended;
+    await bitcoind.rpc.call('generatetoaddress', [1, address]);
+    await until(() => height(at), 6);
+    await until(() => state(atSecond), 'following');
+    expect(await height(await addressOf(other))).toBe(6);
+
+    second.child.kill('SIGTERM');
+    const { exitCode, stderr } = await second.ended;
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('standing by');
+    // nobody indexes any more, and the others say so while they answer
+    const answer = await fetch(new URL('/health/ready', at));
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ reasons: [{ code: 'indexer_gone' }], height: 6 });
+    expect(await height(at)).toBe(6);
+  });
+
+  it('of role api and indexer are refused without DATABASE_URL', async () => {
+    for (const role of ['api', 'indexer']) {
+      const { exitCode, stderr } = await startCli(['serve', '--role', role]).ended;
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain(`ROLE ${role} needs DATABASE_URL`);
+    }
+  });
+
+  it('tell those that answer why nothing comes while the node is not there', async () => {
+    const first = start('indexer');
+    await addressOf(first);
+    first.child.kill('SIGTERM');
+    await first.ended;
+    await bitcoind.stop();
+    try {
+      start('indexer');
+      const at = await addressOf(start('api'));
+      const code = async (): Promise<unknown> => {
+        const { reasons } = (await json(at, '/health/ready')) as { reasons?: { code: string }[] };
+        return reasons?.[0]?.code;
+      };
+      await until(code, 'node_unreachable');
+      expect((await fetch(new URL('/search?text=a', at))).status).toBe(200);
+    } finally {
+      await bitcoind.start();
+    }
+  });
+});
