@@ -1,0 +1,327 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createScriptWatch } from '#indexer/mempool/watched-scripts.ts';
+import type { PaymentEvent } from '#kernel/contracts/watched-scripts.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { bitcoindForTests } from '#test/support/bitcoind.ts';
+import { LiveMempool } from '#test/support/live-mempool.ts';
+import type { Inscribed, InscribeOptions } from '#test/support/regtest-chain.ts';
+import {
+  addressOf,
+  type RegtestTransaction,
+  scriptOf,
+  transaction,
+} from '#test/support/regtest-transaction.ts';
+
+interface Page {
+  totalItems: number;
+  totalPages: number;
+  results: { inscriptionid: string; blockheight: string | null; pending?: string }[];
+}
+interface Transfers {
+  transfers: {
+    inscription: string;
+    txid: string;
+    fee: number | null;
+    from: { satpoint: string; address: string };
+    to: { kind: string; satpoint: string | null; address: string | null };
+  }[];
+}
+interface Inscriptions {
+  inscriptions: {
+    id: string;
+    replaces: string[];
+    fee: number;
+    to: { satpoint: string };
+    contentHash: string;
+  }[];
+}
+interface Departures {
+  departures: { txid: string; reason: string; replacedBy: string | null }[];
+}
+
+const hasBitcoind = bitcoindForTests() !== null;
+
+for (const source of ['zmq', 'polling'] as const) {
+  describe.skipIf(!hasBitcoind)(`a real node, followed by ${source}`, () => {
+    let live: LiveMempool;
+    const watch = createScriptWatch();
+    const events: PaymentEvent[] = [];
+    let words = 0;
+
+    beforeAll(async () => {
+      live = await LiveMempool.start(source === 'zmq' ? {} : { zmq: [] });
+      watch.listen((event) => events.push(event));
+      live.index();
+      await live.indexed();
+      live.follow({ watch });
+      await live.eventually(async () => {
+        expect(await live.get('/mempool')).toMatchObject({ following: true, state: 'following', source });
+      });
+    });
+    afterAll(() => live.close());
+
+    /** A reveal that passes the mempool. */
+    const inscribe = (body: string, options: InscribeOptions = {}): Promise<Inscribed> =>
+      live.chain.inscribe({ contentType: 'text/plain', body }, { asItem: true, ...options });
+    const word = (): string => `unheard${source}${words++}x`;
+    const search = (text: string, pending = true): Promise<Page> =>
+      live.get(`/search?text=${text}${pending ? '&pending=1' : ''}`);
+    const broadcast = async (...transactions: RegtestTransaction[]): Promise<void> => {
+      for (const one of transactions) await live.chain.broadcast(one);
+    };
+    /** What a search with pending=1 gives: one hit, with its height. */
+    const expectFound = async (text: string, id: string, height: string | null): Promise<void> => {
+      const page = await search(text);
+      expect(page).toMatchObject({ totalItems: 1, totalPages: 1 });
+      expect(page.results).toEqual([expect.objectContaining({ inscriptionid: id, blockheight: height })]);
+      expect(page.results[0]?.pending).toBe(height === null ? 'true' : undefined);
+    };
+
+    test('a reveal is found before it is mined, and never missing or twice when it is', async () => {
+      const text = word();
+      const { commit, reveal } = await inscribe(text);
+      await broadcast(commit, reveal);
+      await live.eventually(() => expectFound(text, reveal.id(), null));
+      expect((await search(text, false)).totalItems).toBe(0);
+      const { inscriptions } = await live.get<Inscriptions>('/mempool/inscriptions');
+      const shown = inscriptions.find(({ id }) => id === reveal.id());
+      expect(shown).toMatchObject({
+        fee: commit.coin(0).value - 10_000,
+        to: { satpoint: `${reveal.txid}:0:0` },
+      });
+      expect(await live.get(`/search?hash=${shown?.contentHash}&pending=1`)).toMatchObject({ totalItems: 1 });
+
+      const totals = new Set<number>();
+      const height = { now: null as string | null };
+      const watching = (async () => {
+        while (height.now === null) {
+          const page = await search(text);
+          totals.add(page.totalItems);
+          height.now = page.results[0]?.blockheight ?? null;
+        }
+        for (let again = 0; again < 20; again++) totals.add((await search(text)).totalItems);
+      })();
+      const mined = await live.chain.mine([commit, reveal]);
+      await watching;
+      expect([...totals]).toEqual([1]);
+      expect(height.now).toBe(String(mined.height));
+      expect(
+        (await live.get<Page>(`/indexer/inscription?id=${reveal.id()}&pending=1`)).results[0],
+      ).toMatchObject({
+        blockheight: String(mined.height),
+      });
+    });
+
+    test('a reveal is pending again in the moment in which its block is taken back', async () => {
+      const text = word();
+      const { commit, reveal } = await inscribe(text);
+      await broadcast(commit, reveal);
+      await live.eventually(() => expectFound(text, reveal.id(), null));
+      const { height } = await live.chain.mine([commit, reveal]);
+      await live.eventually(() => expectFound(text, reveal.id(), String(height)));
+      const totals = new Set<number>();
+      let isPending = false;
+      const watching = (async () => {
+        while (!isPending) {
+          const page = await search(text);
+          totals.add(page.totalItems);
+          isPending = page.results[0]?.pending === 'true';
+        }
+      })();
+      await live.chain.takeBack(1);
+      await watching;
+      expect([...totals]).toEqual([1]);
+      const again = await live.chain.mine([commit, reveal]);
+      await live.eventually(() => expectFound(text, reveal.id(), String(again.height)));
+    });
+
+    test('what the node drops is gone, and reported as evicted', async () => {
+      const text = word();
+      const { commit, reveal } = await inscribe(text);
+      await broadcast(commit, reveal);
+      await live.eventually(() => expectFound(text, reveal.id(), null));
+      // past the two weeks after which a node lets go; looked at whenever a transaction comes
+      await live.bitcoind.rpc.call('setmocktime', [Math.floor(Date.now() / 1000) + 15 * 86_400]);
+      try {
+        const coin = await live.chain.coin();
+        await broadcast(transaction([coin], [{ value: coin.value - 10_000 }]));
+        await live.eventually(async () => {
+          expect((await search(text)).totalItems).toBe(0);
+          const { departures } = await live.get<Departures>('/mempool/departures');
+          expect(departures).toContainEqual(
+            expect.objectContaining({ txid: reveal.txid, reason: 'evicted', replacedBy: null }),
+          );
+        });
+      } finally {
+        await live.bitcoind.rpc.call('setmocktime', [0]);
+      }
+    });
+
+    test('what replaces a reveal is shown, and what it replaced is reported', async () => {
+      const first = word();
+      const from = await live.chain.coin();
+      const { commit, reveal } = await inscribe(first, { from });
+      await broadcast(commit, reveal);
+      await live.eventually(() => expectFound(first, reveal.id(), null));
+      // the reveal's coin with a higher fee: another output
+      const bumped = transaction([commit.coin(0)], [{ value: 5000, to: 9 }]);
+      await broadcast(bumped);
+      await live.eventually(async () => {
+        const { inscriptions } = await live.get<Inscriptions>('/mempool/inscriptions');
+        const ids = inscriptions.map(({ id }) => id);
+        expect(ids).not.toContain(reveal.id());
+        expect(inscriptions.find(({ id }) => id === bumped.id())?.replaces).toEqual([reveal.txid]);
+        const { departures } = await live.get<Departures>('/mempool/departures');
+        expect(departures).toContainEqual(
+          expect.objectContaining({ txid: reveal.txid, reason: 'replaced', replacedBy: bumped.txid }),
+        );
+      });
+      await expectFound(first, bumped.id(), null);
+      // now the commit: what spends it goes with it
+      const other = transaction([from], [{ value: from.value - 400_000, to: 9 }]);
+      await broadcast(other);
+      await live.eventually(async () => {
+        expect((await search(first)).totalItems).toBe(0);
+        const { departures } = await live.get<Departures>('/mempool/departures');
+        expect(departures).toContainEqual(
+          expect.objectContaining({ txid: bumped.txid, reason: 'replaced', replacedBy: other.txid }),
+        );
+      });
+    });
+
+    test('transfers are shown through a chain of unconfirmed transactions, by address and inscription', async () => {
+      const { commit, reveal } = await inscribe(word(), { to: 1, postage: 20_000 });
+      await live.chain.mine([commit, reveal]);
+      await live.eventually(async () => {
+        expect(await live.get(`/indexer/inscription?id=${reveal.id()}`)).toMatchObject({ results: [{}] });
+      });
+      const first = transaction([reveal.coin(0)], [{ value: 15_000, to: 2 }]);
+      const mined = await live.chain.coin();
+      const feeder = transaction([mined], [{ value: mined.value - 10_000, to: 3 }]);
+      const coin = feeder.coin(0);
+      // the inscription's input is the second: where it goes hangs on the value of the first
+      const second = transaction(
+        [coin, first.coin(0)],
+        [
+          { value: coin.value, to: 3 },
+          { value: 10_000, to: 4 },
+        ],
+      );
+      await broadcast(first, feeder, second);
+      await live.eventually(async () => {
+        const { transfers } = await live.get<Transfers>(`/mempool/transfers?inscription=${reveal.id()}`);
+        expect(transfers).toMatchObject([
+          {
+            txid: first.txid,
+            fee: 5000,
+            from: { satpoint: `${reveal.txid}:0:0`, address: addressOf(1) },
+            to: { satpoint: `${first.txid}:0:0`, address: addressOf(2) },
+          },
+          {
+            txid: second.txid,
+            from: { satpoint: `${first.txid}:0:0`, address: addressOf(2) },
+            to: { satpoint: `${second.txid}:1:0`, address: addressOf(4) },
+          },
+        ]);
+      });
+      const byAddress = await live.get<Transfers>(`/mempool/transfers?address=${addressOf(4)}`);
+      expect(byAddress.transfers.map(({ txid }) => txid)).toEqual([second.txid]);
+      await live.chain.mine([first, feeder, second]);
+      await live.eventually(async () => {
+        const { transfers } = await live.get<Transfers>(`/mempool/transfers?inscription=${reveal.id()}`);
+        expect(transfers).toEqual([]);
+      });
+      // taken back, they are pending again; mined again, they are not
+      const hash = await live.chain.takeBack(1);
+      await live.eventually(async () => {
+        const { transfers } = await live.get<Transfers>(`/mempool/transfers?inscription=${reveal.id()}`);
+        expect(transfers.map(({ txid }) => txid)).toEqual([first.txid, second.txid]);
+      });
+      await live.chain.reconsider(hash);
+      await live.eventually(async () => {
+        const { transfers } = await live.get<Transfers>(`/mempool/transfers?inscription=${reveal.id()}`);
+        expect(transfers).toEqual([]);
+      });
+    });
+
+    test('payments to watched scripts are told to be seen, replaced and confirmed', async () => {
+      const script = scriptOf(77);
+      watch.watch(script);
+      const coin = await live.chain.coin();
+      const low = transaction([coin], [{ value: 50_000, to: 77 }, { value: coin.value - 60_000 }]);
+      const high = transaction([coin], [{ value: 60_000, to: 77 }, { value: coin.value - 160_000 }]);
+      const told = (): string[] =>
+        events.map((event) => {
+          const { txid, vout, value } = event.payment;
+          const by = event.kind === 'payment-replaced' ? ` by ${displayHash(event.replacedBy)}` : '';
+          return `${event.kind} ${displayHash(txid)}:${vout} ${value}${by}`;
+        });
+      await broadcast(low);
+      await live.eventually(async () => expect(told()).toEqual([`payment-seen ${low.txid}:0 50000`]));
+      await broadcast(high);
+      await live.eventually(async () => {
+        expect(told().slice(1).toSorted()).toEqual([
+          `payment-replaced ${low.txid}:0 50000 by ${high.txid}`,
+          `payment-seen ${high.txid}:0 60000`,
+        ]);
+      });
+      await live.chain.mine([high]);
+      await live.eventually(async () => {
+        expect(told().slice(3)).toEqual([`payment-confirmed ${high.txid}:0 60000`]);
+      });
+      watch.unwatch(script);
+    });
+
+    test('after a restart of the node all is as its mempool is', async () => {
+      const [kept, added] = [word(), word()];
+      const one = await inscribe(kept);
+      await broadcast(one.commit, one.reveal);
+      await live.eventually(() => expectFound(kept, one.reveal.id(), null));
+      await live.bitcoind.restart();
+      const two = await inscribe(added);
+      await broadcast(two.commit, two.reveal);
+      await live.eventually(() => expectFound(added, two.reveal.id(), null));
+      // Knots' policy does not let it in again from its file: then it must be gone here too
+      const { length } = await live.bitcoind.rpc.call<string[]>('getrawmempool');
+      await live.eventually(async () => {
+        expect(await live.get('/mempool')).toMatchObject({ transactions: length });
+        const there = (await live.bitcoind.rpc.call<string[]>('getrawmempool')).includes(one.reveal.txid);
+        expect((await search(kept)).totalItems).toBe(there ? 1 : 0);
+      });
+    });
+
+    test('a follower that starts late finds what is there, also what was mined and is not indexed', async () => {
+      const [mined, waiting] = [word(), word()];
+      await live.stopFollowing();
+      expect((await live.app.inject('/mempool/inscriptions')).statusCode).toBe(503);
+      await live.indexed();
+      await live.stopIndexing();
+      const one = await inscribe(mined);
+      const two = await inscribe(waiting);
+      await broadcast(one.commit, one.reveal, two.commit, two.reveal);
+      const block = await live.chain.mine([one.commit, one.reveal]);
+      live.follow({ watch });
+      try {
+        await live.eventually(() => expectFound(waiting, two.reveal.id(), null));
+        await expectFound(mined, one.reveal.id(), null);
+      } finally {
+        live.index();
+      }
+      await live.eventually(() => expectFound(mined, one.reveal.id(), String(block.height)));
+      await expectFound(waiting, two.reveal.id(), null);
+    });
+
+    test('the tables are filled again after a crash of Postgres emptied them', async () => {
+      const text = word();
+      const one = await inscribe(text);
+      await broadcast(one.commit, one.reveal);
+      await live.eventually(() => expectFound(text, one.reveal.id(), null));
+      // what a crash does to unlogged tables
+      await live.database.pool.query(
+        'TRUNCATE chain.mempool_state, chain.mempool_transactions, chain.mempool_inscriptions, chain.mempool_transfers, chain.mempool_departures',
+      );
+      expect((await search(text)).totalItems).toBe(0);
+      await live.eventually(() => expectFound(text, one.reveal.id(), null));
+    });
+  });
+}
