@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { ClientBase } from 'pg';
 import type { BlockQuestion } from './block.queries.ts';
 
@@ -97,4 +98,19 @@ export async function featuredInBlocks(
   const featured = new Map(heights.map((height): [number, number[]] => [height, []]));
   for (const { height, key } of rows) featured.get(height)?.push(key);
   return featured;
+}
+
+/** Heights and hashes of all blocks, ascending; null where they have more bytes together than `bytesMax`. */
+export async function blocksOf(
+  db: pg.Pool | ClientBase,
+  bytesMax: number,
+): Promise<{ height: number; hash: Uint8Array }[] | null> {
+  // no block is smaller than its header and a coinbase: of so many rows the sum is too large whatever they say
+  const rowsMax = Math.ceil(bytesMax / 140);
+  const { rows } = await db.query<{ height: number; hash: Buffer; bytes: number }>(
+    `SELECT height, hash, sum(size_bytes) OVER ()::bigint AS bytes
+     FROM (SELECT height, hash, size_bytes FROM chain.blocks LIMIT $1) AS listed ORDER BY height`,
+    [rowsMax],
+  );
+  return (rows[0]?.bytes ?? 0) > bytesMax || rows.length === rowsMax ? null : rows;
 }

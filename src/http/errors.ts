@@ -22,6 +22,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   node_unreachable: 503,
   node_warming_up: 503,
   too_many_streams: 503,
+  search_busy: 503,
   mempool_not_followed: 503,
 };
 
@@ -41,6 +42,14 @@ function errorForm(request: FastifyRequest): ErrorForm {
   return prefersHtml(request.headers.accept) ? 'page' : 'json';
 }
 
+/** What is too much now mostly is not a few seconds later. */
+const retryAfterSeconds = 2;
+
+/** What is refused because of what others ask is no failure: the measurements of requests count it. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'search_busy' || error.code === 'too_many_streams');
+}
+
 const internal: Failure = { status: 500, message: 'internal error' };
 
 function failureOf(error: unknown): Failure {
@@ -48,7 +57,7 @@ function failureOf(error: unknown): Failure {
     const status = statusByCode[error.code];
     if (status === undefined) return internal;
     // where it is and what it said is for the log
-    return { status, message: status === 503 ? 'the node does not answer' : error.message };
+    return { status, message: error.code.startsWith('node_') ? 'the node does not answer' : error.message };
   }
   if (!(error instanceof Error)) return internal;
   const { validation, statusCode, code } = error as FastifyError;
@@ -63,7 +72,8 @@ function failureOf(error: unknown): Failure {
 /** Answers any error in the form of its path. What nobody expected is logged in full and answered without a word. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = failureOf(error);
-  if (failure.status >= 500) {
+  // whoever went away had what ran for it cut
+  if (failure.status >= 500 && !isRefusal(error) && !request.raw.socket.destroyed) {
     request.log.error({ err: error, method: request.method, url: request.url }, 'request failed');
   }
   return sendFailure(failure, request, reply);
@@ -72,11 +82,12 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
 function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, message } = failure;
   reply.header('cache-control', 'no-store').removeHeader('etag');
+  if (status === 503) reply.header('retry-after', retryAfterSeconds);
   const body = status < 500 ? { status: 'error', error: message } : { status: 'error', reason: message };
   switch (errorForm(request)) {
     case 'search':
       // what the client did wrong is a normal answer on the paths of searches (interface, section 7)
-      return reply.code(status < 500 ? 200 : 500).send(body);
+      return reply.code(status < 500 ? 200 : status).send(body);
     case 'json':
       return reply.code(status).header('vary', 'Accept').send(body);
     case 'text':

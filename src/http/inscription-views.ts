@@ -16,8 +16,8 @@ const idOrNull = (id: InscriptionId | null): string | null => (id === null ? nul
 const noProperties = '{"gallery":[],"attributes":{"title":null,"traits":{}}}';
 
 /**
- * The JSON text of ord's `/inscription`. `rune` and `sat` have no source here and are absent; what is
- * not known is null (docs/http.md). A text, because traits can be integers that a JavaScript number would round.
+ * The JSON text of ord's `/inscription`. `rune` has no source here and is absent; what is not known is
+ * null (docs/ord-api.md). A text, because traits can be integers that a JavaScript number would round.
  */
 export function inscriptionJson(detail: InscriptionDetail, network: NetworkParameters): string {
   const fields = JSON.stringify({
@@ -36,6 +36,8 @@ export function inscriptionJson(detail: InscriptionDetail, network: NetworkParam
     number: detail.number,
     parents: detail.parents?.map(idText) ?? null,
     previous: idOrNull(detail.previous),
+    // as of an ord without sat index
+    sat: null,
     satpoint: detail.location?.satpoint ?? null,
     timestamp: detail.timestamp,
     value: detail.location?.value ?? null,

@@ -82,7 +82,7 @@ export interface OrdInscription {
   readonly timestamp: number;
 }
 
-const charmsOfSats = new Set([
+export const charmsOfSats: ReadonlySet<string> = new Set([
   'coin',
   'uncommon',
   'rare',
@@ -136,9 +136,25 @@ export class GoldenChain {
    * what is compared is far below 2^53, and larger ones occur in metadata and traits only.
    */
   answers<T>(tip: GoldenTip, question: string): Answer<T>[] {
-    const own = this.files.get(`${tip.answers}-no-sat-index/${question}.ndjson`);
-    const lines = text(own ?? this.file(`${tip.answers}/${question}.ndjson`)).split('\n');
-    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Answer<T>);
+    return this.answerLines(tip, question).map((line) => JSON.parse(line) as Answer<T>);
+  }
+
+  /** Whether there is anything to ask: a chain without a gallery has no file of galleries. */
+  hasAnswers(tip: GoldenTip, question: string): boolean {
+    return this.answerFile(tip, question) !== undefined;
+  }
+
+  private answerFile(tip: GoldenTip, question: string): Uint8Array | undefined {
+    const name = `${question}.ndjson`;
+    return this.files.get(`${tip.answers}-no-sat-index/${name}`) ?? this.files.get(`${tip.answers}/${name}`);
+  }
+
+  /** The same as they were recorded, one line of JSON each. */
+  answerLines(tip: GoldenTip, question: string): string[] {
+    const lines = text(
+      this.answerFile(tip, question) ?? this.file(`${tip.answers}/${question}.ndjson`),
+    ).split('\n');
+    return lines.filter((line) => line !== '');
   }
 
   /** ord's `/inscription` of every inscription, by id, with all of its parents in place of the first four. */

@@ -7,7 +7,7 @@ import { listsRoutes } from './lists.routes.ts';
 import { outputsRoutes } from './outputs.routes.ts';
 import { Outputs } from './outputs.ts';
 import { RawBlocks } from './raw-blocks.ts';
-import { recursiveRoutes } from './recursive.routes.ts';
+import { recursiveBlockRoutes, recursiveRoutes } from './recursive.routes.ts';
 import { relativesRoutes } from './relatives.routes.ts';
 import { transactionsRoutes } from './transactions.routes.ts';
 import { Transactions } from './transactions.ts';
@@ -24,7 +24,8 @@ export function ordRoutes(app: App, deps: AppDependencies): BlockAnswers {
   inscriptionsRoutes(app, deps);
   listsRoutes(app, deps);
   relativesRoutes(app, deps);
-  recursiveRoutes(app, deps, blocks, new BlockInfo(deps, rawBlocks));
+  recursiveRoutes(app, deps);
+  recursiveBlockRoutes(app, deps, blocks, new BlockInfo(deps, rawBlocks));
   transactionsRoutes(app, deps, transactions, blocks);
   outputsRoutes(app, new Outputs(deps, transactions));
   return blocks;

@@ -5,8 +5,7 @@ import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
 import type { App, AppDependencies } from '../app-dependencies.ts';
-import { answeredUnchanged } from '../conditional.ts';
-import { sendContent } from '../content.routes.ts';
+import { answeredUnchanged, answeredUnchanged } from '../conditional.ts';
 import { answerFromIndex, idText, sendOrd } from './answers.ts';
 import type { BlockAnswers } from './block-answers.ts';
 import type { BlockInfo } from './block-info.ts';
@@ -20,13 +19,8 @@ function missing(id: string, what = ''): AppError {
   return new AppError('not_found', `inscription ${quoted(id)}${what} not found`);
 }
 
-/** What inscriptions ask for: the recursive endpoints that are of one inscription or one block. */
-export function recursiveRoutes(
-  app: App,
-  deps: AppDependencies,
-  blocks: BlockAnswers,
-  info: BlockInfo,
-): void {
+/** What inscriptions ask for: the recursive endpoints that are of one inscription. */
+export function recursiveRoutes(app: App, deps: AppDependencies): void {
   app.route({
     method: 'GET',
     url: '/r/inscription/:id',
@@ -82,7 +76,15 @@ export function recursiveRoutes(
       return sendContent(deps.pool, content, request, reply);
     },
   });
+}
 
+/** Blocks, as inscriptions ask for them. */
+export function recursiveBlockRoutes(
+  app: App,
+  deps: AppDependencies,
+  blocks: BlockAnswers,
+  info: BlockInfo,
+): void {
   const blockPath = Type.Object({ query: Type.String() });
   app.route({
     method: 'GET',

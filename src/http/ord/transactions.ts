@@ -13,6 +13,7 @@ import type { AppDependencies } from '../app-dependencies.ts';
 import { fingerprintsOf } from './fingerprints.ts';
 import { nodeBlock, nodeTransaction } from './node-questions.ts';
 import type { RawBlocks } from './raw-blocks.ts';
+import { TransactionDirectory } from './transaction-directory.ts';
 
 /** The coinbase of block 0, of which a node says nothing when it is asked for it by its id. */
 const genesisTxids: ReadonlySet<string> = new Set([
@@ -39,10 +40,12 @@ export interface FoundTransaction {
 export class Transactions {
   private readonly deps: AppDependencies;
   private readonly rawBlocks: RawBlocks;
+  private readonly directory: TransactionDirectory;
 
   constructor(deps: AppDependencies, rawBlocks: RawBlocks) {
     this.deps = deps;
     this.rawBlocks = rawBlocks;
+    this.directory = new TransactionDirectory(rawBlocks);
   }
 
   /** Throws `not_found`, and `no_node` where only a node could tell. */
@@ -59,11 +62,23 @@ export class Transactions {
       return { tip, transaction, confirmations: tip.height - known.height + 1 };
     const { node } = this.deps;
     const name = `transaction ${displayHash(txid)}`;
-    if (node == null)
-      throw new AppError('no_node', `no inscription leads to ${name}, and there is no node to ask`);
+    if (node == null) return this.inSmallChain(txid, tip, name);
     const found = await nodeTransaction(node, txid, null);
     if (found === null) throw new AppError('not_found', `${name} not found`);
     return { tip, ...found };
+  }
+
+  /** Without a node: a chain that is small enough is read through. */
+  private async inSmallChain(txid: Uint8Array, tip: Tip | null, name: string): Promise<FoundTransaction> {
+    const places = await this.directory.candidates(this.deps.pool, txid);
+    if (places === null || tip === null)
+      throw new AppError('no_node', `no inscription leads to ${name}, and there is no node to ask`);
+    for (const place of places) {
+      const transaction = await this.inBlock(txid, place);
+      if (transaction !== null)
+        return { tip, transaction, confirmations: Math.max(tip.height - place.height + 1, 1) };
+    }
+    throw new AppError('not_found', `${name} not found`);
   }
 
   private genesisPlace(): TransactionPlace {

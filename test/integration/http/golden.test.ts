@@ -67,12 +67,15 @@ describe.each(goldenChainNames)('of the golden chain %s', (name) => {
     rmSync(folder, { recursive: true });
   });
 
-  test('every content is sent as ord sends it', async () => {
-    const recorded = golden.answers<RecordedContent>(best!, 'content');
+  test.each([
+    ['content', '/content'],
+    ['r-undelegated-content', '/r/undelegated-content'],
+  ])('every %s is sent as ord sends it', async (question, path) => {
+    const recorded = golden.answers<RecordedContent>(best!, question);
     expect(recorded.length).toBeGreaterThan(0);
     await inLanes(recorded, async ({ key, value }) => {
       const ask = (encoding: string) =>
-        app.inject({ url: `/content/${key}`, headers: { 'accept-encoding': encoding } });
+        app.inject({ url: `${path}/${key}`, headers: { 'accept-encoding': encoding } });
       const first = await ask('identity');
       const answer = first.statusCode === 406 ? await ask('br, gzip') : first;
       const { statusCode: status, headers, rawPayload } = answer;
@@ -99,8 +102,8 @@ describe.each(goldenChainNames)('of the golden chain %s', (name) => {
         url: `/inscription/${key}`,
         headers: { accept: 'application/json' },
       });
-      // without a source here: docs/http.md
-      const { rune: _rune, sat: _sat, ...expected } = value!;
+      // without a source here: docs/ord-api.md
+      const { rune: _rune, ...expected } = value!;
       expect(answer.json()).toEqual(expected);
     });
   });

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildApp } from '#http/app.ts';
+import type { App } from '#http/app-dependencies.ts';
+import { indexChain } from '#indexer/follow/index-chain.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { createSearchService } from '#search/search-service.ts';
+import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/bitcoind.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { GoldenChain } from '#test/support/golden-chain.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { testOperations } from '#test/support/operations.ts';
+import { differences } from '#test/support/ord-golden.ts';
+
+/**
+ * The chains that are fed to a real node, and how many of its outputs that hold nothing are asked for: every one of
+ * GOLDEN_OUTPUT_STEP where that is set. All of all chains take minutes and were compared when this was written.
+ */
+const step = Number(process.env['GOLDEN_OUTPUT_STEP'] ?? 10);
+const chains = (process.env['GOLDEN_NODE_CHAINS'] ?? 'reorg-1,transfers-1').split(',');
+
+const questions = ['output', 'decode', 'block', 'r-blockinfo', 'inscription'];
+
+describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its own', () => {
+  describe.each(chains)('ord’s API over the golden chain %s', (name) => {
+    const golden = new GoldenChain(name);
+    const [best] = golden.tips();
+    const folder = mkdtempSync(join(tmpdir(), 'satscribe-ord-'));
+    let node: Bitcoind;
+    let database: TestDatabase;
+    let app: App;
+
+    beforeAll(async () => {
+      golden.writeFolder(folder);
+      node = await startBitcoind({ zmq: [] });
+      for (const header of golden.chain.headers.slice(1)) {
+        const block = Buffer.from(golden.block(header).bytes).toString('hex');
+        expect(await node.rpc.call('submitblock', [block])).toBeNull();
+      }
+      database = await createTestDatabase();
+      const { pool } = database;
+      const source = await openFolderSource(folder);
+      await indexChain({ source, pool, signal: new AbortController().signal });
+      await source.close();
+      app = buildApp({
+        pool,
+        search: createSearchService({ pool, engine: createPostgresEngine() }),
+        network: networks[golden.chain.network],
+        logger: silentLogger(),
+        operations: testOperations(pool),
+        node: node.rpc,
+      });
+      await app.ready();
+    }, 120_000);
+
+    afterAll(async () => {
+      await app.close();
+      await database.drop();
+      await node.remove();
+      rmSync(folder, { recursive: true });
+    });
+
+    test.each(questions)('%s', async (question) => {
+      const { asked, different } = await differences(app, golden, best!, question);
+      expect(different).toEqual([]);
+      expect(asked).toBeGreaterThan(0);
+    });
+
+    test('outputs that hold nothing', async () => {
+      const { asked, different } = await differences(app, golden, best!, 'output-empty', step);
+      expect(different).toEqual([]);
+      expect(asked).toBeGreaterThan(0);
+    }, 300_000);
+  });
+});

@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildApp } from '#http/app.ts';
+import type { App } from '#http/app-dependencies.ts';
+import { indexChain } from '#indexer/follow/index-chain.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { createSearchService } from '#search/search-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/golden-chain.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { testOperations } from '#test/support/operations.ts';
+import { differences, indexQuestions } from '#test/support/ord-golden.ts';
+
+describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its folder', (name) => {
+  const golden = new GoldenChain(name);
+  const [best, ...stale] = golden.tips();
+  const folder = mkdtempSync(join(tmpdir(), 'satscribe-ord-'));
+  let database: TestDatabase;
+  let blocks: BlockSource;
+  let app: App;
+
+  beforeAll(async () => {
+    golden.writeFolder(folder);
+    database = await createTestDatabase();
+    const { pool } = database;
+    blocks = await openFolderSource(folder);
+    app = buildApp({
+      pool,
+      search: createSearchService({ pool, engine: createPostgresEngine() }),
+      network: networks[golden.chain.network],
+      logger: silentLogger(),
+      operations: testOperations(pool),
+      blocks,
+    });
+    await app.ready();
+  });
+
+  afterAll(async () => {
+    await app.close();
+    await blocks.close();
+    await database.drop();
+    rmSync(folder, { recursive: true });
+  });
+
+  // one app goes through all tips: what it keeps in memory must not outlive a reorganisation
+  describe.each([...stale, best!])('at its tip $name', (tip) => {
+    beforeAll(async () => {
+      const source = await openFolderSource(folder, { tip: tip.tip });
+      await indexChain({ source, pool: database.pool, signal: new AbortController().signal });
+      await source.close();
+    });
+
+    test.each(indexQuestions.filter((question) => golden.hasAnswers(tip, question)))(
+      '%s',
+      async (question) => {
+        const { asked, different } = await differences(app, golden, tip, question);
+        expect(different).toEqual([]);
+        expect(asked).toBe(golden.answerLines(tip, question).length);
+      },
+    );
+  });
+});

@@ -1,0 +1,14 @@
+/**
+ * JSON whose integers are compared exactly: those that a double would round become BigInts. Answers of ord have integers of
+ * up to 128 bits.
+ */
+export function exactJson(text: string): unknown {
+  const revive = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
+    typeof value === 'number' &&
+    source !== undefined &&
+    /^-?\d+$/u.test(source) &&
+    !Number.isSafeInteger(value)
+      ? BigInt(source)
+      : value;
+  return JSON.parse(text, revive as (key: string, value: unknown) => unknown);
+}
