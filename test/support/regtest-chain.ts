@@ -1,6 +1,8 @@
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { satsOfBitcoins } from '#kernel/node/amount.ts';
+import { withFees } from './regtest-block.ts';
 import { type EnvelopeContent, envelopeScript } from './regtest-envelope.ts';
+import { submitBlock } from './regtest-feed.ts';
 import {
   type Coin,
   type Payment,
@@ -103,13 +105,21 @@ export class RegtestChain {
     return { commit, reveal, transactions: [commit, reveal] };
   }
 
-  /** A block of exactly these transactions. */
-  async mine(transactions: readonly RegtestTransaction[] = []): Promise<MinedBlock> {
-    const { hash } = await this.rpc.call<{ hash: string }>('generateblock', [
-      this.minerOutput(),
-      transactions.map(({ hex }) => hex),
+  /** A block of exactly these transactions. Its miner takes their fees, or with `losesFees` leaves them to nobody. */
+  async mine(
+    transactions: readonly RegtestTransaction[] = [],
+    { losesFees = false }: { readonly losesFees?: boolean } = {},
+  ): Promise<MinedBlock> {
+    const parameters = [this.minerOutput(), transactions.map(({ hex }) => hex)];
+    const isAsMade = losesFees || transactions.length === 0;
+    const made = await this.rpc.call<{ hash: string; hex?: string }>('generateblock', [
+      ...parameters,
+      isAsMade,
     ]);
-    return this.mined(hash);
+    if (made.hex === undefined) return this.mined(made.hash);
+    const block = withFees(made.hex, transactions);
+    await submitBlock(this.rpc, block);
+    return this.mined(await this.rpc.call<string>('getbestblockhash'));
   }
 
   /** A block of what is in the mempool. */

@@ -32,6 +32,8 @@ export interface RegtestTransaction {
   /** Display order. */
   readonly txid: string;
   readonly hex: string;
+  /** Sats. */
+  readonly fee: number;
   /** Its outputs that can be spent by `transaction`; those with a script of their own are not. */
   readonly coins: readonly (Coin | null)[];
   /** The output of that index. Throws where it cannot be spent. */
@@ -125,6 +127,7 @@ function describe(made: Transaction, payments: readonly Payment[]): RegtestTrans
   return {
     txid,
     hex: made.hex,
+    fee: Number(made.fee),
     coins,
     coin: (vout) => {
       const coin = coins[vout];
