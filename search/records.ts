@@ -12,11 +12,16 @@ export interface ShownBytes {
   readonly metadata: number;
 }
 
-/**
- * Bytes of UTF-8 in a list (docs/search.md, "Records"): a page of 1,000 stays below 70 MB whatever was inscribed, and below
- * 160 MB as JSON, where all of it is quotes and control characters.
- */
+/** Bytes of UTF-8 in a list (docs/search.md, "Records"). */
 export const listBytes: ShownBytes = { content: 4096, metadata: 65_536 };
+/** The metadata of a page together: ten such answers at once have to fit into memory, and six times as long in JSON. */
+const metadataPageBytes = 16 * 1024 * 1024;
+
+/** How much a record shows in a page of so many: the more they are, the less metadata of each. */
+export function listBytesOf(itemsPerPage: number): ShownBytes {
+  const metadata = Math.min(listBytes.metadata, Math.floor(metadataPageBytes / itemsPerPage));
+  return { content: listBytes.content, metadata };
+}
 /** More than any text that a block can hold, or that is made of what it holds. */
 export const wholeBytes = 2 ** 30;
 /** Of an encoded body so many times more is read than is shown: enough in all but contrived cases. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { SearchEngine, SearchHits } from '#kernel/contracts/search-engine.ts';
+import type { SearchEngine, SearchHits, Snapshot } from '#kernel/contracts/search-engine.ts';
 import type {
   FirstOfHash,
   PendingAnswer,
@@ -13,22 +13,34 @@ import type { Slice } from './inscription-matcher.ts';
 import { splitNeedles } from './needles.ts';
 import { matchPendingHash, matchPendingTexts, type PendingHits, pendingRevision } from './pending-matcher.ts';
 import { lookUpPending, recordsOfPending } from './pending-records.ts';
-import { lookUpRecord, recordsOfKeys } from './records.ts';
+import { listBytesOf, lookUpRecord, recordsOfKeys } from './records.ts';
+import { SearchGate } from './search-gate.ts';
 
 export interface SearchServiceOptions {
   readonly pool: pg.Pool;
   readonly engine: SearchEngine;
+  /** Absent: the usual one. */
+  readonly gate?: SearchGate;
 }
 
 /** Searches as the routes ask them: the engine finds inscriptions, their records are read in the same snapshot. */
-export function createSearchService({ pool, engine }: SearchServiceOptions): SearchService {
+export function createSearchService({
+  pool,
+  engine,
+  gate = new SearchGate(),
+}: SearchServiceOptions): SearchService {
+  /** A search of one moment, when there is room for it. */
+  const searched = <T>(
+    signal: AbortSignal | undefined,
+    read: (snapshot: Snapshot) => Promise<T>,
+  ): Promise<T> => gate.run(signal, () => withSnapshot(pool, read, signal));
   return {
-    textSearch: async ({ corpus, text, phrase, page, itemsPerPage, pending = false }) => {
+    textSearch: async ({ corpus, text, phrase, page, itemsPerPage, pending = false, signal }) => {
       const split = splitNeedles(text, phrase);
       if (split.kind === 'refused') throw new AppError('search_text_invalid', split.reason);
       const { needles } = split;
       const query = { corpus, needles: needles.map(foldText), page, itemsPerPage };
-      return withSnapshot(pool, async (snapshot) => {
+      return searched(signal, async (snapshot) => {
         const { client } = snapshot;
         const hits = await engine.searchText(snapshot, query);
         const read = await pageOf(client, hits, query, pending, (slice) =>
@@ -38,15 +50,15 @@ export function createSearchService({ pool, engine }: SearchServiceOptions): Sea
       });
     },
 
-    hashSearch: ({ pending = false, ...query }) =>
-      withSnapshot(pool, async (snapshot) => {
+    hashSearch: ({ pending = false, signal, ...query }) =>
+      searched(signal, async (snapshot) => {
         const { client } = snapshot;
         const hits = await engine.searchHash(snapshot, query);
         return pageOf(client, hits, query, pending, (slice) => matchPendingHash(client, query.hash, slice));
       }),
 
-    hashes: (hashes) =>
-      withSnapshot(pool, async ({ client, tip }) => ({ tip, value: await firstOfHashes(client, hashes) })),
+    hashes: (hashes, signal) =>
+      searched(signal, async ({ client, tip }) => ({ tip, value: await firstOfHashes(client, hashes) })),
 
     inscription: (id, pending = false) =>
       withSnapshot(pool, async ({ client, tip }) => {
@@ -66,14 +78,15 @@ async function pageOf(
   pending: boolean,
   matchPending: (slice: Slice) => Promise<PendingHits>,
 ): Promise<PendingAnswer<RecordPage>> {
-  const records = await recordsOfKeys(client, keys);
+  const shown = listBytesOf(itemsPerPage);
+  const records = await recordsOfKeys(client, keys, shown);
   if (!pending) return { tip, value: { records, totalItems }, mempoolRevision: null };
   const mempoolRevision = await pendingRevision(client);
   const found = await matchPending({
     offset: Math.max(0, (page - 1) * itemsPerPage - totalItems),
     limit: itemsPerPage - keys.length,
   });
-  const more = await recordsOfPending(client, found.refs);
+  const more = await recordsOfPending(client, found.refs, shown);
   return {
     tip,
     value: { records: [...records, ...more], totalItems: totalItems + found.totalItems },
@@ -83,7 +96,8 @@ async function pageOf(
 
 /**
  * The first inscription of each content, by the sha256 of its stored or of its decoded bytes; its record without
- * texts (`contentstr` and `metadatastr` are null). One statement for all, and one for the records.
+ * texts (`contentstr` and `metadatastr` are null). One statement for all, and one for the records; of a content the
+ * first entry of an index is read, however many inscriptions have it.
  */
 async function firstOfHashes(client: pg.ClientBase, hashes: readonly Uint8Array[]): Promise<FirstOfHash[]> {
   const distinct = new Map(hashes.map((hash) => [Buffer.from(hash).toString('hex'), Buffer.from(hash)]));
@@ -91,8 +105,10 @@ async function firstOfHashes(client: pg.ClientBase, hashes: readonly Uint8Array[
     `SELECT found.hash, min(first.key) AS key
        FROM (SELECT sha256 AS hash, content_id FROM chain.contents WHERE sha256 = ANY($1)
               UNION SELECT decoded_sha256, content_id FROM chain.contents WHERE decoded_sha256 = ANY($1)) AS found
-      CROSS JOIN LATERAL (SELECT min(key) AS key FROM chain.inscriptions
-                           WHERE inscriptions.content_id = found.content_id) AS first
+      CROSS JOIN LATERAL (
+        SELECT key FROM chain.inscriptions
+         WHERE (content_id, key) >= (found.content_id, 0) AND (content_id, key) < (found.content_id + 1, 0)
+         ORDER BY content_id, inscriptions.key LIMIT 1) AS first
       GROUP BY found.hash`,
     [[...distinct.values()]],
   );

@@ -10,6 +10,7 @@ import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Card } from '#web/cards.ts';
 import { type ResultsQuestion, type ResultsView, resultsPage } from '#web/results.page.ts';
 import type { AppDependencies } from './app-dependencies.ts';
+import { clientGone } from './client-gone.ts';
 import { findTarget } from './ord-search.ts';
 import { sendPage } from './send-page.ts';
 import { siteOf } from './site.ts';
@@ -64,6 +65,7 @@ async function textResults(
 ): Promise<FastifyReply> {
   const where = query.in ?? 'content';
   const answer = await deps.search.textSearch({
+    signal: clientGone(reply),
     corpus: where,
     text,
     phrase: query.all !== '1',
@@ -89,6 +91,7 @@ async function hashResults(
     throw new AppError('request_invalid', 'hash is not a sha256 in 64 hex digits');
   }
   const answer = await deps.search.hashSearch({
+    signal: clientGone(reply),
     hash: Buffer.from(hash, 'hex'),
     page: query.page,
     itemsPerPage: resultsPerPage,

@@ -4,6 +4,7 @@ import type { RecordPage, SearchRecord, SearchService } from '#kernel/contracts/
 import { AppError } from '#kernel/errors/app-error.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
+import { clientGone } from './client-gone.ts';
 import { answeredUnchanged, setMoment } from './conditional.ts';
 import { needlesHeader } from './needles-header.ts';
 import { findTarget } from './ord-search.ts';
@@ -53,7 +54,13 @@ export function searchRoutes(app: App, { pool, search }: AppDependencies): void 
         return textSearch(search, question, request, reply);
       }
       const wanted = hashOf(hash ?? '', 'hash');
-      const answer = await search.hashSearch({ hash: wanted, pending, page, itemsPerPage });
+      const answer = await search.hashSearch({
+        hash: wanted,
+        pending,
+        page,
+        itemsPerPage,
+        signal: clientGone(reply),
+      });
       setMoment(request, reply, answer.tip, answer.mempoolRevision);
       return envelope(answer.value, { page, itemsPerPage }, withoutTexts);
     },
@@ -132,7 +139,7 @@ function lookupRoutes(app: App, { pool, search }: Pick<AppDependencies, 'pool' |
     },
     handler: async (request, reply) => {
       const hashes = request.body.hashes.map((hash, index) => hashOf(hash, `hashes[${index}]`));
-      const answer = await search.hashes(hashes);
+      const answer = await search.hashes(hashes, clientGone(reply));
       if (answer.tip !== null) reply.header('x-indexed-height', answer.tip.height);
       const results = answer.value.map(({ hash, first }) => ({
         hash: Buffer.from(hash).toString('hex'),
@@ -151,7 +158,11 @@ async function textSearch(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Envelope<SearchRecord>> {
-  const answer = await search.textSearch({ ...question, phrase: isSet(phrase) });
+  const answer = await search.textSearch({
+    ...question,
+    phrase: isSet(phrase),
+    signal: clientGone(reply),
+  });
   setMoment(request, reply, answer.tip, answer.mempoolRevision);
   reply.header('x-search-needles', needlesHeader(answer.value.needles));
   return envelope(answer.value, question, (record) => record);

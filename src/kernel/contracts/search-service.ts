@@ -57,6 +57,8 @@ export interface Paging {
   readonly itemsPerPage: number;
   /** Adds the matches of the mempool, behind all others. */
   readonly pending?: boolean;
+  /** Aborted: nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
 }
 
 export interface TextSearch extends Paging {
@@ -79,13 +81,14 @@ export interface FirstOfHash {
 
 /**
  * What the routes of searches ask. Each answer is read in one snapshot.
- * Throws `search_text_invalid` where `text` cannot be split into needles (its message is shown to the client).
+ * Throws `search_text_invalid` where `text` cannot be split into needles (its message is shown to the client), and
+ * `search_busy` where more searches are under way than are taken on.
  */
 export interface SearchService {
   textSearch(search: TextSearch): Promise<PendingAnswer<TextPage>>;
   hashSearch(search: HashSearch): Promise<PendingAnswer<RecordPage>>;
   /** In the order asked, one entry a hash; up to 10,000. */
-  hashes(hashes: readonly Uint8Array[]): Promise<Answer<readonly FirstOfHash[]>>;
+  hashes(hashes: readonly Uint8Array[], signal?: AbortSignal): Promise<Answer<readonly FirstOfHash[]>>;
   /** Null: not indexed, and not pending where that was asked for. */
   inscription(id: InscriptionId, pending?: boolean): Promise<PendingAnswer<LookupRecord | null>>;
 }

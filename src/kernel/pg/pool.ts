@@ -16,6 +16,9 @@ export interface PoolOptions {
 /** A server that does not answer within this time is not there: a local one answers in milliseconds. */
 const connectTimeoutMs = 10_000;
 
+/** While a statement runs the server looks so often whether its client is still there. */
+const connectionCheckMs = 1_000;
+
 /** A pool of connections to `url`. Nothing is connected before the first query. */
 export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
   const pool = new pg.Pool({
@@ -29,6 +32,12 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
   });
   // Without a listener an error on an idle connection would end the process.
   pool.on('error', (error) => options.onError?.(error));
+  // whoever asks and goes must not keep a statement running; where the server cannot look, its time limit ends it
+  if (options.statementTimeoutMs !== undefined) {
+    pool.on('connect', (client) => {
+      client.query(`SET client_connection_check_interval = ${connectionCheckMs}`).catch(() => undefined);
+    });
+  }
   // The pool listens to idle connections only: one that is lost in use fails its query, and would end the process too.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;

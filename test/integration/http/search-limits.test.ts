@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import { SearchGate } from '#search/search-gate.ts';
+import { createSearchService } from '#search/search-service.ts';
+import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+
+/** An engine whose searches take as long as a question says, on the server. */
+const slowEngine: SearchEngine = {
+  name: 'slow',
+  searchText: async ({ client, tip }, { needles }) => {
+    await client.query('SELECT pg_sleep($1)', [Number(needles[0])]);
+    return { keys: [], totalItems: 0, tip };
+  },
+  searchHash: () => Promise.reject(new Error('not asked here')),
+  close: () => Promise.resolve(),
+};
+
+let plain: HttpApp;
+let slow: HttpApp;
+let pool: ReturnType<typeof createPool>;
+let address: string;
+
+beforeAll(async () => {
+  plain = await createHttpApp([]);
+  pool = createPool(plain.database.url, { statementTimeoutMs: 20_000, applicationName: 'slow searches' });
+  const gate = new SearchGate({ running: 2, waiting: 1, waitMs: 5_000 });
+  slow = await createHttpApp([], { search: createSearchService({ pool, engine: slowEngine, gate }) });
+  address = await slow.app.listen({ port: 0, host: '127.0.0.1' });
+});
+afterAll(async () => {
+  await slow.close();
+  await pool.end();
+  await plain.close();
+});
+
+const search = (seconds: string, signal?: AbortSignal): Promise<Response> =>
+  fetch(`${address}/search?text=${seconds}`, signal === undefined ? {} : { signal });
+
+async function running(): Promise<number> {
+  const { rows } = await plain.database.pool.query<{ count: number }>(
+    `SELECT count(*) AS count FROM pg_stat_activity
+     WHERE application_name = 'slow searches' AND state = 'active' AND query LIKE '%pg_sleep%'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+describe('slow searches', () => {
+  test('beyond those that run and wait are told to come again, in the form of searches', async () => {
+    const taken = [search('1.1'), search('1.2')];
+    await sleep(300);
+    const waiting = search('0.1');
+    await sleep(100);
+    const refused = await search('0.2');
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toBe('2');
+    expect(await refused.json()).toEqual({
+      status: 'error',
+      reason: 'too many searches are under way: try again in a few seconds',
+    });
+    for (const answer of [...taken, waiting])
+      expect(await (await answer).json()).toMatchObject({ status: 'ok' });
+  });
+
+  test('end on the server when their clients are gone, and others take their place', async () => {
+    const controller = new AbortController();
+    const gone = [search('15', controller.signal), search('16', controller.signal)];
+    const settled = Promise.allSettled(gone);
+    for (let tries = 0; (await running()) < 2 && tries < 50; tries++) await sleep(50);
+    expect(await running()).toBe(2);
+    controller.abort();
+    await settled;
+    const startedAt = performance.now();
+    expect(await (await search('0.05')).json()).toMatchObject({ status: 'ok' });
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    for (let tries = 0; (await running()) > 0 && tries < 60; tries++) await sleep(100);
+    expect(await running()).toBe(0);
+    expect(slow.logged.filter(({ msg }) => msg === 'request failed')).toEqual([]);
+  });
+});
