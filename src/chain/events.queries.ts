@@ -69,7 +69,7 @@ export async function readOutboxPage(
 async function readRows(client: ClientBase, fromSequence: number): Promise<EntryRow[]> {
   const { rows } = await client.query<EntryRow>(
     `SELECT o.sequence, o.height, o.block_hash, o.cancels, o.event_count, o.events,
-       EXISTS (SELECT FROM chain.blocks b WHERE b.height = o.height AND b.hash = o.block_hash) AS is_there
+       coalesce((SELECT b.hash FROM chain.blocks b WHERE b.height = o.height) = o.block_hash, false) AS is_there
      FROM (
        SELECT sequence, sum(event_count) OVER (ORDER BY sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
        FROM chain.outbox WHERE sequence >= $1 ORDER BY sequence LIMIT $2

@@ -69,7 +69,6 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
         .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no', vary: 'Accept' });
       if (request.method === 'HEAD') return reply.send('');
       if (open.size >= limits.eventStreams) {
-        reply.header('retry-after', '10');
         throw new AppError('too_many_streams', `there are ${limits.eventStreams} streams of events already`);
       }
       return send(reply, from, request.query.limit ?? Number.POSITIVE_INFINITY, isLive);

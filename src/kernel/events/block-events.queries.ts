@@ -69,7 +69,8 @@ export async function readEventTexts(
   const blocks = await readBlocks(client, from, to);
   const events = await readEvents(client, from, to);
   const parents = await readParents(client, blocks);
-  const out = new EventTextWriter();
+  // whoever asks for a text gets it, and its rows take more memory
+  const out = new EventTextWriter(Number.POSITIVE_INFINITY);
   let at = 0;
   return blocks.map((block) => {
     out.begin(network, block.height, block.hash, keep);

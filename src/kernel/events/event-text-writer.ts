@@ -15,7 +15,7 @@ const eventCharms =
 const chunkBytes = 1 << 18;
 /** No value takes more: an outpoint with its offset is 64 + 1 + 10 + 1 + 16 characters, an id 64 + 1 + 10. */
 const valueBytesMax = 128;
-/** A text that is longer (some 100,000 events in a block) is not kept: it is made again when it is asked for. */
+/** A text that is longer (some 150,000 events in a block) is not stored: it is made again when it is asked for. */
 const keptBytesMax = 32 * 1024 * 1024;
 
 const hexDigits = Buffer.from('0123456789abcdef', 'latin1');
@@ -49,10 +49,16 @@ export interface EventText {
  */
 export class EventTextWriter {
   private readonly bytes = new Uint8Array(chunkBytes);
+  private readonly keptBytesMax: number;
   private at = 0;
   private hash: Hash = createHash('sha256');
   private kept: Buffer[] | null = null;
   private doneBytes = 0;
+
+  /** @param bytesMax a longer text is not kept; absent: what is stored at most */
+  constructor(bytesMax = keptBytesMax) {
+    this.keptBytesMax = bytesMax;
+  }
 
   /** Begins the text of a block. `hash` in internal order. */
   begin(network: string, height: number, hash: Uint8Array, keep: boolean): void {
@@ -214,7 +220,7 @@ export class EventTextWriter {
     const chunk = this.bytes.subarray(0, this.at);
     this.hash.update(chunk);
     this.doneBytes += this.at;
-    if (this.doneBytes > keptBytesMax) this.kept = null;
+    if (this.doneBytes > this.keptBytesMax) this.kept = null;
     this.kept?.push(Buffer.from(chunk));
     this.at = 0;
   }

@@ -206,7 +206,8 @@ describe('server-sent events', () => {
     for (const { head } of many) expect((await head).status).toBe(200);
     const refused = new ServerSentStream('');
     const { status, retryAfter, body } = await refused.head;
-    expect([status, retryAfter]).toEqual([503, '10']);
+    expect(status).toBe(503);
+    expect(Number(retryAfter)).toBeGreaterThan(0);
     await until(() => expect(refused.ended).toBe(true));
     expect(JSON.parse(body())).toEqual({
       status: 'error',
