@@ -15,7 +15,7 @@ import { type DataDirLock, takeDataDirLock } from './data-dir-lock.ts';
 import { memoryBytes, sharedMemoryBytes } from './machine.ts';
 import { type Postmaster, runningPostmaster } from './postmaster.ts';
 import { type RunResult, runAs } from './server-account.ts';
-import { findServerPlace, type ServerPlace } from './server-place.ts';
+import { existingHome, findServerPlace, type ServerPlace } from './server-place.ts';
 import { renderSettings, serverSettings, sharedMemoryType } from './server-settings.ts';
 
 export interface EmbeddedPostgresOptions {
@@ -95,7 +95,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
  * owner's `stop()` ends it for everybody.
  */
 export async function attachEmbeddedPostgres(dataDir: string): Promise<{ url: string }> {
-  const connection = await readConnectionFile(dataDir);
+  const connection = await ownConnection(dataDir);
   const postmaster = connection === null ? null : await runningPostmaster(connection.cluster);
   if (connection === null || postmaster === null) {
     const message = `No embedded Postgres runs in the data folder ${dataDir}.`;
@@ -107,6 +107,13 @@ export async function attachEmbeddedPostgres(dataDir: string): Promise<{ url: st
     const message = `The password file ${connection.passwordFile} of the running Postgres cannot be read by this account.`;
     throw new AppError('postgres_not_running', message, { dataDir }, error);
   }
+}
+
+/** In a copy of a data folder that was in use, the file leads to the server of the other one. */
+async function ownConnection(dataDir: string): Promise<ConnectionFile | null> {
+  const connection = await readConnectionFile(dataDir);
+  const home = connection === null ? null : await existingHome(dataDir);
+  return home !== null && connection?.cluster === join(home, 'data') ? connection : null;
 }
 
 async function makeDataDir(dataDir: string): Promise<void> {

@@ -28,6 +28,8 @@ export interface ServerPlace {
  */
 const reachableRoots = ['/var/lib/satscribe', '/var/tmp/satscribe', '/tmp/satscribe'];
 const locationFile = 'postgres-location.json';
+/** In a home outside its data folder: which folder that is. */
+const ownerFile = 'data-folder';
 
 /**
  * Decides account, folders and programs for the server of a data folder. What the account cannot reach (a checkout
@@ -50,19 +52,24 @@ export async function existingHome(dataDir: string): Promise<string | null> {
     const inside = await insideOf(dataDir).catch(() => null);
     return inside !== null && (await isFolder(join(inside, 'data'))) ? inside : null;
   }
-  if (location.dataDir !== (await realpath(dataDir))) await takeOver(location, dataDir);
+  await claimHome(location, dataDir);
   return location.home;
 }
 
 /** A folder that was moved takes its server along; in a copy the server is still the one of the folder that it was copied from. */
-async function takeOver({ home, dataDir: recorded }: Location, dataDir: string): Promise<void> {
-  const [from, to] = await Promise.all([stat(recorded).catch(() => null), stat(dataDir)]);
+async function claimHome({ home, dataDir: madeFor }: Location, dataDir: string): Promise<void> {
+  const own = await realpath(dataDir);
+  const owner = (await readFile(join(home, ownerFile), 'utf8').catch(() => madeFor)).trim();
+  if (owner === own) return;
+  const [from, to] = await Promise.all([stat(owner).catch(() => null), stat(own)]);
+  // the same folder under another name, as in a container
   const isSame = from !== null && from.ino === to.ino && from.dev === to.dev;
-  if (!isSame && from !== null && (await readLocation(recorded))?.home === home) {
-    const message = `The data folder ${dataDir} is a copy of ${recorded}; its database lies in ${home} and was not copied. Remove ${locationFile} from the copy to begin it anew.`;
-    throw new AppError('data_dir_unusable', message, { dataDir, recorded, home });
+  if (!isSame && from !== null && (await readLocation(owner))?.home === home) {
+    const message = `The data folder ${dataDir} is a copy of ${owner}; its database lies in ${home} and was not copied. Remove ${locationFile} from the copy to begin it anew.`;
+    throw new AppError('data_dir_unusable', message, { dataDir, owner, home });
   }
-  await writeLocation(dataDir, home);
+  // where the home is gone, whoever needs it says so
+  if (await isFolder(home)) await writeFile(join(home, ownerFile), `${own}\n`);
 }
 
 async function insideOf(dataDir: string): Promise<string> {
@@ -88,7 +95,10 @@ async function makeHome(
   await rmdir(inside);
   const home = join(await reachableRoot(account), `data-${crypto.randomUUID()}`);
   await makePrivateFolder(home, account);
-  await writeLocation(dataDir, home);
+  const own = await realpath(dataDir);
+  await writeFile(join(home, ownerFile), `${own}\n`);
+  const location: Location = { home, dataDir: own };
+  await writeFile(join(dataDir, locationFile), `${JSON.stringify(location, null, 2)}\n`);
   log(`account ${account.name} cannot reach ${dataDir}: the database is put in ${home}`);
   return home;
 }
@@ -103,11 +113,6 @@ async function readLocation(dataDir: string): Promise<Location | null> {
   const text = await readFile(join(dataDir, locationFile), 'utf8').catch(() => null);
   if (text === null) return null;
   return JSON.parse(text) as Location;
-}
-
-async function writeLocation(dataDir: string, home: string): Promise<void> {
-  const location: Location = { home, dataDir: await realpath(dataDir) };
-  await writeFile(join(dataDir, locationFile), `${JSON.stringify(location, null, 2)}\n`);
 }
 
 async function makePrivateFolder(path: string, account: ServerAccount | null): Promise<void> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -8,6 +8,7 @@ import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '#kernel/pg/embedded/embedded-postgres.ts';
+import { keepRunning } from '#kernel/pg/embedded/keep-running.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 
@@ -208,7 +209,84 @@ describe('a data folder that cannot be used', () => {
   });
 });
 
+describe('a copy of a data folder', () => {
+  it('that was in use does not lead to the server of the other one', async () => {
+    const original = join(dataDir, 'original');
+    const copy = join(dataDir, 'copy');
+    const { url } = await start(original);
+    await mkdir(copy);
+    await cp(join(original, 'postgres-connection.json'), join(copy, 'postgres-connection.json'));
+    await expect(attachEmbeddedPostgres(copy)).rejects.toMatchObject({ code: 'postgres_not_running' });
+    expect((await attachEmbeddedPostgres(original)).url).toBe(url);
+  });
+});
+
+describe('a server that is watched over', () => {
+  it('is started again at the same port when it has died, with what was committed', async () => {
+    const server = await startEmbeddedPostgres({ dataDir });
+    running.push(server);
+    await ask(server.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    const controller = new AbortController();
+    const problems: (string | null)[] = [];
+    const again = Promise.withResolvers<void>();
+    const watching = keepRunning(server, {
+      signal: controller.signal,
+      onProblem: (problem) => {
+        problems.push(problem?.code ?? null);
+        if (problem === null) again.resolve();
+      },
+    });
+    process.kill(await postmasterPid(), 'SIGKILL');
+    await Promise.race([again.promise, watching]);
+    expect(await ask(server.url, 'SELECT answer FROM kept')).toBe(42);
+    expect(problems[0]).toBe('postgres_lost');
+    expect(problems.at(-1)).toBeNull();
+    controller.abort();
+    await watching;
+  });
+
+  it('is given up when it does not start', async () => {
+    const server = await startEmbeddedPostgres({ dataDir });
+    running.push(server);
+    const pid = await postmasterPid();
+    await writeFile(join(dataDir, 'postgres/data/postgresql.auto.conf'), 'shared_buffers = nonsense\n');
+    const watching = keepRunning(server, {
+      signal: new AbortController().signal,
+      onProblem: () => undefined,
+    });
+    process.kill(pid, 'SIGKILL');
+    await expect(watching).rejects.toMatchObject({ code: 'postgres_start_failed' });
+  });
+});
+
 describe.runIf(process.getuid?.() === 0)('as root in a folder of mode 700', () => {
+  it('goes along when its data folder is moved, and refuses to share its database with a copy', async () => {
+    const hidden = join(dataDir, 'hidden');
+    await mkdir(hidden);
+    await chmod(hidden, 0o700);
+    const place = join(hidden, 'data');
+    const first = await start(place);
+    await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await first.stop();
+    const { home } = JSON.parse(await readFile(join(place, 'postgres-location.json'), 'utf8')) as {
+      home: string;
+    };
+    try {
+      const copy = join(hidden, 'copy');
+      await cp(place, copy, { recursive: true });
+      await expect(start(copy)).rejects.toMatchObject({ code: 'data_dir_unusable', details: { home } });
+      const moved = join(hidden, 'moved');
+      await rename(place, moved);
+      const second = await start(moved);
+      expect(await ask(second.url, 'SELECT answer FROM kept')).toBe(42);
+      // the copy is no less a copy of the folder where it is now
+      await expect(start(copy)).rejects.toMatchObject({ code: 'data_dir_unusable' });
+      await second.stop();
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
+  });
+
   it('puts the database where its account can go, and finds it again', async () => {
     const hidden = join(dataDir, 'hidden');
     await mkdir(hidden);
