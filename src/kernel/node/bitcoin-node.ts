@@ -44,7 +44,7 @@ const zmqConnectTimeoutMs = 2000;
 
 /**
  * Connects to a node and finds out what it offers. Nothing is tried twice here: throws `node_unreachable`,
- * `node_warming_up`, `node_refused`, `node_answer_invalid` or `network_mismatch`, and the caller decides.
+ * `node_warming_up`, `node_refused`, `node_answer_invalid`, `network_mismatch` or `config_invalid`, and the caller decides.
  */
 export async function connectNode(
   settings: NodeSettings,

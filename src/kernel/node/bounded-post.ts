@@ -60,7 +60,8 @@ class BoundedPost {
     this.signal = signal;
     this.response = this.resolvers.promise;
     this.running = library.post(
-      { ...request, timeout: timeoutMs, followRedirect: false },
+      // of the environment's proxies none may see the password
+      { ...request, timeout: timeoutMs, followRedirect: false, proxy: null },
       (error, response) => {
         this.release();
         if (error === null || error === undefined) this.resolvers.resolve(response);

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Subscriber } from 'zeromq';
 import type { NodeMessage, NodeMessages, ZmqTopic } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { ZmqReader } from './zmq-frames.ts';
 
 /** A transaction is never longer than a block; what is longer is dropped by the library. */
@@ -21,7 +22,7 @@ export interface ZmqConnection extends NodeMessages {
 
 /**
  * Listens to a node by one socket for each endpoint, so that what one endpoint publishes keeps its order. Connections come
- * back by themselves; a `gap` for each topic says so.
+ * back by themselves; a `gap` for each topic says so. Throws `config_invalid` for what is no address.
  */
 export function listenToNode(endpoints: ReadonlyMap<ZmqTopic, string>): ZmqConnection {
   const listeners = new Set<(message: NodeMessage) => void>();
@@ -80,6 +81,8 @@ class EndpointSocket {
       heartbeatInterval: heartbeatIntervalMs,
       heartbeatTimeout: heartbeatTimeoutMs,
       linger: 0,
+      // both versions
+      ipv6: true,
     });
     this.socket = socket;
     this.firstConnection = new Promise((resolve) => {
@@ -93,7 +96,12 @@ class EndpointSocket {
       });
     });
     socket.subscribe(...topics);
-    socket.connect(endpoint);
+    try {
+      socket.connect(endpoint);
+    } catch (error) {
+      socket.close();
+      throw new AppError('config_invalid', `${endpoint} is no address of ZMQ.`, { endpoint }, error);
+    }
     this.receiving = receive(socket, reader, emit);
   }
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { NodeMessage } from '#kernel/contracts/node.ts';
 import { type BitcoinNode, connectNode } from '#kernel/node/bitcoin-node.ts';
 import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
@@ -168,6 +168,21 @@ describe.skipIf(!hasBitcoind)('a node with all that it can have', () => {
     const error = await failureOf(connectNode({ rpcUrl: url.href, auth: { kind: 'none' } }));
     expect(error).toMatchObject({ code: 'node_refused' });
     expect(everythingOf(error)).not.toContain('hidden-in-the-url');
+  });
+
+  test('is not spoken to through a proxy of the environment', async () => {
+    vi.stubEnv('http_proxy', 'http://127.0.0.1:9');
+    vi.stubEnv('HTTP_PROXY', 'http://127.0.0.1:9');
+    const other = await connectNode(bitcoind.settings);
+    vi.unstubAllEnvs();
+    expect(other.facts.hasRest).toBe(true);
+    await other.close();
+  });
+
+  test('refuses a ZMQ address that is none', async () => {
+    await expect(connectNode({ ...bitcoind.settings, zmq: 'tcp://127.0.0.1' })).rejects.toMatchObject({
+      code: 'config_invalid',
+    });
   });
 
   test('refuses a file that is no cookie', async () => {
