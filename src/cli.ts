@@ -4,7 +4,9 @@ import { demoCommand } from './commands/demo.ts';
 import { exportCommand } from './commands/export.ts';
 import { indexCommand } from './commands/index-blocks.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { rollbackCommand } from './commands/rollback.ts';
 import { serveCommand } from './commands/serve.ts';
+import { verifyCommand } from './commands/verify.ts';
 import type { SettingName } from './config.ts';
 import { version } from './version.ts';
 
@@ -29,6 +31,8 @@ export const commands: readonly Command[] = [
   serveCommand,
   indexCommand,
   exportCommand,
+  verifyCommand,
+  rollbackCommand,
   migrateCommand,
 ];
 

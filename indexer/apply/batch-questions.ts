@@ -104,30 +104,11 @@ export class BatchQuestions {
     if (fingerprints.length === 0) return held;
     await this.ensureIndex('locations_outpoint');
     const { rows } = await this.client.query<HeldQueryRow>(
-      `SELECT l.outpoint_fingerprint::text AS fingerprint, l.key, l.height, l.step, l.sat_offset, l.vout,
-         coalesce(l.txid, i.txid) AS txid, i.txid AS id_txid, i.index AS id_index, i.curse
-       FROM chain.locations l JOIN chain.inscriptions i ON i.key = l.key
+      `SELECT ${heldColumns} FROM chain.locations l JOIN chain.inscriptions i ON i.key = l.key
        WHERE l.outpoint_fingerprint = ANY($1::bigint[]) AND l.spent_height IS NULL`,
       [fingerprints],
     );
-    for (const row of rows) {
-      const bits = BigInt.asUintN(64, BigInt(row.fingerprint));
-      held.add({
-        fingerprintLow: Number(bits & 0xffff_ffffn),
-        fingerprintHigh: Number(bits >> 32n),
-        key: row.key,
-        height: row.height,
-        step: row.step,
-        satOffset: row.sat_offset,
-        txids: row.txid,
-        txidAt: 0,
-        vout: row.vout,
-        idTxids: row.id_txid,
-        idTxidAt: 0,
-        idIndex: row.id_index,
-        curse: row.curse ?? curseUnknown,
-      });
-    }
+    for (const row of rows) addHeld(held, row);
     return held;
   }
 
@@ -139,7 +120,11 @@ export class BatchQuestions {
   }
 }
 
-interface HeldQueryRow {
+/** Columns of `HeldQueryRow`, of locations `l` and inscriptions `i`. */
+export const heldColumns = `l.outpoint_fingerprint::text AS fingerprint, l.key, l.height, l.step, l.sat_offset, l.vout,
+  coalesce(l.txid, i.txid) AS txid, i.txid AS id_txid, i.index AS id_index, i.curse`;
+
+export interface HeldQueryRow {
   fingerprint: string;
   key: number;
   height: number;
@@ -152,8 +137,28 @@ interface HeldQueryRow {
   curse: number | null;
 }
 
+/** Adds what the database said of a location. */
+export function addHeld(held: HeldOutputs, row: HeldQueryRow): void {
+  const bits = BigInt.asUintN(64, BigInt(row.fingerprint));
+  held.add({
+    fingerprintLow: Number(bits & 0xffff_ffffn),
+    fingerprintHigh: Number(bits >> 32n),
+    key: row.key,
+    height: row.height,
+    step: row.step,
+    satOffset: row.sat_offset,
+    txids: row.txid,
+    txidAt: 0,
+    vout: row.vout,
+    idTxids: row.id_txid,
+    idTxidAt: 0,
+    idIndex: row.id_index,
+    curse: row.curse ?? curseUnknown,
+  });
+}
+
 /** The 64 bits of a fingerprint as Postgres writes a bigint. */
-function signed64(low: number, high: number): string {
+export function signed64(low: number, high: number): string {
   return BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low)).toString();
 }
 

@@ -116,15 +116,16 @@ interface TipRow {
   lost_sats: number | null;
 }
 
-/** Where the indexed chain stands. */
-export async function readPosition(client: pg.ClientBase): Promise<ChainPosition> {
+/** Where the indexed chain stands, or stood before the block at a height. */
+export async function readPosition(client: pg.ClientBase, before = 2 ** 31 - 1): Promise<ChainPosition> {
   // an island is anchored until a block of it reveals or moves inscriptions and the outputs that it spends are not known
   const { rows } = await client.query<TipRow>(
     `SELECT height, hash, island_height, next_key, next_content_id, next_metadata_id,
        sequence, blessed, cursed, unbound, lost_sats,
        anchored AND (has_spent OR tx_count <= 1 OR (next_key = first_key
          AND NOT EXISTS (SELECT FROM chain.locations WHERE spent_height = b.height))) AS still_anchored
-     FROM chain.blocks b ORDER BY height DESC LIMIT 1`,
+     FROM chain.blocks b WHERE height < $1 ORDER BY height DESC LIMIT 1`,
+    [before],
   );
   const row = rows[0];
   if (row === undefined) return emptyChain;

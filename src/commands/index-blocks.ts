@@ -1,20 +1,26 @@
-import { type Command, type CommandContext, UsageError } from './command.ts';
+import type { Command, CommandContext } from './command.ts';
 import { hashFlag, heightFlag, settingFlag, tipFlag } from './flags.ts';
 
 export const indexCommand: Command = {
   name: 'index',
   object: null,
-  summary: 'index a folder of blocks and end',
+  summary: 'index from a bitcoind, or a folder of blocks, without serving',
   details: `Goes on where the last run ended; what is indexed already is left alone. A chain that went another way is gone back
-on first. Progress goes to stderr. Beside a running service it uses that one's Postgres.
+on first. A folder is indexed to its end; a node is followed until --until is reached, or until Ctrl-C or SIGTERM. Progress goes to
+stderr, a summary in JSON to stdout. Beside a running service it uses that one's Postgres.
 
+  satscribe index --cookie-file ~/.bitcoin/.cookie --until 840000
   satscribe index --blocks ./samples/regtest --until 100 --data /tmp/regtest`,
   flags: [
+    settingFlag('bitcoinRpcUrl', 'URL'),
+    settingFlag('bitcoinCookieFile', 'FILE'),
+    settingFlag('network', 'NAME'),
+    settingFlag('indexAddresses', null),
     settingFlag('blocksDir', 'DIR'),
     {
       name: 'until',
       value: 'HEIGHT',
-      description: 'the last height to index; left out: all',
+      description: 'the last height to index; left out: all of a folder, and a node for ever',
       setting: null,
       default: null,
     },
@@ -26,18 +32,15 @@ on first. Progress goes to stderr. Beside a running service it uses that one's P
 };
 
 async function runIndex(context: CommandContext): Promise<void> {
-  const { blocksDir } = context.config;
-  if (blocksDir === undefined) {
-    throw new UsageError('which blocks? Name the folder with --blocks DIR or BLOCKS_DIR');
-  }
   const until = heightFlag(context.flags, 'until');
   const tip = hashFlag(context.flags, 'tip');
-  const [{ indexBlocks, openBlocks }, { openDatabase }] = await Promise.all([
+  const [{ indexBlocks }, { openDatabase }, { openSource }] = await Promise.all([
     import('#src/app/blocks.ts'),
     import('#src/app/database.ts'),
+    import('#src/app/source.ts'),
   ]);
-  const source = await openBlocks(context, blocksDir, tip);
   const database = await openDatabase(context, 'attach');
+  const source = await openSource(context, database, tip);
   const summary = await indexBlocks(context, database, { source, until, operations: null });
   await context.print(`${JSON.stringify(summary)}\n`);
 }

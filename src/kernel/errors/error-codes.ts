@@ -186,6 +186,12 @@ const table = {
       'Wait for the first sync; without a node, index a folder of blocks (--blocks DIR), or start `npm run demo`.',
     retryable: true,
   },
+  index_differs: {
+    meaning: 'What is indexed is not what the source gives.',
+    action:
+      'Read the differences on stdout; `satscribe rollback --to HEIGHT`, to below the first of them, and index again. Verify with the SEARCH_TEXT_MAX_BYTES that the blocks were indexed with.',
+    retryable: false,
+  },
   indexer_gone: {
     meaning: 'No process indexes into the database, or the one that did has stopped answering.',
     action:

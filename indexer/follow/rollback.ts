@@ -1,0 +1,50 @@
+import type pg from 'pg';
+import { openChainSession } from '#indexer/apply/chain-session.ts';
+import { type UndoHook, undoAbove } from '#indexer/apply/undo.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { operatingFailure } from './failure.ts';
+
+export interface RollbackOptions {
+  readonly pool: pg.Pool;
+  readonly network: NetworkName;
+  /** The last height that stays; -1: none. */
+  readonly height: number;
+  readonly signal: AbortSignal;
+  readonly undoHooks?: readonly UndoHook[];
+  /** After each block that was taken back. */
+  readonly onUndone?: (ref: BlockRef) => void;
+}
+
+export interface RollbackSummary {
+  /** Blocks that were taken back. */
+  readonly blocks: number;
+  /** The tip that is left; null: nothing is. */
+  readonly tip: BlockRef | null;
+}
+
+/**
+ * Takes back all blocks above a height from the tables alone, one transaction each. Throws `database_busy` while another
+ * process holds the writer's lock.
+ */
+export async function rollback(options: RollbackOptions): Promise<RollbackSummary> {
+  const { pool, network, height, signal, undoHooks, onUndone } = options;
+  try {
+    const session = await openChainSession(pool, network);
+    try {
+      let blocks = 0;
+      const tip = await undoAbove(session.writer, height, undoHooks ?? [], {
+        signal,
+        onUndone: ({ ref }) => {
+          blocks++;
+          onUndone?.(ref);
+        },
+      });
+      return { blocks, tip };
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    throw operatingFailure(error);
+  }
+}

@@ -1,0 +1,254 @@
+import type pg from 'pg';
+import type { Batch } from '#indexer/apply/batch.ts';
+import { type CopyTarget, copyTargets } from '#indexer/apply/block-rows.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import { firstCumulative, nextCumulative } from '#kernel/events/cumulative-hash.ts';
+import { eventKinds } from '#kernel/events/event-text-writer.ts';
+import { type CopyRow, copyRows, queryCopyRows } from './copy-rows.ts';
+import type { RecomputedBlock } from './recompute-block.ts';
+
+/** One thing in which the tables are not what the source gives. */
+export interface Difference {
+  readonly height: number;
+  readonly table: string;
+  /** Key columns and their values, e.g. `key 7, height 800000, step 3`. */
+  readonly row: string;
+  /** Null: the row as a whole is missing, or one too many. */
+  readonly column: string | null;
+  /** What the source gives; null: no such row, or NULL. */
+  readonly expected: string | null;
+  /** What stands in the table. */
+  readonly found: string | null;
+}
+
+/** So many columns at the beginning of a target are its key. */
+const keyColumns: Readonly<Record<CopyTarget, number>> = {
+  blocks: 1,
+  contents: 1,
+  metadataTexts: 1,
+  inscriptions: 1,
+  details: 1,
+  parents: 2,
+  locations: 3,
+  outputs: 0,
+};
+/** The moment at which a block was parsed: the one column that depends on no fact. */
+const unequalColumns: ReadonlySet<string> = new Set(['parsed_at']);
+const integerLengths: ReadonlySet<number> = new Set([1, 2, 4, 8]);
+const byteColumns =
+  /^(?:hash|header|sha256|body|folded|decoded_sha256|json|txid|content_type|content_encoding|metaprotocol|pointer|delegate|claimed_parents|metadata|properties|property_encoding|properties_json|rune|note|unknown_fields|script)$/u;
+/** So much of a value is shown. */
+const shownBytes = 40;
+
+/** Compares what a block would write with what the tables have of it, row by row and field by field. */
+export async function compareBlock(
+  client: pg.ClientBase,
+  block: ParsedBlock,
+  { batch, encoders }: RecomputedBlock,
+): Promise<Difference[]> {
+  const { height } = block.ref;
+  const differences: Difference[] = [];
+  for (const target of Object.keys(copyTargets) as CopyTarget[]) {
+    // of databases without the index of addresses
+    if (target === 'outputs' && block.outputs === null) continue;
+    const [table, columns] = copyTargets[target];
+    const where = rowsOf(target, height, batch);
+    if (where === null) continue;
+    const stored = await queryCopyRows(
+      client,
+      `SELECT ${storedColumns(target, height)} FROM ${table} WHERE ${where}`,
+    );
+    const made = copyRows(Buffer.concat([...encoders[target].chunks()]));
+    differences.push(...compareRows(height, table, columns.split(', '), keyColumns[target], made, stored));
+  }
+  differences.push(...(await compareEnded(client, height, batch)));
+  if (block.outputs !== null) differences.push(...(await compareSpent(client, block, block.outputs.spendAt)));
+  differences.push(...(await compareHash(client, height, batch)));
+  return differences;
+}
+
+/** The rows of a table that a block wrote; null: it wrote none and could not have. */
+function rowsOf(target: CopyTarget, height: number, { before, after, left }: Batch): string | null {
+  const keys = (column: string): string =>
+    `${column} >= ${before.counters.nextKey} AND ${column} < ${after.counters.nextKey}`;
+  switch (target) {
+    case 'blocks':
+    case 'outputs':
+      return `height = ${height}`;
+    case 'contents':
+      return `content_id >= ${before.nextContentId} AND content_id < ${after.nextContentId}`;
+    case 'metadataTexts':
+      return `metadata_id >= ${before.nextMetadataId} AND metadata_id < ${after.nextMetadataId}`;
+    case 'inscriptions':
+    case 'details':
+      return keys('key');
+    case 'parents':
+      return keys('child_key');
+    case 'locations':
+      return `height = ${height} AND (${keys('key')} OR key = ANY('{${left.key.join(',')}}')
+        OR key IN (SELECT key FROM chain.locations WHERE spent_height = ${height}))`;
+  }
+}
+
+/** What later blocks ended was not ended yet. */
+function storedColumns(target: CopyTarget, height: number): string {
+  const [, columns] = copyTargets[target];
+  return columns.replace(
+    'spent_height',
+    `CASE WHEN spent_height <= ${height} THEN spent_height END AS spent_height`,
+  );
+}
+
+function compareRows(
+  height: number,
+  table: string,
+  columns: readonly string[],
+  keyLength: number,
+  made: readonly CopyRow[],
+  stored: readonly CopyRow[],
+): Difference[] {
+  const keys = keyLength === 0 ? columns.length : keyLength;
+  const nameOf = (row: CopyRow): string =>
+    columns
+      .slice(0, keys)
+      .map((column, at) => `${column} ${shown(column, row[at] ?? null)}`)
+      .join(', ');
+  const differences: Difference[] = [];
+  const left = new Map(stored.map((row) => [nameOf(row), row]));
+  for (const row of made) {
+    const name = nameOf(row);
+    const other = left.get(name);
+    left.delete(name);
+    if (other === undefined) {
+      differences.push({ height, table, row: name, column: null, expected: 'a row', found: null });
+      continue;
+    }
+    columns.forEach((column, at) => {
+      const [expected, found] = [row[at] ?? null, other[at] ?? null];
+      if (unequalColumns.has(column) || isSame(expected, found)) return;
+      differences.push({
+        height,
+        table,
+        row: name,
+        column,
+        expected: shown(column, expected),
+        found: shown(column, found),
+      });
+    });
+  }
+  for (const name of left.keys()) {
+    differences.push({ height, table, row: name, column: null, expected: null, found: 'a row' });
+  }
+  return differences;
+}
+
+function isSame(a: Buffer | null, b: Buffer | null): boolean {
+  return a === null || b === null ? a === b : a.equals(b);
+}
+
+function shown(column: string, value: Buffer | null): string | null {
+  if (value === null) return null;
+  if (!byteColumns.test(column) && integerLengths.has(value.length)) {
+    return value.length === 8 ? value.readBigInt64BE().toString() : String(value.readIntBE(0, value.length));
+  }
+  const rest = value.length > shownBytes ? `… (${value.length} bytes)` : '';
+  return `${value.subarray(0, shownBytes).toString('hex')}${rest}`;
+}
+
+/** Locations of earlier blocks that the block ended, beside those that are said to have ended there. */
+async function compareEnded(client: pg.ClientBase, height: number, { left }: Batch): Promise<Difference[]> {
+  const { rows } = await client.query<{ key: number; height: number; step: number }>(
+    'SELECT key, height, step FROM chain.locations WHERE spent_height = $1 AND height < $1',
+    [height],
+  );
+  const expected = left.key.map((key, at) => `key ${key}, height ${left.height[at]}, step ${left.step[at]}`);
+  const found = rows.map((row) => `key ${row.key}, height ${row.height}, step ${row.step}`);
+  return compareSets(height, 'chain.locations', 'spent_height', expected, found);
+}
+
+/** The same of outputs of any kind, where all are indexed. */
+async function compareSpent(
+  client: pg.ClientBase,
+  { ref, bytes }: ParsedBlock,
+  spendAt: ArrayLike<number>,
+): Promise<Difference[]> {
+  const { rows } = await client.query<{ txid: Buffer; vout: number }>(
+    'SELECT txid, vout FROM chain.outputs WHERE spent_height = $1 AND height < $1',
+    [ref.height],
+  );
+  const expected = Array.from(spendAt, (at) => {
+    const outpoint = Buffer.from(bytes.subarray(at, at + 36));
+    return `${outpoint.toString('hex', 0, 32)}:${outpoint.readInt32LE(32)}`;
+  });
+  const found = rows.map(({ txid, vout }) => `${txid.toString('hex')}:${vout}`);
+  return compareSets(ref.height, 'chain.outputs', 'spent_height', expected, found);
+}
+
+function compareSets(
+  height: number,
+  table: string,
+  column: string,
+  expected: readonly string[],
+  found: readonly string[],
+): Difference[] {
+  const foundRows = new Set(found);
+  const expectedRows = new Set(expected);
+  const missing = expected.filter((row) => !foundRows.has(row));
+  const extra = found.filter((row) => !expectedRows.has(row));
+  return [
+    ...missing.map((row) => ({ height, table, row, column, expected: String(height), found: null })),
+    ...extra.map((row) => ({ height, table, row, column, expected: null, found: String(height) })),
+  ];
+}
+
+interface HashRow {
+  readonly height: number;
+  readonly sha256: Buffer;
+  readonly cumulative_sha256: Buffer;
+}
+
+/** The hash of the block's events, and the one that is chained to those before it. */
+async function compareHash(client: pg.ClientBase, height: number, { events }: Batch): Promise<Difference[]> {
+  const { rows } = await client.query<HashRow>(
+    `SELECT height, sha256, cumulative_sha256 FROM chain.event_hashes
+     WHERE kind = $1 AND height <= $2 ORDER BY height DESC LIMIT 2`,
+    [eventKinds.inscriptions, height],
+  );
+  const { sha256 = null, isFirstHashed = false } = events[0] ?? {};
+  const [last, previous] = rows;
+  const row = {
+    height,
+    table: 'chain.event_hashes',
+    row: `kind ${eventKinds.inscriptions}, height ${height}`,
+  };
+  if (last?.height === height) return compareHashRow(row, sha256, last, previous);
+  // the chain of hashes begins with the first block that can matter, and ends where a block is not known
+  const isDue = sha256 !== null && (isFirstHashed || last?.height === height - 1);
+  return isDue ? [{ ...row, column: null, expected: 'a row', found: null }] : [];
+}
+
+function compareHashRow(
+  row: Pick<Difference, 'height' | 'table' | 'row'>,
+  sha256: Uint8Array | null,
+  stored: HashRow,
+  previous: HashRow | undefined,
+): Difference[] {
+  const expected = sha256 === null ? null : Buffer.from(sha256);
+  const before = previous?.cumulative_sha256 ?? firstCumulative;
+  const compared = [
+    ['sha256', expected, stored.sha256],
+    [
+      'cumulative_sha256',
+      expected === null ? null : nextCumulative(before, expected),
+      stored.cumulative_sha256,
+    ],
+  ] as const;
+  return compared
+    .filter(([, made, found]) => !isSame(made, found))
+    .map(([column, made, found]) => ({
+      ...row,
+      column,
+      expected: shown('sha256', made),
+      found: shown('sha256', found),
+    }));
+}

@@ -1,0 +1,95 @@
+import type pg from 'pg';
+import { Batch } from '#indexer/apply/batch.ts';
+import { addHeld, type HeldQueryRow, heldColumns, signed64 } from '#indexer/apply/batch-questions.ts';
+import { type BatchEncoders, createEncoders } from '#indexer/apply/block-rows.ts';
+import { readPosition } from '#indexer/apply/chain-session.ts';
+import { addToBatch, type ChainFacts } from '#indexer/apply/fill-batch.ts';
+import { HashTable } from '#indexer/apply/hash-table.ts';
+import { HeldOutputs } from '#indexer/apply/held-outputs.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+
+const hashLength = 32;
+
+export interface RecomputedBlock {
+  readonly batch: Batch;
+  readonly encoders: BatchEncoders;
+}
+
+/**
+ * Applies a block anew, on top of what the tables say of the moment before it, and gives the batch that would be
+ * written: its rows stand in its encoders. What the tables say of later blocks does not count.
+ */
+export async function recomputeBlock(
+  client: pg.ClientBase,
+  block: ParsedBlock,
+  facts: ChainFacts,
+): Promise<RecomputedBlock> {
+  const { columns, ref } = block;
+  const before = await readPosition(client, ref.height);
+  const encoders = createEncoders();
+  const batch = new Batch(before, encoders, { contents: new HashTable(), metadata: new HashTable() });
+  const contents = await knownIds(
+    client,
+    'SELECT sha256, variant, content_id AS id FROM chain.contents WHERE sha256 = ANY($1) AND content_id < $2',
+    before.nextContentId,
+    columns.contentHash,
+    columns.contentVariant,
+  );
+  const metadata = await knownIds(
+    client,
+    'SELECT sha256, 0 AS variant, metadata_id AS id FROM chain.metadata_texts WHERE sha256 = ANY($1) AND metadata_id < $2',
+    before.nextMetadataId,
+    columns.metadataHash,
+    null,
+  );
+  const held = await heldBefore(client, block);
+  addToBatch(batch, block, { contents, metadata, held: [held] }, facts);
+  return { batch, encoders };
+}
+
+/** The ids that the hashes of a block had before it; -1 where they had none. */
+async function knownIds(
+  client: pg.ClientBase,
+  query: string,
+  nextId: number,
+  hashes: Uint8Array,
+  variants: Uint8Array | null,
+): Promise<Int32Array> {
+  const count = hashes.length / hashLength;
+  const ids = new Int32Array(count).fill(-1);
+  if (count === 0) return ids;
+  const asked = Array.from({ length: count }, (_, row) =>
+    Buffer.from(hashes.subarray(row * hashLength, (row + 1) * hashLength)),
+  );
+  const { rows } = await client.query<{ sha256: Buffer; variant: number; id: number }>(query, [
+    asked,
+    nextId,
+  ]);
+  const table = new HashTable();
+  for (const { sha256, variant, id } of rows) table.add(sha256, 0, variant, id);
+  for (let row = 0; row < count; row++) {
+    ids[row] = table.find(hashes, row * hashLength, variants === null ? 0 : (variants[row] as number));
+  }
+  return ids;
+}
+
+/**
+ * Locations of earlier blocks that the block may end: those in outputs that it spends and that nothing has spent, and
+ * those that it is said to have ended. One that it ended and that is said to have ended elsewhere is missing here, and
+ * its next row is the difference then.
+ */
+async function heldBefore(client: pg.ClientBase, { columns, ref }: ParsedBlock): Promise<HeldOutputs> {
+  const { inputFingerprintLow: low, inputFingerprintHigh: high } = columns;
+  const fingerprints = Array.from(low, (half, input) => signed64(half, high[input] as number));
+  const { rows } = await client.query<HeldQueryRow>(
+    `SELECT ${heldColumns} FROM chain.locations l JOIN chain.inscriptions i ON i.key = l.key
+     WHERE l.outpoint_fingerprint = ANY($1::bigint[]) AND l.spent_height IS NULL AND l.height < $2
+     UNION ALL
+     SELECT ${heldColumns} FROM chain.locations l JOIN chain.inscriptions i ON i.key = l.key
+     WHERE l.spent_height = $2 AND l.height < $2 AND l.outpoint_fingerprint IS NOT NULL`,
+    [fingerprints, ref.height],
+  );
+  const held = new HeldOutputs();
+  for (const row of rows) addHeld(held, row);
+  return held;
+}

@@ -1,0 +1,262 @@
+import { AssertionError } from 'node:assert';
+import type pg from 'pg';
+import type { ChainFacts } from '#indexer/apply/fill-batch.ts';
+import { operatingFailure } from '#indexer/follow/failure.ts';
+import { isLive } from '#indexer/follow/make-plan.ts';
+import { expandFingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
+import { createBufferPool } from '#indexer/source/buffer-pool.ts';
+import { createParsePool, type ParsedBlock, type ParsePool } from '#indexer/workers/parse-pool.ts';
+import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
+import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { compareBlock, type Difference } from './compare-block.ts';
+import { type RecomputedBlock, recomputeBlock } from './recompute-block.ts';
+import { strayRows } from './stray-rows.ts';
+
+/** Heights and hashes that are compared at once. */
+const pageBlocks = 1000;
+
+export interface VerifyOptions {
+  readonly source: BlockSource | LiveBlockSource;
+  readonly pool: pg.Pool;
+  readonly signal: AbortSignal;
+  /** First and last height; absent: the lowest that is indexed, and the tip. */
+  readonly from?: number;
+  readonly to?: number;
+  /** Ends where so many differences were found. */
+  readonly differencesMax: number;
+  readonly threads?: number;
+  /** What the database was made with: longest text, decoded, that is made searchable. */
+  readonly textMaxBytes?: number;
+  readonly onProgress?: (progress: VerifyProgress) => void;
+}
+
+export interface VerifyProgress {
+  readonly blocks: number;
+  readonly blocksTotal: number;
+  readonly bytes: number;
+  readonly inscriptions: number;
+}
+
+export interface Verified extends VerifyProgress {
+  readonly from: number;
+  readonly to: number;
+  readonly differences: readonly Difference[];
+}
+
+interface Stored {
+  readonly fingerprintKey: Uint8Array;
+  readonly hasAddresses: boolean;
+  readonly lowest: number;
+  readonly tip: number;
+}
+
+/**
+ * Makes every block of a range anew from the source, on top of what the tables say of the moment before it, and compares
+ * all that it would write with what the tables have. Reads alone, each block in one moment of the database, so that it
+ * may run beside a follower. Over all blocks it finds rows, too, that belong to none.
+ *
+ * Throws `network_mismatch`, `nothing_indexed`, `tip_changed` where blocks of the range are taken back meanwhile, and what the source throws.
+ */
+export async function verifyChain(options: VerifyOptions): Promise<Verified> {
+  const client = await options.pool.connect();
+  try {
+    return await verifyWith(client, options);
+  } catch (error) {
+    throw operatingFailure(error);
+  } finally {
+    client.release(true);
+  }
+}
+
+async function verifyWith(client: pg.PoolClient, options: VerifyOptions): Promise<Verified> {
+  const { source, signal, threads, textMaxBytes, onProgress, differencesMax } = options;
+  const stored = await readStored(client, source);
+  const from = Math.max(options.from ?? 0, stored.lowest);
+  const to = Math.min(options.to ?? stored.tip, stored.tip);
+  const facts = {
+    network: networks[source.network],
+    islands: await source.islands(),
+    fingerprintKey: expandFingerprintKey(stored.fingerprintKey),
+  };
+  const differences: Difference[] = [];
+  const done = { blocks: 0, blocksTotal: await countBlocks(client, from, to), bytes: 0, inscriptions: 0 };
+  const parsePool = createParsePool(createBufferPool(), {
+    blocks: done.blocksTotal,
+    indexAddresses: stored.hasAddresses,
+    ...(threads === undefined ? {} : { threads }),
+    ...(textMaxBytes === undefined ? {} : { textMaxBytes }),
+  });
+  try {
+    onProgress?.(done);
+    for await (const found of verifiedBlocks(client, options, parsePool, { ...stored, from, to, facts })) {
+      differences.push(...found.differences);
+      done.blocks += found.blocks;
+      done.bytes += found.bytes;
+      done.inscriptions += found.inscriptions;
+      onProgress?.(done);
+      if (differences.length >= differencesMax) break;
+    }
+  } finally {
+    await parsePool.close();
+  }
+  signal.throwIfAborted();
+  const isWhole = from === stored.lowest && to === stored.tip && differences.length < differencesMax;
+  if (isWhole) differences.push(...(await strayRows(client, to)));
+  return { ...done, from, to, differences };
+}
+
+interface Range extends Stored {
+  readonly from: number;
+  readonly to: number;
+  readonly facts: ChainFacts;
+}
+
+interface Found {
+  readonly blocks: number;
+  readonly bytes: number;
+  readonly inscriptions: number;
+  readonly differences: readonly Difference[];
+}
+
+async function* verifiedBlocks(
+  client: pg.ClientBase,
+  { source, signal }: VerifyOptions,
+  parsePool: ParsePool,
+  { from, to, fingerprintKey, facts }: Range,
+): AsyncGenerator<Found> {
+  for await (const page of pages(client, from, to)) {
+    const { same, different } = await compareRefs(source, page, signal);
+    if (different.length > 0) {
+      yield { blocks: different.length, bytes: 0, inscriptions: 0, differences: different };
+    }
+    for await (const block of parsePool.blocks(source, same, fingerprintKey, signal)) {
+      const found = await inOneMoment(client, block, (tx) => verifyBlock(tx, block, facts));
+      block.release();
+      yield found;
+    }
+  }
+}
+
+async function verifyBlock(tx: pg.ClientBase, block: ParsedBlock, facts: ChainFacts): Promise<Found> {
+  const { ref } = block;
+  const bytes = block.bytes.length;
+  let made: RecomputedBlock;
+  try {
+    made = await recomputeBlock(tx, block, facts);
+  } catch (error) {
+    // what stands in the tables before the block cannot be
+    if (!(error instanceof AppError || error instanceof AssertionError)) throw error;
+    const difference: Difference = {
+      height: ref.height,
+      table: 'chain.blocks',
+      row: `height ${ref.height}`,
+      column: null,
+      expected: 'a block that follows what the tables have before it',
+      found: error.message,
+    };
+    return { blocks: 1, bytes, inscriptions: 0, differences: [difference] };
+  }
+  const differences = await compareBlock(tx, block, made);
+  return { blocks: 1, bytes, inscriptions: made.batch.inscriptions, differences };
+}
+
+async function readStored(client: pg.ClientBase, source: BlockSource): Promise<Stored> {
+  const { rows } = await client.query<{
+    network: string;
+    fingerprint_key: Buffer;
+    address_index: boolean | null;
+    tip_height: number | null;
+    lowest: number | null;
+  }>(
+    `SELECT network, fingerprint_key, address_index, tip_height, (SELECT min(height) FROM chain.blocks) AS lowest
+     FROM chain.state`,
+  );
+  const row = rows[0];
+  if (row === undefined || row.tip_height === null) {
+    throw new AppError('nothing_indexed', 'There is nothing to verify: nothing is indexed.');
+  }
+  if (row.network !== source.network) {
+    const message = `The blocks are of ${source.network}, and this database serves ${row.network}.`;
+    throw new AppError('network_mismatch', message, { source: source.network, database: row.network });
+  }
+  return {
+    fingerprintKey: Uint8Array.from(row.fingerprint_key),
+    hasAddresses: row.address_index === true,
+    lowest: row.lowest ?? 0,
+    tip: row.tip_height,
+  };
+}
+
+async function countBlocks(client: pg.ClientBase, from: number, to: number): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    'SELECT count(*)::integer AS count FROM chain.blocks WHERE height BETWEEN $1 AND $2',
+    [from, to],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+async function* pages(client: pg.ClientBase, from: number, to: number): AsyncGenerator<BlockRef[]> {
+  for (let next = from; ; ) {
+    const { rows } = await client.query<{ height: number; hash: Buffer }>(
+      `SELECT height, hash FROM chain.blocks WHERE height BETWEEN $1 AND $2 ORDER BY height LIMIT ${pageBlocks}`,
+      [next, to],
+    );
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+    next = last.height + 1;
+  }
+}
+
+/** Which of our blocks the source has at the same heights. */
+async function compareRefs(
+  source: BlockSource | LiveBlockSource,
+  ours: readonly BlockRef[],
+  signal: AbortSignal,
+): Promise<{ same: BlockRef[]; different: Difference[] }> {
+  const first = ours[0]?.height ?? 0;
+  const theirs = isLive(source)
+    ? await source.headers(first, (ours.at(-1)?.height ?? first) - first + 1, signal)
+    : await source.refs(first);
+  const hashes = new Map(theirs.map(({ height, hash }) => [height, displayHash(hash)]));
+  const same: BlockRef[] = [];
+  const different: Difference[] = [];
+  for (const ref of ours) {
+    const { height } = ref;
+    const [expected, found] = [hashes.get(height) ?? null, displayHash(ref.hash)];
+    if (expected === found) same.push(ref);
+    else {
+      const row = `height ${height}`;
+      different.push({ height, table: 'chain.blocks', row, column: 'hash', expected, found });
+    }
+  }
+  return { same, different };
+}
+
+const beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+  SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
+
+/** Works in one moment of the database in which the block is there. */
+function inOneMoment<T>(
+  client: pg.ClientBase,
+  { ref }: ParsedBlock,
+  work: (tx: pg.ClientBase) => Promise<T>,
+): Promise<T> {
+  return withTransaction(
+    client,
+    async (tx) => {
+      const { rowCount } = await tx.query('SELECT FROM chain.blocks WHERE height = $1 AND hash = $2', [
+        ref.height,
+        ref.hash,
+      ]);
+      if (rowCount === 1) return work(tx);
+      const message = `Block ${ref.height} was taken back while blocks were verified.`;
+      throw new AppError('tip_changed', message, { height: ref.height });
+    },
+    beginReading,
+  );
+}

@@ -1,0 +1,47 @@
+import { rollback } from '#indexer/follow/rollback.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { forgetAbove } from '#search/forget.ts';
+import type { CommandContext } from '#src/commands/command.ts';
+import { isAnythingIndexed, networkOf, openDatabase } from './database.ts';
+
+/** The block that is being taken back is finished before the end. */
+const rollbackStopMs = 60_000;
+
+export interface RolledBack {
+  readonly blocks: number;
+  /** The tip that is left; null: nothing is. */
+  readonly height: number | null;
+  readonly hash: string | null;
+}
+
+/** Takes back all blocks above a height of the database of the settings. */
+export async function rollbackTo(context: CommandContext, height: number): Promise<RolledBack> {
+  const { lifecycle, logger } = context;
+  const database = await openDatabase(context, 'existing');
+  const network = await networkOf(database);
+  if (network === null || !(await isAnythingIndexed(database))) {
+    throw new AppError('nothing_indexed', 'There is nothing to take back: nothing is indexed.');
+  }
+  const pool = createPool(database.url, {
+    applicationName: 'satscribe rollback',
+    onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),
+  });
+  lifecycle.add('rollback connections', () => pool.end());
+  const { blocks, tip } = await lifecycle.run(
+    'rollback',
+    (signal) =>
+      rollback({
+        pool,
+        network,
+        height,
+        signal,
+        undoHooks: [forgetAbove],
+        onUndone: (ref) =>
+          logger.info({ height: ref.height, hash: displayHash(ref.hash) }, 'block taken back'),
+      }),
+    rollbackStopMs,
+  );
+  return { blocks, height: tip?.height ?? null, hash: tip === null ? null : displayHash(tip.hash) };
+}

@@ -1,0 +1,59 @@
+import { verifyChain } from '#indexer/verify/verify-chain.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import type { CommandContext } from '#src/commands/command.ts';
+import { createProgress } from '#src/commands/progress.ts';
+import { openDatabase } from './database.ts';
+import { openSource } from './source.ts';
+
+/** Enough to see what is wrong; more say the same again. */
+const differencesMax = 20;
+
+export interface VerifyRange {
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  /** The chain of the folder that ends with this block. */
+  readonly tip: string | undefined;
+}
+
+/**
+ * Compares what is indexed with its source, with progress on stderr, and prints the differences and a verdict. Throws
+ * `index_differs` where there are any.
+ */
+export async function verifyIndexed(context: CommandContext, { from, to, tip }: VerifyRange): Promise<void> {
+  const { config, lifecycle, logger, print } = context;
+  const database = await openDatabase(context, 'existing');
+  const source = await openSource(context, database, tip);
+  const pool = createPool(database.url, {
+    applicationName: 'satscribe verify',
+    onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),
+  });
+  lifecycle.add('verify connections', () => pool.end());
+  const progress = createProgress(
+    process.stderr,
+    () => performance.now(),
+    (fields) => logger.info(fields, 'verifying'),
+  );
+  const verified = await lifecycle.run('verify', (signal) =>
+    verifyChain({
+      source,
+      pool,
+      signal,
+      differencesMax,
+      textMaxBytes: config.searchTextMaxBytes,
+      ...(from === undefined ? {} : { from }),
+      ...(to === undefined ? {} : { to }),
+      onProgress: (state) => progress.update(state),
+    }).finally(() => progress.finish()),
+  );
+  const { differences, blocks, inscriptions } = verified;
+  for (const difference of differences.slice(0, differencesMax)) {
+    await print(`${JSON.stringify(difference)}\n`);
+  }
+  const range = { from: verified.from, to: verified.to, blocks, inscriptions };
+  const verdict = differences.length === 0 ? 'equal' : 'different';
+  await print(`${JSON.stringify({ verdict, ...range })}\n`);
+  if (differences.length === 0) return;
+  const message = `What is indexed is not what ${source.name} gives: the differences are on stdout.`;
+  throw new AppError('index_differs', message, range);
+}

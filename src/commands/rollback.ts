@@ -1,0 +1,33 @@
+import { type Command, type CommandContext, UsageError } from './command.ts';
+import { heightFlag, settingFlag } from './flags.ts';
+
+export const rollbackCommand: Command = {
+  name: 'rollback',
+  object: null,
+  summary: 'take back all blocks above a height',
+  details: `Works from the tables alone, a block at a time: whatever interrupts it, whole blocks are left. A service that indexes into the
+same database must be ended first (database_busy). What is started on it afterwards goes on from there.
+
+  satscribe rollback --to 840000`,
+  flags: [
+    {
+      name: 'to',
+      value: 'HEIGHT',
+      description: 'the last height that stays',
+      setting: null,
+      default: null,
+    },
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL'),
+  ],
+  run: runRollback,
+};
+
+async function runRollback(context: CommandContext): Promise<void> {
+  const height = heightFlag(context.flags, 'to');
+  if (height === undefined)
+    throw new UsageError('back to which height? Name the last one that stays with --to HEIGHT');
+  const { rollbackTo } = await import('#src/app/rollback.ts');
+  const summary = await rollbackTo(context, height);
+  await context.print(`${JSON.stringify(summary)}\n`);
+}

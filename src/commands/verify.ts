@@ -1,0 +1,43 @@
+import { type Command, type CommandContext, type CommandFlag, UsageError } from './command.ts';
+import { hashFlag, heightFlag, settingFlag, tipFlag } from './flags.ts';
+
+function boundFlag(name: string, description: string): CommandFlag {
+  return { name, value: 'HEIGHT', description, setting: null, default: null };
+}
+
+export const verifyCommand: Command = {
+  name: 'verify',
+  object: null,
+  summary: 'make indexed blocks anew from their source and compare',
+  details: `Reads the blocks from the node, or from the folder of --blocks, applies each to what the tables say of the moment before it, and
+compares every field with what the tables have of the block. Changes nothing, and may run beside a service. Prints the first
+differences, a line of JSON each, and a verdict; the exit code is 1 where there is any. Over all blocks it also finds rows that
+belong to none.
+
+  satscribe verify --from 840000 --to 840100 --cookie-file ~/.bitcoin/.cookie
+  satscribe verify --blocks ./samples/regtest --data /tmp/regtest`,
+  flags: [
+    boundFlag('from', 'height of the first block; left out: the lowest'),
+    boundFlag('to', 'height of the last block; left out: the tip'),
+    settingFlag('bitcoinRpcUrl', 'URL'),
+    settingFlag('bitcoinCookieFile', 'FILE'),
+    settingFlag('network', 'NAME'),
+    settingFlag('blocksDir', 'DIR'),
+    tipFlag,
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL', 'warn'),
+  ],
+  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
+  run: runVerify,
+};
+
+async function runVerify(context: CommandContext): Promise<void> {
+  const from = heightFlag(context.flags, 'from');
+  const to = heightFlag(context.flags, 'to');
+  if (from !== undefined && to !== undefined && from > to) {
+    throw new UsageError(`--from ${from} is above --to ${to}`);
+  }
+  const tip = hashFlag(context.flags, 'tip');
+  const { verifyIndexed } = await import('#src/app/verify.ts');
+  await verifyIndexed(context, { from, to, tip });
+}
