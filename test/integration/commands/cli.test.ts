@@ -40,7 +40,7 @@ describe('wrong usage', () => {
   it.each([
     { words: ['serve', '--prot', '1'], says: "unknown option '--prot'; satscribe serve --help" },
     { words: ['index', '--blocks', 'x', '--until', '-1'], says: '--until' },
-    { words: ['index'], says: 'which blocks?' },
+    { words: ['rollback'], says: 'back to which height?' },
   ])('$words ends with 2 and the next step', async ({ words, says }) => {
     const { exitCode, stdout, stderr } = await runCli(words, { DATA_DIR: dataDir });
     expect(stderr).toContain(says);
