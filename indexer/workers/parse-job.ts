@@ -15,7 +15,7 @@ export interface ParseJob {
   readonly textMaxBytes: number;
   /** Where the columns go if there is room for them. */
   readonly into: ArrayBuffer;
-  /** Read what the block makes and spends too, for the index of addresses: it costs ten times the parse. */
+  /** Read what the block makes and spends too, for the index of addresses: half as much again as the parse and more. */
   readonly outputs: boolean;
 }
 

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { listBytesOf } from '#search/records.ts';
+import { createSearchService } from '#search/search-service.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createSearchRows, text } from '#test/support/search-rows.ts';
+
+const copies = 30_000;
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const rows = await createSearchRows(database.pool);
+  await rows.addBlock([{ content: text('alone'), metadata: null }]);
+  const many = { content: text('copied'), metadata: null };
+  await rows.addBlock([many]);
+  // the copies of one content, as the writer would leave them
+  await database.pool.query(
+    `INSERT INTO chain.inscriptions (key, txid, index, height, tx_index, input, content_id, content_type, flags)
+     SELECT 2 + n, sha256(('copy ' || n)::bytea), 0, first.height, 1, 0, first.content_id, first.content_type, 0
+     FROM generate_series(0, ${copies - 1}) AS n, (SELECT * FROM chain.inscriptions WHERE key = 1) AS first`,
+  );
+  const client = await database.pool.connect();
+  await ensureSecondaryIndexes(client);
+  await client.query('ANALYZE');
+  client.release();
+}, 60_000);
+afterAll(() => database.drop());
+
+const entriesRead = async (): Promise<number> => {
+  const { rows } = await database.pool.query<{ read: number }>(
+    `SELECT pg_stat_force_next_flush(), coalesce(sum(idx_tup_read), 0)::bigint AS read
+     FROM pg_stat_user_indexes WHERE relname = 'inscriptions'`,
+  );
+  return rows[0]?.read ?? 0;
+};
+
+describe('the first inscription of a content', () => {
+  test('is found without reading the others', async () => {
+    const service = createSearchService({ pool: database.pool, engine: createPostgresEngine() });
+    const hashes = ['alone', 'copied', 'nobody'].map((word) => createHash('sha256').update(word).digest());
+    const before = await entriesRead();
+    const { value } = await service.hashes(hashes);
+    expect(value.map(({ first }) => first?.inscriptionid.slice(-2) ?? null)).toEqual(['i0', 'i0', null]);
+    const keys = await database.pool.query<{ key: number }>(
+      'SELECT key FROM chain.inscriptions WHERE txid = ANY($1) ORDER BY key',
+      [value.map(({ first }) => Buffer.from(first?.txid ?? '', 'hex').reverse())],
+    );
+    expect(keys.rows).toEqual([{ key: 0 }, { key: 1 }]);
+    // statistics of the connection that searched are there when it is idle
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await database.pool.query('SELECT pg_stat_force_next_flush()');
+    expect((await entriesRead()) - before).toBeLessThan(copies / 100);
+  });
+});
+
+describe('metadata of a page', () => {
+  test('is cut so that all of it together has a bound', () => {
+    expect(listBytesOf(1)).toEqual({ content: 4096, metadata: 65_536 });
+    expect(listBytesOf(256)).toEqual({ content: 4096, metadata: 65_536 });
+    expect(listBytesOf(1_000)).toEqual({ content: 4096, metadata: 16_777 });
+  });
+});
