@@ -123,12 +123,14 @@ export async function completeOutbox(tx: pg.ClientBase): Promise<void> {
 export async function recordUndone(tx: pg.ClientBase, { height, hash }: BlockRef): Promise<void> {
   // a block that was applied, taken back and applied again has several rows: the last one counts
   const { rowCount } = await tx.query(
-    `INSERT INTO chain.outbox (sequence, height, block_hash, cancels, event_count)
-     SELECT (SELECT max(sequence) + 1 FROM chain.outbox), applied.height, applied.block_hash, applied.sequence, 0
-     FROM (SELECT height, block_hash, sequence FROM chain.outbox
-           WHERE height = $1 AND block_hash = $2 AND cancels IS NULL ORDER BY sequence DESC LIMIT 1) AS applied`,
+    `WITH added AS (
+       INSERT INTO chain.outbox (sequence, height, block_hash, cancels, event_count)
+       SELECT (SELECT max(sequence) + 1 FROM chain.outbox), applied.height, applied.block_hash, applied.sequence, 0
+       FROM (SELECT height, block_hash, sequence FROM chain.outbox
+             WHERE height = $1 AND block_hash = $2 AND cancels IS NULL ORDER BY sequence DESC LIMIT 1) AS applied
+       RETURNING sequence
+     ) SELECT pg_notify('${outboxChannel}', '') FROM added`,
     [height, hash],
   );
   assert(rowCount === 1, 'a block that is taken back has no row in the outbox');
-  await tx.query(`SELECT pg_notify('${outboxChannel}', '')`);
 }
