@@ -12,11 +12,13 @@ import { eventsRoutes } from './events.routes.ts';
 import { inscriptionsRoutes } from './inscriptions.routes.ts';
 import { limits } from './limits.ts';
 import { mempoolRoutes } from './mempool.routes.ts';
+import { watchMethods } from './methods.ts';
 import { measureRequests, metricsRoutes } from './metrics.routes.ts';
 import { ordRoutes } from './ord/ord.routes.ts';
 import { pageRoutes } from './page.routes.ts';
 import { previewRoutes } from './preview.routes.ts';
 import { searchRoutes } from './search.routes.ts';
+import { siteFilesRoutes } from './site-files.routes.ts';
 import { statusRoutes } from './status.routes.ts';
 import { transfersRoutes } from './transfers.routes.ts';
 import { checkBody, checkQueryEncoding, validationMessage } from './validation.ts';
@@ -94,6 +96,12 @@ export function buildApp(deps: AppDependencies): App {
     decorateReply: false,
   });
   measureRequests(app, deps.operations);
+  addRoutes(app, deps);
+  return app;
+}
+
+function addRoutes(app: App, deps: AppDependencies): void {
+  const refuseOtherMethods = watchMethods(app);
   // in a plugin, so that the CORS hook is there before the routes are
   app.register(async (routes) => {
     const scope = routes as App;
@@ -110,8 +118,11 @@ export function buildApp(deps: AppDependencies): App {
     addressRoutes(scope, deps);
     transfersRoutes(scope, deps);
     pageRoutes(scope, deps, ordRoutes(scope, deps));
+    siteFilesRoutes(scope);
   });
-  return app;
+  app.register(async (routes) => {
+    refuseOtherMethods(routes as App);
+  });
 }
 
 /** A request through a forward proxy names its target in full (RFC 9112, 3.2.2); routes know the path alone. */

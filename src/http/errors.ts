@@ -86,8 +86,9 @@ function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyRe
   const body = status < 500 ? { status: 'error', error: message } : { status: 'error', reason: message };
   switch (errorForm(request)) {
     case 'search':
-      // what the client did wrong is a normal answer on the paths of searches (interface, section 7)
-      return reply.code(status < 500 ? 200 : status).send(body);
+      // what the client did wrong is a normal answer on the paths of searches (interface, section 7); another method is
+      // no question of theirs
+      return reply.code(status < 500 && status !== 405 ? 200 : status).send(body);
     case 'json':
       return reply.code(status).header('vary', 'Accept').send(body);
     case 'text':

@@ -221,10 +221,42 @@ describe('URLs that are odd', () => {
     if (answer.statusCode === 200) expect(answer.json<SearchBody>().status).toBe('error');
   });
 
-  test('other methods are not there', async () => {
-    const answer = await http.app.inject({ method: 'DELETE', url: '/status' });
+  test.each([
+    ['DELETE', '/status', 'GET, HEAD, OPTIONS'],
+    ['POST', '/search', 'GET, HEAD, OPTIONS'],
+    ['PUT', '/block/5', 'GET, HEAD, OPTIONS'],
+    ['GET', '/missing', 'POST, OPTIONS'],
+    ['HEAD', '/outputs', 'POST, OPTIONS'],
+  ] as const)('%s of %s is not allowed', async (method, url, allow) => {
+    const answer = await http.app.inject({ method, url, payload: method === 'PUT' ? '{' : '' });
+    expect(answer.statusCode).toBe(405);
+    expect(answer.headers).toMatchObject({ allow, 'access-control-allow-origin': '*' });
+    if (method === 'HEAD') return;
+    expect(answer.json()).toEqual({ status: 'error', error: `${method} is not a method of this path` });
+  });
+
+  test('other methods of unknown paths are not there', async () => {
+    const answer = await http.app.inject({ method: 'DELETE', url: '/nowhere' });
     expect(answer.statusCode).toBe(404);
-    expect(answer.json()).toEqual({ status: 'error', error: 'there is no DELETE /status' });
+    expect(answer.json()).toEqual({ status: 'error', error: 'there is no DELETE /nowhere' });
+  });
+
+  test.each([
+    ['/favicon.ico', 'image/svg+xml', '<svg'],
+    ['/robots.txt', 'text/plain; charset=utf-8', 'User-agent: *'],
+  ])('%s is there', async (url, type, beginning) => {
+    const answer = await http.app.inject(url);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['content-type']).toBe(type);
+    expect(answer.body.slice(0, beginning.length)).toBe(beginning);
+  });
+
+  test('what is refused is refused, whatever copy the client has', async () => {
+    const headers = { 'if-none-match': '*' };
+    const answer = await http.app.inject({ url: '/search?text=a&page=0', headers });
+    expect(answer.json<SearchBody>().status).toBe('error');
+    const good = await http.app.inject({ url: '/search?text=a', headers });
+    expect(good.statusCode).toBe(200);
   });
 });
 

@@ -100,6 +100,7 @@ describe('GET /inscription/<id> as JSON', () => {
       parents: [],
       previous: null,
       properties: { gallery: [], attributes: { title: null, traits: {} } },
+      sat: null,
       satpoint: `${idOf('parent').slice(0, 64)}:0:0`,
       timestamp: 1_700_000_000 + 767_430 * 600,
       value: 546,
@@ -170,7 +171,9 @@ describe('GET /inscription/<id> as JSON', () => {
     [idOf('nobody'), 404],
     ['999999', 404],
     ['2147483648', 400],
-    ['x', 400],
+    // a name of a sat, which takes a sat index
+    ['x', 404],
+    ['X', 400],
     ['-', 400],
     ['1.5', 400],
   ])('of %s is %i', async (query, status) => {
