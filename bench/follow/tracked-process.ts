@@ -68,6 +68,7 @@ async function transfers(url: string, folder: string): Promise<TrackedOutcome['b
   const writer = await BlockWriter.open({
     session,
     facts: { network: networks[source.network], islands: await source.islands() },
+    onStep: (step, seconds) => steps.get(step)?.push(seconds * 1000),
   });
   // behind the block of the restart
   const refs = await source.refs(transferPlan.filledHeight + 2);

@@ -23,8 +23,6 @@ export class ChaosNode {
   reorgs = 0;
   deepestReorg = 0;
   private readonly blocks: RandomBlocks;
-  /** First blocks of branches that the node was told to call invalid. */
-  private readonly invalidated = new Set<string>();
   /** A branch that was taken back and has more blocks than the one that is best now. */
   private longer: { readonly first: string; readonly chain: readonly ModelBlock[] } | null = null;
   private sent: SentTransaction[] = [];
@@ -72,6 +70,7 @@ export class ChaosNode {
     this.chain = branch;
     this.longest = Math.max(this.longest, branch.length);
     this.longer = null;
+    await this.settle();
   }
 
   /** The last `depth` blocks are called invalid, and others come in their place: fewer, as many, or more. */
@@ -80,9 +79,10 @@ export class ChaosNode {
     const before = this.chain;
     const first = displayHash((this.chain[kept.length] as ModelBlock).block.hash);
     await this.node.call('invalidateblock', first);
-    this.invalidated.add(first);
     this.chain = kept;
+    await this.prefer();
     for (let index = 0; index < count; index++) await this.append(this.blocks.next(this.tip, this.sent));
+    await this.settle();
     this.reorganised(depth);
     this.longer = before.length > this.chain.length ? { first, chain: before } : null;
   }
@@ -94,9 +94,9 @@ export class ChaosNode {
     const fork = this.chain.findIndex((each, index) => longer.chain[index] !== each);
     this.reorganised(fork === -1 ? 0 : this.chain.length - fork);
     await this.node.call('reconsiderblock', longer.first);
-    this.invalidated.delete(longer.first);
     this.chain = [...longer.chain];
     this.longer = null;
+    await this.prefer();
     return true;
   }
 
@@ -115,12 +115,25 @@ export class ChaosNode {
 
   private async restore(): Promise<void> {
     for (const { block } of this.chain) await submitBlock(this.node.access, block);
-    if (await this.isAtTip()) return;
-    const best = new Set(this.chain.map(({ block }) => displayHash(block.hash)));
-    for (const hash of this.invalidated) {
-      if (!best.has(hash)) await this.node.call('invalidateblock', hash).catch(() => undefined);
+    await this.prefer();
+  }
+
+  /** Calls every branch invalid that the node prefers to the model's: one that was left may have more blocks. */
+  private async prefer(): Promise<void> {
+    const ours = new Set(this.chain.map(({ block }) => displayHash(block.hash)));
+    while (!(await this.isAtTip())) {
+      let first = await this.node.call<string>('getbestblockhash');
+      if (ours.has(first)) throw new Error('the node did not take the blocks of its chain');
+      for (;;) {
+        const { previousblockhash } = await this.node.call<{ previousblockhash: string }>(
+          'getblockheader',
+          first,
+        );
+        if (ours.has(previousblockhash)) break;
+        first = previousblockhash;
+      }
+      await this.node.call('invalidateblock', first);
     }
-    await this.settle();
   }
 
   /** The node's best block is the model's. */
