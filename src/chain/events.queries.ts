@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { inflate } from 'node:zlib';
 import type { ClientBase, Pool } from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { readEventTexts } from '#kernel/events/block-events.queries.ts';
 import { eventKinds, eventTextVersion } from '#kernel/events/event-text-writer.ts';
 import { failpoint } from '#kernel/failpoint.ts';
@@ -100,6 +101,18 @@ async function makeTexts(
     }
   }
   return texts;
+}
+
+/**
+ * Throws `events_not_ready` while a first load has not built the index by which texts are made again: without it every
+ * page would read the whole table.
+ */
+export async function requireEventTexts(pool: Pool): Promise<void> {
+  const { rows } = await pool.query(
+    "SELECT WHERE to_regclass('chain.locations_spent') IS NULL AND EXISTS (SELECT FROM chain.outbox)",
+  );
+  if (rows.length === 0) return;
+  throw new AppError('events_not_ready', 'the first load is under way: there are events at its end');
 }
 
 /** The last sequence of the outbox; 0 where it is empty. */

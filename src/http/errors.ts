@@ -21,6 +21,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   // it may answer again at any moment
   node_unreachable: 503,
   node_warming_up: 503,
+  events_not_ready: 503,
   too_many_streams: 503,
   search_busy: 503,
   mempool_not_followed: 503,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
-import { eventHashes, eventText, lastSequence } from '#chain/events.queries.ts';
+import { eventHashes, eventText, lastSequence, requireEventTexts } from '#chain/events.queries.ts';
 import { OutboxListener } from '#chain/outbox-listener.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { eventTextVersion } from '#kernel/events/event-text-writer.ts';
@@ -44,6 +44,10 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
   const listener = new OutboxListener(pool);
   /** Streams that are being sent. */
   const open = new Set<FastifyReply>();
+  deps.operations.metrics.watchQueue('event streams', () => ({
+    length: open.size,
+    limit: limits.eventStreams,
+  }));
   // a live stream has no end of its own: the server could not close. Cut off, so that nobody takes it for the end
   app.addHook('preClose', async () => {
     for (const reply of open) reply.raw.destroy();
@@ -59,6 +63,7 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
       querystring: eventsQuery,
     },
     handler: async (request, reply) => {
+      await requireEventTexts(pool);
       const isLive = wantsServerSent(request);
       const from = await startOf(request.query, isLive ? request.headers['last-event-id'] : undefined, () =>
         isLive ? lastSequence(pool) : Promise.resolve(0),
@@ -139,6 +144,7 @@ function hashRoutes(app: App, { pool, network }: AppDependencies): void {
       params: Type.Object({ height }),
     },
     handler: async (request, reply) => {
+      await requireEventTexts(pool);
       const text = await withSnapshot(pool, ({ client }) =>
         eventText(client, network.name, request.params.height),
       );

@@ -295,6 +295,12 @@ const table = {
     action: 'Ask with fewer or shorter needles; docs/http.md has the limits.',
     retryable: false,
   },
+  events_not_ready: {
+    meaning:
+      'A first load is under way: events of older blocks are made by an index that is built at its end.',
+    action: 'Wait for the first load; /status and the log show how far it is.',
+    retryable: true,
+  },
   too_many_streams: {
     meaning: 'As many streams of events are open as one process sends at once.',
     action: 'Nothing: clients try again. Start further processes with --role api where it lasts.',

@@ -126,6 +126,17 @@ describe('the stream of events', () => {
     expect(await answer.json()).toEqual({ status: 'error', error: expect.stringContaining(error) as string });
   });
 
+  test('is refused until a first load has built its indexes', async () => {
+    await goTo(best, 20);
+    await http.database.pool.query('DROP INDEX chain.locations_spent');
+    for (const path of ['/events', '/events/text/5']) {
+      const answer = await fetch(`${address}${path}`);
+      expect(answer.status).toBe(503);
+      expect(await answer.json()).toMatchObject({ reason: expect.stringContaining('first load') as string });
+    }
+    expect((await fetch(`${address}/events/hashes`)).status).toBe(200);
+  });
+
   test('answers HEAD without reading anything, and an empty index with nothing', async () => {
     for (const accept of ['*/*', 'text/event-stream']) {
       const answer = await fetch(`${address}/events`, { method: 'HEAD', headers: { accept } });
