@@ -17,6 +17,7 @@ export interface Stage {
 /** The stage of a function by the file it is in; what is in none of them counts to the stage that called it. */
 const stageOfFile: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/\/indexer\/ledger\//, 'main: ledger'],
+  [/\/(indexer|kernel)\/events\//, 'main: events (texts and hashes)'],
   [
     /\/indexer\/apply\/(block-rows|write-batch)|copy-binary|pg-copy-streams/,
     'main: copy (rows encoded and sent)',
@@ -34,6 +35,7 @@ const waits: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/^COPY \(/, 'wait: reads'],
   [/^COPY /, 'wait: copy'],
   [/^UPDATE chain\.locations/, 'wait: ended locations'],
+  [/^(WITH added|SELECT \(SELECT max\(sequence\))/, 'wait: outbox'],
   [/^COMMIT/, 'wait: commit'],
   [/^(CREATE|ANALYZE)/, 'wait: indexes'],
 ];
