@@ -41,7 +41,7 @@ export interface BlockWriterOptions {
 export class BlockWriter {
   private readonly session: ChainSession;
   private readonly facts: ChainFacts;
-  private readonly memory: WriterMemory;
+  readonly memory: WriterMemory;
   private readonly questions: BatchQuestions;
   private readonly encoders = new EncoderPool();
   private readonly onCommit: (committed: Committed) => void;

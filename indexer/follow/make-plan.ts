@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { BlockRef, BlockSource, Island } from '#kernel/contracts/block-source.ts';
 import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import { type KnownEnds, knownRefs, workOfHeader } from './known-blocks.ts';
 import { type OurPart, type Plan, plan, type Rule, type TheirPart, type WeighedRef } from './plan.ts';
 
@@ -141,8 +142,8 @@ class RestingChain implements TheirChain {
 }
 
 /**
- * A node, whose chain begins at 0: its headers are asked for page by page, and must fit those that were given before. A
- * page that ends early ends at the tip of the node.
+ * A node: its headers are asked for page by page, and must fit those that were given before. A page that ends early ends
+ * at the tip of the node. Its chain begins where its island does: what is below holds no inscriptions.
  */
 class LiveChain implements TheirChain {
   isComplete = false;
@@ -156,12 +157,14 @@ class LiveChain implements TheirChain {
     this.signal = signal;
   }
 
+  /** A node has all blocks: nothing that matters may be missing in ours. */
   isOneRunFrom(lowest: number): boolean {
-    return lowest === 0;
+    return lowest <= networks[this.source.network].firstInscriptionHeight;
   }
 
   async above(from: number): Promise<WeighedRef[] | null> {
-    const headers = await this.run(from, from + pageHeaders);
+    const first = await this.atLeastFirst(from);
+    const headers = await this.run(first, first + pageHeaders);
     if (headers === null || !isRun(this.highest, headers)) return null;
     this.isComplete = headers.length < pageHeaders;
     this.lowest ??= headers[0] ?? null;
@@ -170,7 +173,7 @@ class LiveChain implements TheirChain {
   }
 
   async below(from: number, end: number): Promise<WeighedRef[] | null> {
-    const headers = await this.run(from, end);
+    const headers = await this.run(await this.atLeastFirst(from), end);
     if (headers === null || (this.lowest !== null && !follows(this.lowest, headers.at(-1)))) return null;
     this.lowest = headers[0] ?? this.lowest;
     this.highest ??= headers.at(-1) ?? null;
@@ -178,7 +181,14 @@ class LiveChain implements TheirChain {
   }
 
   async tip(): Promise<BlockRef | null> {
-    return this.isComplete ? this.highest : this.source.tip(this.signal);
+    return (this.isComplete ? this.highest : null) ?? this.source.tip(this.signal);
+  }
+
+  /** The height itself, or where their chain begins; a node that is not there yet has nothing above it either. */
+  private async atLeastFirst(from: number): Promise<number> {
+    if (from > 0) return from;
+    const [island] = await this.source.islands();
+    return island?.firstHeight ?? networks[this.source.network].firstInscriptionHeight;
   }
 
   /** Headers from `from` up to and without `end`, or to their tip, in as many pages as it takes. */

@@ -63,7 +63,7 @@ export function plan(ours: OurPart, theirs: TheirPart, rule: Rule): Plan {
 
 /** What speaks against their chain, where a block of ours is not on it; null: it has the work. */
 function weigh(ours: OurPart, theirs: TheirPart, shared: number): Plan | null {
-  const isOtherBeginning = shared === 0 && ours.blocks[0]?.height === 0 && theirs.blocks[0]?.height === 0;
+  const isOtherBeginning = shared === 0 && ours.blocks[0]?.height === theirs.blocks[0]?.height;
   if (isOtherBeginning) return { kind: 'refuse', code: 'network_mismatch' };
   const theirWork = workOf(theirs.blocks.slice(shared)) + (theirs.beyond?.work ?? 0n);
   if (theirWork >= workOf(ours.blocks.slice(shared))) return null;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { knownEnds } from '#indexer/follow/known-blocks.ts';
 import { makePlan, type Steps } from '#indexer/follow/make-plan.ts';
 import type { BlockRef, BlockSource, Island } from '#kernel/contracts/block-source.ts';
+import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let database: TestDatabase;
@@ -74,6 +75,67 @@ async function store(refs: readonly BlockRef[]): Promise<void> {
     [refs.map(({ height }) => height), refs.map(({ hash }) => Buffer.from(hash)), Buffer.alloc(80)],
   );
 }
+
+/** A node of mainnet whose chain is given from a height on. */
+function nodeOf(firstHeight: number, length: number): LiveBlockSource & { asked: number[] } {
+  const headers: HeaderRef[] = [];
+  for (let height = firstHeight; height < firstHeight + length; height++) {
+    const header = new Uint8Array(80);
+    header.set(headers.at(-1)?.hash ?? new Uint8Array(32), 4);
+    new DataView(header.buffer).setUint32(72, 0x1d00ffff, true);
+    headers.push({ ...ref(height, 0), header });
+  }
+  const asked: number[] = [];
+  return {
+    ...sourceOf(headers),
+    network: 'mainnet',
+    asked,
+    tip: () => Promise.resolve(headers.at(-1) ?? ref(100, 0)),
+    headers: (from, count) => {
+      asked.push(from);
+      return Promise.resolve(
+        from < firstHeight ? [] : headers.slice(from - firstHeight, from - firstHeight + count),
+      );
+    },
+    isInvalid: () => Promise.resolve(false),
+    news: () => Promise.resolve(),
+  };
+}
+
+describe('the plan for a node whose chain begins where inscriptions can be', () => {
+  const first = 767_430;
+
+  test('begins there, page by page', async () => {
+    await store([]);
+    const node = nodeOf(first, 5000);
+    const { apply } = await stepsTo(node);
+    expect(apply[0]?.height).toBe(first);
+    expect(apply).toHaveLength(2000);
+    await store(apply);
+    node.asked.length = 0;
+    const next = await stepsTo(node);
+    expect(next).toMatchObject({ undoTo: null });
+    expect(next.apply[0]?.height).toBe(first + 2000);
+    expect(node.asked).toEqual([first + 1999]);
+  });
+
+  test('takes back an island that begins above, and keeps one that begins there', async () => {
+    const node = nodeOf(first, 3000);
+    const refs = (await node.refs()).map((each) => each);
+    await store(refs.slice(10, 12));
+    expect(await stepsTo(node)).toMatchObject({ undoTo: -1 });
+    await store(refs.slice(0, 12));
+    expect(await stepsTo(node)).toMatchObject({ undoTo: null });
+  });
+
+  test('waits for a node that is not there yet', async () => {
+    await store([]);
+    const node = nodeOf(first, 0);
+    const { plan, sourceTip } = await makePlan(client, null, node, new AbortController().signal);
+    expect(plan).toEqual({ kind: 'steps', undoTo: null, apply: [] });
+    expect(sourceTip?.height).toBe(100);
+  });
+});
 
 describe('the plan for a source', () => {
   test('is that of the whole chains, however deep they part', async () => {
