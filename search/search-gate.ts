@@ -37,6 +37,11 @@ export class SearchGate {
     this.waitMs = options.waitMs ?? waitMsDefault;
   }
 
+  /** How many wait, and may. */
+  get state(): { readonly length: number; readonly limit: number } {
+    return { length: this.queue.size, limit: this.waitingMax };
+  }
+
   /**
    * Runs `work` when there is room. Throws `search_busy` where too many wait already or it waited too long, and the
    * signal's reason where that is aborted before it began.

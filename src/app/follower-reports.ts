@@ -39,19 +39,8 @@ export function followerReports(
   let state: FollowerStatus['state'] = 'syncing';
   let waitingFor: string | null = null;
   let waitLoggedAt = 0;
-  let queue = { waiting: 0, limit: 0 };
-  operations?.metrics.read({
-    name: 'satscribe_queue_length',
-    help: 'Things that wait in a queue',
-    labels: ['queue'],
-    values: () => [{ labels: { queue: 'blocks' }, value: queue.waiting }],
-  });
-  operations?.metrics.read({
-    name: 'satscribe_queue_limit',
-    help: 'Things that may wait in a queue at most',
-    labels: ['queue'],
-    values: () => [{ labels: { queue: 'blocks' }, value: queue.limit }],
-  });
+  let queue = { length: 0, limit: 0 };
+  operations?.metrics.watchQueue('blocks', () => queue);
   return {
     finish: () => bar.finish(),
     onProgress: (progress) => {
@@ -95,7 +84,7 @@ export function followerReports(
       ),
     onStep: (step, seconds) => operations?.metrics.observeStep(step, seconds),
     onQueue: (waiting, limit) => {
-      queue = { waiting, limit };
+      queue = { length: waiting, limit };
     },
   };
 }

@@ -6,6 +6,7 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { SearchGate } from '#search/search-gate.ts';
 import { createSearchService } from '#search/search-service.ts';
 import type { CommandContext } from '#src/commands/command.ts';
 import type { Database } from './database.ts';
@@ -38,9 +39,11 @@ export async function serveHttp(
 ): Promise<{ address: string }> {
   const engine = createPostgresEngine();
   lifecycle.add('search engine', () => engine.close());
+  const gate = new SearchGate();
+  operations.metrics.watchQueue('searches', () => gate.state);
   const app = buildApp({
     pool: database.readers,
-    search: createSearchService({ pool: database.readers, engine }),
+    search: createSearchService({ pool: database.readers, engine, gate }),
     network: networks[network],
     logger: logger.child({ part: 'http' }),
     operations,

@@ -28,19 +28,20 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
     application_name: options.applicationName ?? 'satscribe',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
+    ...(options.statementTimeoutMs === undefined
+      ? {}
+      : { statement_timeout: options.statementTimeoutMs, onConnect: checkConnections }),
   });
   // Without a listener an error on an idle connection would end the process.
   pool.on('error', (error) => options.onError?.(error));
-  // whoever asks and goes must not keep a statement running; where the server cannot look, its time limit ends it
-  if (options.statementTimeoutMs !== undefined) {
-    pool.on('connect', (client) => {
-      client.query(`SET client_connection_check_interval = ${connectionCheckMs}`).catch(() => undefined);
-    });
-  }
   // The pool listens to idle connections only: one that is lost in use fails its query, and would end the process too.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
+}
+
+/** Whoever asks and goes must not keep a statement running; where the server cannot look, its time limit ends it. */
+async function checkConnections(client: pg.ClientBase): Promise<void> {
+  await client.query(`SET client_connection_check_interval = ${connectionCheckMs}`).catch(() => undefined);
 }
 
 /** Opens one connection outside any pool. Throws an AppError that says why there is none. */

@@ -110,6 +110,10 @@ describe('a block that is damaged', () => {
     const [, address = ''] = await service.seen(ready);
     const status = await fetch(new URL('/status', address));
     expect(await status.json()).toMatchObject({ height: 49 });
+    const health = await fetch(new URL('/health/ready', address));
+    expect(health.status).toBe(503);
+    const { reasons } = (await health.json()) as { reasons: { code: string }[] };
+    expect(reasons.map(({ code }) => code)).toContain('block_truncated');
     service.child.kill('SIGTERM');
     const { exitCode, stderr } = await service.ended;
     expect(exitCode).toBe(0);

@@ -44,15 +44,27 @@ describe('metrics', () => {
 
   it('read gauges anew each time: what is not there any more is left out', async () => {
     const metrics = createMetrics(failOnRead);
-    let values = [{ labels: { queue: 'blocks' }, value: 3 }];
-    metrics.read({ name: 'satscribe_queue_length', help: 'x', labels: ['queue'], values: () => values });
+    let values = [{ labels: { kind: 'content' }, value: 3 }];
+    metrics.read({ name: 'satscribe_search_unsealed', help: 'x', labels: ['kind'], values: () => values });
     metrics.read({ name: 'satscribe_tip_height', help: 'x', values: () => [] });
-    expect(await lines(metrics, 'satscribe_queue_length')).toEqual([
-      'satscribe_queue_length{queue="blocks"} 3',
+    expect(await lines(metrics, 'satscribe_search_unsealed')).toEqual([
+      'satscribe_search_unsealed{kind="content"} 3',
     ]);
     values = [];
-    expect(await lines(metrics, 'satscribe_queue_length')).toEqual([]);
+    expect(await lines(metrics, 'satscribe_search_unsealed')).toEqual([]);
     expect(await lines(metrics, 'satscribe_tip_height')).toEqual([]);
+  });
+
+  it('show each queue beside its limit', async () => {
+    const metrics = createMetrics(failOnRead);
+    metrics.watchQueue('blocks', () => ({ length: 3, limit: 5 }));
+    metrics.watchQueue('searches', () => ({ length: 0, limit: 60 }));
+    expect(await lines(metrics, 'satscribe_queue_')).toEqual([
+      'satscribe_queue_length{queue="blocks"} 3',
+      'satscribe_queue_length{queue="searches"} 0',
+      'satscribe_queue_limit{queue="blocks"} 5',
+      'satscribe_queue_limit{queue="searches"} 60',
+    ]);
   });
 
   it('leave out a gauge that cannot be read, and render the others', async () => {
