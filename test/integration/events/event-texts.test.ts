@@ -28,7 +28,9 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 async function index(pool: pg.Pool, dir: string, tip?: string): Promise<void> {
   const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
-  await indexChain({ source, pool, signal: new AbortController().signal, threads: 1 });
+  // every block keeps its text, to be compared
+  const signal = new AbortController().signal;
+  await indexChain({ source, pool, signal, threads: 1, eventsKeepBlocks: 1_000_000 });
 }
 
 const folderOf = (name: string): string => {
