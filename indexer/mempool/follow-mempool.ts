@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { operatingFailure } from '#indexer/follow/failure.ts';
 import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { errorCodes } from '#kernel/errors/error-codes.ts';
@@ -44,7 +45,8 @@ const retryMaxMs = 30_000;
 
 /**
  * Keeps the tables of pending transactions equal to a node's mempool until the signal is aborted. Failures of the node or of
- * Postgres are logged, shown in chain.mempool_state and tried again, from a new snapshot; never thrown.
+ * Postgres that may pass are logged, shown in chain.mempool_state and tried again, from a new snapshot. Throws what does not
+ * pass by itself: `node_refused`, `network_mismatch`, `postgres_refused`.
  */
 export async function followMempool(options: FollowMempoolOptions): Promise<void> {
   const { signal, log, pool } = options;
@@ -54,26 +56,20 @@ export async function followMempool(options: FollowMempoolOptions): Promise<void
     const startedAt = Date.now();
     try {
       await followOnce(options);
-    } catch (error) {
+    } catch (thrown) {
       if (signal.aborted) break;
-      if (!isOperating(error)) throw error;
+      const error = operatingFailure(thrown);
+      if (!(error instanceof AppError)) throw error;
+      await writeProblem(pool, source, 'waiting', error.message).catch(() => undefined);
+      if (!errorCodes[error.code].retryable) throw error;
       // one that ran for a while starts again from the shortest wait
       if (Date.now() - startedAt > retryMaxMs) waitMs = retryMinMs;
-      const message = error instanceof AppError ? error.message : 'the database does not answer';
       log.warn({ err: error, waitMs }, 'the mempool is not followed');
-      await writeProblem(pool, source, 'waiting', message).catch(() => undefined);
       await delay(waitMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
       waitMs = Math.min(waitMs * 2, retryMaxMs);
     }
   }
   await writeProblem(pool, source, 'ended', null).catch(() => undefined);
-}
-
-/** An assertion that failed, or a mistake in the code, is for the process to end with. */
-function isOperating(error: unknown): boolean {
-  if (error instanceof AppError) return error.code in errorCodes;
-  if (!(error instanceof Error)) return false;
-  return 'code' in error ? error.code !== 'ERR_ASSERTION' : error.message.includes('onnection');
 }
 
 async function followOnce({

@@ -50,6 +50,7 @@ export class NodeMempool {
       false,
       true,
     ]);
+    if (!Array.isArray(answer?.txids) || !Number.isSafeInteger(answer.mempool_sequence)) throw invalid();
     return { txids: answer.txids.map(keyOfDisplay), sequence: BigInt(answer.mempool_sequence) };
   }
 
@@ -66,6 +67,7 @@ export class NodeMempool {
     }
     const answer = await this.found<Answer>('getblock', [displayOfKey(hash), 1]);
     if (answer === null) return null;
+    if (!Array.isArray(answer.tx) || !Number.isSafeInteger(answer.height)) throw invalid();
     const previous = answer.previousblockhash;
     return {
       hash,
@@ -78,7 +80,7 @@ export class NodeMempool {
   /** Null: the node does not have it (any more). */
   async blockBytes(hash: HashKey): Promise<Uint8Array | null> {
     const hex = await this.found<string>('getblock', [displayOfKey(hash), 0]);
-    return hex === null ? null : Buffer.from(hex, 'hex');
+    return hex === null ? null : bytesOf(hex);
   }
 
   /** The bytes of transactions of the mempool; those that left it meanwhile are not there. */
@@ -89,20 +91,22 @@ export class NodeMempool {
     );
     const bytes = new Map<HashKey, Uint8Array>();
     hexes.forEach((hex, at) => {
-      if (hex !== null) bytes.set(txids[at] as HashKey, Buffer.from(hex, 'hex'));
+      if (hex !== null) bytes.set(txids[at] as HashKey, bytesOf(hex));
     });
     return bytes;
   }
 
   async entries(txids: readonly HashKey[]): Promise<Map<HashKey, MempoolEntry>> {
-    const answers = await this.many<{ fees: { base: number | string }; time: number }>(
+    const answers = await this.many<{ fees?: { base?: unknown }; time?: unknown }>(
       'getmempoolentry',
       txids.map((txid) => [displayOfKey(txid)]),
     );
     const entries = new Map<HashKey, MempoolEntry>();
     answers.forEach((answer, at) => {
       if (answer === null) return;
-      entries.set(txids[at] as HashKey, { fee: satsOf(answer.fees.base), firstSeen: answer.time * 1000 });
+      const fee = satsOf(answer.fees?.base);
+      if (!Number.isSafeInteger(answer.time)) throw invalid();
+      entries.set(txids[at] as HashKey, { fee, firstSeen: Number(answer.time) * 1000 });
     });
     return entries;
   }
@@ -117,7 +121,7 @@ export class NodeMempool {
       return [displayOfKey(hashKey(bytes.subarray(0, 32))), view.getUint32(32, true)] as const;
     });
     interface Answer {
-      value: number | string;
+      readonly value?: unknown;
     }
     const mined = await this.many<Answer>(
       'gettxout',
@@ -126,12 +130,12 @@ export class NodeMempool {
     const values = mined.map((answer) => (answer === null ? null : satsOf(answer.value)));
     const missing = values.flatMap((value, at) => (value === null ? [at] : []));
     if (missing.length === 0) return values;
-    const pending = await this.many<{ vout: Answer[] }>(
+    const pending = await this.many<{ vout?: Answer[] }>(
       'getrawtransaction',
       missing.map((at) => [named[at]?.[0], 1]),
     );
     missing.forEach((at, index) => {
-      const value = pending[index]?.vout[named[at]?.[1] ?? -1]?.value;
+      const value = pending[index]?.vout?.[named[at]?.[1] ?? -1]?.value;
       if (value !== undefined) values[at] = satsOf(value);
     });
     return values;
@@ -195,13 +199,27 @@ function isNotFound(error: unknown): boolean {
   return error instanceof AppError && error.details['rpcCode'] === notFound;
 }
 
-function keyOfDisplay(text: string): HashKey {
-  const hash = hashFromDisplay(text);
-  if (hash === null) throw new AppError('node_answer_invalid', 'The node gave a hash that is none.');
+const invalid = (): AppError =>
+  new AppError('node_answer_invalid', 'The node answered about its mempool in a form that is not known.');
+
+function keyOfDisplay(text: unknown): HashKey {
+  const hash = typeof text === 'string' ? hashFromDisplay(text) : null;
+  if (hash === null) throw invalid();
   return hashKey(hash);
 }
 
-export const displayOfKey = (key: HashKey): string => hashOfKey(key).reverse().toString('hex');
+function bytesOf(hex: unknown): Buffer {
+  if (typeof hex !== 'string') throw invalid();
+  const bytes = Buffer.from(hex, 'hex');
+  if (bytes.length * 2 !== hex.length) throw invalid();
+  return bytes;
+}
+
+const displayOfKey = (key: HashKey): string => hashOfKey(key).reverse().toString('hex');
 
 /** Amounts are decimals of whole coins with eight places: exact in a double once they are rounded to sats. */
-const satsOf = (coins: number | string): number => Math.round(Number(coins) * 1e8);
+function satsOf(coins: unknown): number {
+  const sats = Math.round(Number(coins) * 1e8);
+  if (!Number.isSafeInteger(sats) || sats < 0) throw invalid();
+  return sats;
+}

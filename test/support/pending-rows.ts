@@ -6,7 +6,7 @@ import { pendingPlaces } from '#indexer/mempool/pending-place.ts';
 import type { PendingInscription } from '#indexer/mempool/pending-transaction.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { foldUtf8 } from '#kernel/text/fold.ts';
-import type { TestInscription } from './search-rows.ts';
+import type { TestContent, TestInscription } from './search-rows.ts';
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
@@ -31,28 +31,13 @@ export function pendingRows(txid: Uint8Array, position: number, inscription: Tes
 }
 
 function rowOf({ content, metadata }: TestInscription): PendingInscription {
-  const searched = content?.text === null || content === null ? null : Buffer.from(content.text);
-  const folded = searched === null ? null : foldUtf8(searched);
-  const isEncoded = (content?.encoding ?? 0) !== 0;
-  const text = searched === null ? 0 : folded === null && !isEncoded ? 1 : 2;
   const json = metadata === null ? null : Buffer.from(metadata);
   const jsonFolded = json === null ? null : foldUtf8(json);
   return {
     index: 0,
     input: 0,
     contentType: content === null ? null : Buffer.from(content.type),
-    content:
-      content === null
-        ? null
-        : {
-            sha256: sha256(content.body),
-            variant: (content.encoding ?? 0) + (searched === null ? 0 : 8),
-            text,
-            body: Buffer.from(content.body),
-            folded: text === 2 ? Buffer.from(folded ?? searched ?? []) : null,
-            decodedSha256: content.decoded === undefined ? null : sha256(content.decoded),
-            decodedLength: content.decoded?.length ?? null,
-          },
+    content: content === null ? null : contentOf(content),
     metadataJson: json,
     metadataFolded: jsonFolded === null ? null : Buffer.from(jsonFolded),
     contentEncoding: null,
@@ -60,6 +45,26 @@ function rowOf({ content, metadata }: TestInscription): PendingInscription {
     delegate: null,
     claimedParents: null,
     placed: { place: pendingPlaces.unknown, output: null, satOffset: null },
+  };
+}
+
+function contentOf({ body, text, encoding = 0, decoded }: TestContent): PendingInscription['content'] {
+  const searched = text === null ? null : Buffer.from(text);
+  const folded = searched === null ? null : foldUtf8(searched);
+  const isAsItIs = folded === null && encoding === 0;
+  const stored =
+    searched === null
+      ? { text: 0, folded: null }
+      : isAsItIs
+        ? { text: 1, folded: null }
+        : { text: 2, folded: Buffer.from(folded ?? searched) };
+  return {
+    sha256: sha256(body),
+    variant: encoding + (searched === null ? 0 : 8),
+    ...stored,
+    body: Buffer.from(body),
+    decodedSha256: decoded === undefined ? null : sha256(decoded),
+    decodedLength: decoded?.length ?? null,
   };
 }
 

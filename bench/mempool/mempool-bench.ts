@@ -1,0 +1,157 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type pg from 'pg';
+import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { followMempool } from '#indexer/mempool/follow-mempool.ts';
+import { createLogger } from '#kernel/logger.ts';
+import { createCoreRpc } from '#kernel/node/core-rpc.ts';
+import { Credentials } from '#kernel/node/credentials.ts';
+import { startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
+import { migrate } from '#kernel/pg/migrate.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { createSearchService } from '#search/search-service.ts';
+import { numberOption } from '../options.ts';
+import type { Report } from '../report.ts';
+import { median } from '../statistics.ts';
+
+const megabyte = 1_000_000;
+const searches = 20;
+
+interface Followed {
+  readonly seconds: number;
+  readonly peakMB: number;
+  readonly leftMB: number;
+  readonly transactions: number;
+  readonly kept: number;
+  readonly searchMs: number;
+}
+
+/** A first snapshot of a full mempool, from the start to the moment in which searches find what is pending. */
+export async function mempoolBench(args: string[]): Promise<Report> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      transactions: { type: 'string', default: '200000' },
+      seed: { type: 'string', default: '1' },
+    },
+  });
+  const count = numberOption('transactions', values.transactions, 1);
+  const program = new URL('./generated-node.ts', import.meta.url);
+  const node = fork(program, [String(count), values.seed], { stdio: 'inherit' });
+  const dataDir = await mkdtemp(join(tmpdir(), 'satscribe-mempool-bench-'));
+  await chmod(dataDir, 0o755);
+  const server = await startEmbeddedPostgres({ dataDir });
+  try {
+    const [{ port, bytes }] = (await once(node, 'message')) as [{ port: number; bytes: number }];
+    await migrate(server.url);
+    const pool = createPool(server.url);
+    await prepare(pool);
+    const followed = await follow(pool, `http://127.0.0.1:${port}`);
+    await pool.end();
+    return reportOf(followed, bytes);
+  } finally {
+    node.kill();
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function prepare(pool: pg.Pool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await ensureSecondaryIndexes(client);
+    await client.query(
+      `INSERT INTO chain.state (network, fingerprint_key, text_rules, cbor_rules, tip_height, tip_hash)
+       VALUES ('regtest', $1, 1, 1, 0, $2)`,
+      [Buffer.alloc(32, 7), Buffer.alloc(32)],
+    );
+  } finally {
+    client.release();
+  }
+}
+
+async function follow(pool: pg.Pool, url: string): Promise<Followed> {
+  globalThis.gc?.();
+  const before = process.memoryUsage.rss();
+  let peak = before;
+  const sampler = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 50);
+  const controller = new AbortController();
+  const start = performance.now();
+  const rpc = createCoreRpc(url, new Credentials({ kind: 'password', user: 'u', password: 'p' }));
+  const end = followMempool({
+    node: {
+      rpc,
+      facts: { zmq: new Map() },
+      messages: { listen: () => () => undefined, close: async () => undefined },
+    },
+    pool,
+    network: networks.regtest,
+    signal: controller.signal,
+    log: createLogger('warn'),
+  });
+  let state: { transactions: number; kept: number } | undefined;
+  while (state === undefined) {
+    await delay(50);
+    const { rows } = await pool.query<{ transactions: number; kept: number }>(
+      'SELECT transactions, kept FROM chain.pending_state',
+    );
+    [state] = rows;
+  }
+  const seconds = (performance.now() - start) / 1000;
+  clearInterval(sampler);
+  globalThis.gc?.();
+  const left = process.memoryUsage.rss() - before;
+  const searchMs = await searchTimes(pool);
+  controller.abort();
+  await end;
+  rpc.close();
+  return { seconds, peakMB: (peak - before) / megabyte, leftMB: left / megabyte, searchMs, ...state };
+}
+
+async function searchTimes(pool: pg.Pool): Promise<number> {
+  const service = createSearchService({ pool, engine: createPostgresEngine() });
+  const times: number[] = [];
+  for (let index = 0; index < searches; index++) {
+    const start = performance.now();
+    const text = `"tick":"t${index}"`;
+    await service.textSearch({
+      corpus: 'content',
+      text,
+      phrase: true,
+      page: 1,
+      itemsPerPage: 100,
+      pending: true,
+    });
+    times.push(performance.now() - start);
+  }
+  return median(times);
+}
+
+function reportOf(followed: Followed, bytes: number): Report {
+  const { seconds, peakMB, leftMB, transactions, kept, searchMs } = followed;
+  return {
+    bench: 'mempool',
+    notes: [
+      `${transactions} generated transactions, ${Math.round(bytes / megabyte)} MB, one in four a reveal, over JSON-RPC from a process of its own`,
+    ],
+    figures: [
+      { name: 'snapshotSeconds', value: seconds, unit: 's' },
+      { name: 'snapshotPeakMB', value: peakMB, unit: 'MB' },
+      { name: 'mempoolMB', value: leftMB, unit: 'MB' },
+      { name: 'pendingSearchMs', value: searchMs, unit: 'ms' },
+    ],
+    details: [
+      { name: 'transactions kept', value: kept, unit: '' },
+      { name: 'transactions a second', value: transactions / seconds, unit: '' },
+    ],
+  };
+}
