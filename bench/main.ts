@@ -23,6 +23,9 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --tracked N      outputs that hold inscriptions (default 10000000)
             --rounds N       first syncs, of which the median counts (default 3)
 
+  mempool a first snapshot of a generated mempool: how long, how much memory, and searches of what is pending
+            --transactions N (default 200000)
+
   --json    the last line is one JSON object {"bench", "machine", "results": {name: number}}
   --seed S  of all generators (default 1)
 Generated chains and databases are kept under bench/data.`;
@@ -31,6 +34,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   parse: async (args) => (await import('./parse/parse-bench.ts')).parseBench(args),
   index: async (args) => (await import('./index/index-bench.ts')).indexBench(args),
   follow: async (args) => (await import('./follow/follow-bench.ts')).followBench(args),
+  mempool: async (args) => (await import('./mempool/mempool-bench.ts')).mempoolBench(args),
   search: async (args) => (await import('./search/search-bench.ts')).searchBench(args),
 };
 
