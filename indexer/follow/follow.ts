@@ -5,6 +5,7 @@ import { createParsePool, type ParsePool } from '#indexer/workers/parse-pool.ts'
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { diskNeed } from './disk-need.ts';
 import { isOfDatabase, operatingFailure, Retry } from './failure.ts';
 import type { FollowOptions, IndexSummary } from './follow-options.ts';
 import { batchBounds, gather } from './gather.ts';
@@ -175,9 +176,19 @@ class Follower {
     if (!isBulk && (writer.tip !== null || refs.length === 0)) await this.connection.ensureIndexes();
     if (refs.length === 0) return this.restAt(writer.tip, undoTo !== null);
     this.blocksTotal = this.blocks + blocksToCome;
-    if (!this.hasReported) this.report();
+    if (!this.hasReported) {
+      this.report();
+      await this.compareDisk(blocksToCome);
+    }
     await this.apply(refs, isBulk, fingerprintKey, writer);
     return 'again';
+  }
+
+  private async compareDisk(blocksToCome: number): Promise<void> {
+    const { source, pool, diskFolder: folder, indexAddresses = false, onDiskShort } = this.options;
+    if (folder === undefined || onDiskShort === undefined) return;
+    const need = await diskNeed(pool, { folder, network: source.network, blocksToCome, indexAddresses });
+    if (need !== null && need.freeBytes < need.neededBytes) onDiskShort(need);
   }
 
   /** Nothing is to be applied. */

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { missingIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { type DiskNeed, diskNeed, neededBytes } from '#indexer/follow/disk-need.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import type { FollowOptions, IndexSummary } from '#indexer/follow/follow-options.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -148,6 +149,67 @@ describe('a follower of a node', () => {
     await running.until(displayHash(node.best[50]!.hash));
     node.setTip(best, 70);
     expect(await running.end).toMatchObject({ height: 60, blocks: 61 });
+  });
+});
+
+describe('the cost of a block at the tip', () => {
+  test('is a few statements, the same whatever is indexed already', async () => {
+    const transfers = new GoldenChain('transfers-1');
+    const node = new SimulatedNode(transfers);
+    const tips = transfers.chain.headers;
+    let statements = 0;
+    database.pool.on('connect', (client) => {
+      const counted = client as unknown as { query: (...values: unknown[]) => unknown };
+      const query = counted.query.bind(client);
+      counted.query = (...values) => {
+        statements++;
+        return query(...values);
+      };
+    });
+    node.setTip(transfers.chain.tip, 130);
+    let committed = 0;
+    const running = start(node, database.pool, {
+      bounds: { pollMs: 60_000 },
+      onCommit: ({ blocks }) => {
+        committed += blocks;
+      },
+    });
+    while (committed < 131) await sleep(5);
+    await sleep(300);
+    const counts: number[] = [];
+    for (let height = 131; height < Math.min(tips.length, 150); height++) {
+      const before = statements;
+      node.setTip(transfers.chain.tip, height);
+      while (committed < height + 1) await sleep(2);
+      // the plan that finds nothing more
+      await sleep(40);
+      counts.push(statements - before);
+    }
+    await running.stop();
+    // two plans of two questions, one write of thirteen statements and a commit at most, three questions, the status
+    expect(Math.max(...counts)).toBeLessThanOrEqual(24);
+  });
+});
+
+describe('the room on the disk', () => {
+  test('is compared with what the blocks to come will take', async () => {
+    const node = new SimulatedNode(golden);
+    node.setTip(best, 120);
+    const short: number[] = [];
+    const options = { diskFolder: dir, onDiskShort: ({ neededBytes: bytes }: DiskNeed) => short.push(bytes) };
+    await start(node, database.pool, { until: 110, ...options }).end;
+    expect(short).toEqual([]);
+    // blocks of 2 GB each, as far as the tables say
+    await database.pool.query('UPDATE chain.blocks SET size_bytes = 2000000000');
+    const need = await diskNeed(database.pool, {
+      folder: dir,
+      network: 'regtest',
+      blocksToCome: 1_000_000,
+      indexAddresses: false,
+    });
+    expect(need?.neededBytes).toBe(1_400_000_000_000_000 + 4_000_000_000);
+    expect(need!.freeBytes).toBeLessThan(need!.neededBytes);
+    expect(neededBytes(10, 1_000_000, true)).toBe(2 * 12_000_000);
   });
 });
 
