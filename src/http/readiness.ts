@@ -29,10 +29,11 @@ export function unreadyReasons(
   own: readonly Problem[],
   { lagMaxBlocks }: ReadinessBounds,
 ): readonly Reason[] {
-  const reasons: Reason[] = [...own];
+  const reasons: Reason[] = [];
   const add = (reason: Reason): void => {
     if (!reasons.some(({ code }) => code === reason.code)) reasons.push(reason);
   };
+  for (const problem of own) add(problem);
   const { status, tip, lag } = standing;
   if (status?.problem !== null && status?.problem !== undefined) add(status.problem);
   const silence = silenceOf(standing);

@@ -186,6 +186,27 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(await ready(at)).toMatchObject({ status: 200 });
   });
 
+  it('serves what is indexed when the node refuses it, and says so', async () => {
+    const first = serve();
+    await addressOf(first);
+    first.child.kill('SIGTERM');
+    await first.ended;
+    const wrong = startCli(['serve', '--node', bitcoind.rpcUrl, '--data', dataDir, '--port', '0'], {
+      BITCOIN_RPC_USER: 'someone',
+      BITCOIN_RPC_PASSWORD: 'hidden-word',
+    });
+    processes.push(wrong);
+    const at = await addressOf(wrong);
+    const { status, body } = await ready(at);
+    expect(status).toBe(503);
+    expect(body.reasons?.map(({ code }) => code)).toContain('node_refused');
+    expect((await statusOf(at)).height).toBeGreaterThan(100);
+    wrong.child.kill('SIGTERM');
+    const { exitCode, stderr } = await wrong.ended;
+    expect(exitCode).toBe(0);
+    expect(stderr).not.toContain('hidden-word');
+  });
+
   it('ends at once with what waiting cannot help, and leaves nothing behind', async () => {
     const wrongPassword = startCli(['serve', '--node', bitcoind.rpcUrl, '--data', dataDir, '--port', '0'], {
       BITCOIN_RPC_USER: 'someone',

@@ -115,4 +115,31 @@ describe('a lifecycle', () => {
     await lifecycle.stop('SIGINT');
     expect(stop).toHaveBeenCalledTimes(1);
   });
+
+  it('tells who waits for the end that a part failed without which nothing goes on', async () => {
+    const lifecycle = createLifecycle();
+    const waiting = lifecycle.untilStopping();
+    const error = new Error('gone');
+    lifecycle.fail(error);
+    await expect(waiting).rejects.toBe(error);
+    await expect(lifecycle.untilStopping()).rejects.toBe(error);
+  });
+
+  it('takes no failure for one that comes of its end', async () => {
+    const lifecycle = createLifecycle();
+    const waiting = lifecycle.untilStopping();
+    await lifecycle.stop('SIGTERM');
+    lifecycle.fail(new Error('closed'));
+    await waiting;
+  });
+
+  it('pauses until the time is over or the end begins', async () => {
+    const lifecycle = createLifecycle();
+    const short = lifecycle.pause(100);
+    await vi.advanceTimersByTimeAsync(100);
+    await short;
+    const long = expect(lifecycle.pause(1e6)).rejects.toThrow(/abort/u);
+    await lifecycle.stop('SIGTERM');
+    await long;
+  });
 });

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { createHealth } from '#kernel/health.ts';
+
+describe('the health of a process', () => {
+  const at = (second: number): Date => new Date(1_800_000_000_000 + second * 1000);
+
+  it('is what its parts report, in the order in which it began, until they work again', () => {
+    let second = 0;
+    const health = createHealth(() => at(second++));
+    health.report('node', new AppError('node_unreachable', 'No answer.'));
+    health.report('postgres', new AppError('postgres_lost', 'Gone.'));
+    expect(health.problems()).toEqual([
+      { code: 'node_unreachable', message: 'No answer.', since: at(0) },
+      { code: 'postgres_lost', message: 'Gone.', since: at(1) },
+    ]);
+    health.report('node', null);
+    expect(health.problems().map(({ code }) => code)).toEqual(['postgres_lost']);
+  });
+
+  it('keeps since when the same problem is there, and begins anew with another one', () => {
+    let second = 0;
+    const health = createHealth(() => at(second));
+    health.report('node', new AppError('node_unreachable', 'first'));
+    second = 5;
+    health.report('node', new AppError('node_unreachable', 'second'));
+    expect(health.problems()).toEqual([{ code: 'node_unreachable', message: 'second', since: at(0) }]);
+    health.report('node', new AppError('node_warming_up', 'third'));
+    expect(health.problems()).toEqual([{ code: 'node_warming_up', message: 'third', since: at(5) }]);
+  });
+});
