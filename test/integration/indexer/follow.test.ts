@@ -296,6 +296,27 @@ describe('what may pass', () => {
     expect(await dumpChain(database.pool)).toEqual(await cleanDump(best));
   });
 
+  test('is a disk that is full: it goes on by itself once there is room', async () => {
+    const { pool } = database;
+    const node = new SimulatedNode(golden);
+    node.setTip(best, 60);
+    const running = start(node, pool);
+    await running.until(displayHash(node.best.at(-1)!.hash));
+    // what the server says where a table cannot grow
+    await pool.query(`CREATE FUNCTION public.no_room() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`);
+    await pool.query(
+      'CREATE TRIGGER no_room BEFORE INSERT ON chain.blocks FOR EACH ROW EXECUTE FUNCTION public.no_room()',
+    );
+    node.setTip(best, 70);
+    await until(() => running.statuses.at(-1)?.problem?.code === 'disk_full');
+    expect(displayHash((await lastTip(pool))!)).toBe(displayHash(node.best[60]!.hash));
+    await pool.query('DROP TRIGGER no_room ON chain.blocks');
+    await running.until(displayHash(node.best.at(-1)!.hash));
+    await running.stop();
+    expect(await dumpChain(pool)).toEqual(await cleanDump(best, 70));
+  });
+
   test('is a block that is gone because the node went another way while it was read', async () => {
     const node = new SimulatedNode(golden);
     node.setTip(long);
