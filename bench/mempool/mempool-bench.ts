@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type pg from 'pg';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { followMempool } from '#indexer/mempool/follow-mempool.ts';
@@ -22,6 +24,9 @@ import type { Report } from '../report.ts';
 import { median } from '../statistics.ts';
 
 const megabyte = 1_000_000;
+// what is garbage and not collected yet would count
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 const searches = 20;
 
 interface Followed {
@@ -78,8 +83,9 @@ async function prepare(pool: pg.Pool): Promise<void> {
 }
 
 async function follow(pool: pg.Pool, url: string): Promise<Followed> {
-  globalThis.gc?.();
+  collectGarbage();
   const before = process.memoryUsage.rss();
+  const heapBefore = process.memoryUsage().heapUsed + process.memoryUsage().arrayBuffers;
   let peak = before;
   const sampler = setInterval(() => {
     peak = Math.max(peak, process.memoryUsage.rss());
@@ -108,8 +114,9 @@ async function follow(pool: pg.Pool, url: string): Promise<Followed> {
   }
   const seconds = (performance.now() - start) / 1000;
   clearInterval(sampler);
-  globalThis.gc?.();
-  const left = process.memoryUsage.rss() - before;
+  collectGarbage();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  const left = heapUsed + arrayBuffers - heapBefore;
   const searchMs = await searchTimes(pool);
   controller.abort();
   await end;
