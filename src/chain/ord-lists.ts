@@ -42,7 +42,7 @@ const shownTypes = [
 const bvmNetwork = Buffer.from(
   '<body style="background:#F61;color:#fff;"><h1 style="height:100%">bvm.network</h1></body>',
 );
-const onlyReference = /^\p{White_Space}*\/content\/[0-9a-f]{64}i\p{Nd}+\p{White_Space}*$/iu;
+const onlyReference = /^\p{White_Space}*\/content\/[0-9a-fA-F]{64}i\p{Nd}+\p{White_Space}*$/u;
 const mayBeReference = /^\p{White_Space}*(?:\/|\ufffd|$)/u;
 
 /** Whether a body alone makes ord hide its inscription (inscription.rs `hidden`). */

@@ -27,11 +27,39 @@ export async function fingerprintKey(client: ClientBase): Promise<Uint8Array | n
   return rows[0]?.key ?? null;
 }
 
+/** What the index knows of some outputs. */
+export interface KnownOutputs {
+  /** Unspent ones, by the place of the question. */
+  readonly byPlace: ReadonlyMap<number, KnownOutput>;
+  /** Every output that can be spent is kept: one that is not known is spent, can never be, or is not of the chain. */
+  readonly hasAll: boolean;
+}
+
 /**
- * The outputs of these that are unspent and hold inscriptions, by the place of the question. `fingerprints` are those of
- * the outpoints, as Postgres writes a bigint. One read, whatever their number.
+ * The outputs of these that are unspent: those that hold inscriptions, and all of them where every output is kept
+ * (`--index-addresses`). `fingerprints` are those of the outpoints, as Postgres writes a bigint. Two or three reads, however
+ * many they are: run it in a snapshot.
  */
 export async function knownOutputs(
+  client: ClientBase,
+  outpoints: readonly Outpoint[],
+  fingerprints: readonly string[],
+): Promise<KnownOutputs> {
+  const held = await heldOutputs(client, outpoints, fingerprints);
+  const { rows } = await client.query<{ has_all: boolean }>(
+    'SELECT coalesce(address_index, false) AS has_all FROM chain.state',
+  );
+  if (rows[0]?.has_all !== true) return { byPlace: held, hasAll: false };
+  const places = outpoints.map((_, place) => place).filter((place) => !held.has(place));
+  const others = await keptOutputs(
+    client,
+    places.flatMap((place) => outpoints[place] ?? []),
+  );
+  for (const [index, output] of others) held.set(places[index] ?? -1, output);
+  return { byPlace: held, hasAll: true };
+}
+
+async function heldOutputs(
   client: ClientBase,
   outpoints: readonly Outpoint[],
   fingerprints: readonly string[],
@@ -63,6 +91,23 @@ export async function knownOutputs(
         [place, { height, value, script: script.length < keptScriptBytes ? script : null, inscriptions }],
       ];
     }),
+  );
+}
+
+/** Unspent outputs of the table of all of them, by the place of the question. */
+async function keptOutputs(
+  client: ClientBase,
+  outpoints: readonly Outpoint[],
+): Promise<Map<number, KnownOutput>> {
+  const { rows } = await client.query<{ place: number; height: number; value: number; script: Buffer }>(
+    `SELECT asked.place - 1 AS place, o.height, o.value, o.script
+     FROM unnest($1::bytea[], $2::bigint[]) WITH ORDINALITY AS asked(txid, vout, place)
+     JOIN chain.outputs o ON hashbyteaextended(o.txid, o.vout) = hashbyteaextended(asked.txid, asked.vout)
+       AND o.spent_height IS NULL AND o.txid = asked.txid AND o.vout = asked.vout`,
+    [outpoints.map(({ txid }) => Buffer.from(txid)), outpoints.map(({ vout }) => vout)],
+  );
+  return new Map(
+    rows.map(({ place, height, value, script }) => [place, { height, value, script, inscriptions: [] }]),
   );
 }
 

@@ -125,13 +125,21 @@ function nodeSubsidy(height: number, network: NetworkName): number {
   return halvings >= 64 ? 0 : Math.floor(5_000_000_000 / 2 ** halvings);
 }
 
-/** How much harder the target is than the easiest of mainnet, in the node's own steps (rpc/blockchain.cpp `GetDifficulty`). */
+/**
+ * How much harder the target is than the easiest of mainnet, as ord tells it: in the node's own steps (rpc/blockchain.cpp
+ * `GetDifficulty`), written with 16 digits (univalue `setFloat`), and read by ord as digits and a power of ten, which can be one
+ * off in the last place (serde_json without `float_roundtrip`).
+ */
 export function difficultyOf(bits: number): number {
   let shift = bits >>> 24;
   let difficulty = 0x0000ffff / (bits & 0x00ffffff);
   for (; shift < 29; shift++) difficulty *= 256;
   for (; shift > 29; shift--) difficulty /= 256;
-  return difficulty;
+  const [mantissa = '', exponent = ''] = difficulty.toExponential(15).split('e');
+  const digits = mantissa.replace('.', '').replace(/0+$/u, '');
+  const scale = Number(exponent) - (digits.length - 1);
+  const power = Number(`1e${Math.abs(scale)}`);
+  return scale < 0 ? Number(digits) / power : Number(digits) * power;
 }
 
 /** A compact target as 64 hex digits, as it would stand as a hash. */

@@ -2,32 +2,68 @@ import type { ClientBase } from 'pg';
 import { childrenAfter, type KeyPage, pageSize } from '#chain/relative.queries.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 
-/** Ends of pages that are remembered: 100 bytes each, for readers who go through a large collection page by page. */
-const endsKeptMax = 10_000;
+/** Ends of full pages that were read, ascending by page: `keys[n]` is the last child of page `pages[n]`. */
+interface PageEnds {
+  readonly undoEpoch: number;
+  readonly pages: number[];
+  readonly keys: number[];
+}
+
+/** Parents that are remembered, and pages of each: 16 MB at most. */
+const parentsMax = 1_000;
+const pagesMax = 1_000;
 
 /**
- * Pages of children. A page that follows one that was read begins where that one ended; any other is counted off in the
- * index, 100 ns a child. Children only come to the end of the list, unless blocks are taken back.
+ * Pages of children. A page is counted off in the index, a fraction of a microsecond a child, from the nearest one before it
+ * that was read: who goes through a collection page by page reads each child once. Children only come to the end of the
+ * list, unless blocks are taken back.
  */
 export class ChildPages {
-  /** Last child of a page, by undo epoch, parent and page; the one used last at the end. */
-  private readonly ends = new Map<string, number>();
+  /** By parent, the one used last at the end. */
+  private readonly ends = new Map<number, PageEnds>();
 
   async page(client: ClientBase, tip: Tip | null, parent: number, page: number): Promise<KeyPage> {
-    const name = (place: number): string => `${tip?.undoEpoch ?? 0} ${parent} ${place}`;
-    const after = page === 0 ? null : (this.ends.get(name(page - 1)) ?? null);
-    const skip = after === null ? page * pageSize : 0;
-    const found = await childrenAfter(client, parent, { after, skip, limit: pageSize + 1 });
+    const ends = this.endsOf(parent, tip?.undoEpoch ?? 0);
+    const known = lastBelow(ends.pages, page);
+    const after = ends.keys[known] ?? null;
+    const skipped = page - 1 - (ends.pages[known] ?? -1);
+    const found = await childrenAfter(client, parent, {
+      after,
+      skip: skipped * pageSize,
+      limit: pageSize + 1,
+    });
     const keys = found.slice(0, pageSize);
-    const last = keys.at(-1);
-    if (last !== undefined && keys.length === pageSize) this.keep(name(page), last);
+    const end = keys.at(-1);
+    if (end !== undefined && keys.length === pageSize) this.keep(parent, ends, page, end);
     return { keys, more: found.length > pageSize };
   }
 
-  private keep(name: string, key: number): void {
-    this.ends.delete(name);
-    this.ends.set(name, key);
-    const [oldest] = this.ends.keys();
-    if (this.ends.size > endsKeptMax && oldest !== undefined) this.ends.delete(oldest);
+  private endsOf(parent: number, undoEpoch: number): PageEnds {
+    const ends = this.ends.get(parent);
+    return ends?.undoEpoch === undoEpoch ? ends : { undoEpoch, pages: [], keys: [] };
   }
+
+  private keep(parent: number, ends: PageEnds, page: number, key: number): void {
+    const place = lastBelow(ends.pages, page) + 1;
+    if (ends.pages[place] !== page && ends.pages.length < pagesMax) {
+      ends.pages.splice(place, 0, page);
+      ends.keys.splice(place, 0, key);
+    }
+    this.ends.delete(parent);
+    this.ends.set(parent, ends);
+    const [oldest] = this.ends.keys();
+    if (this.ends.size > parentsMax && oldest !== undefined) this.ends.delete(oldest);
+  }
+}
+
+/** The place of the last number below `value` in an ascending list; -1 where there is none. */
+function lastBelow(sorted: readonly number[], value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as number) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }

@@ -3,6 +3,7 @@ import {
   fingerprintKey,
   inscriptionsOutside,
   type KnownOutput,
+  type KnownOutputs,
   knownOutputs,
   type Outpoint,
 } from '#chain/output.queries.ts';
@@ -62,7 +63,7 @@ export class Outputs {
     const outside = await this.outside(outpoint);
     if (outside !== null) return { tip: outside.tip, json: this.json(outpoint, outside.facts) };
     const { tip, known } = await this.known([outpoint]);
-    const facts = await this.factsOf(outpoint, known.get(0) ?? null, tip);
+    const facts = await this.factsOf(outpoint, 0, known, tip);
     return { tip, json: this.json(outpoint, facts) };
   }
 
@@ -78,7 +79,7 @@ export class Outputs {
     const queue = outpoints.entries();
     const lane = async (): Promise<void> => {
       for (const [place, outpoint] of queue)
-        answers[place] = this.json(outpoint, await this.factsOf(outpoint, known.get(place) ?? null, tip));
+        answers[place] = this.json(outpoint, await this.factsOf(outpoint, place, known, tip));
     };
     await Promise.all(Array.from({ length: callsMax }, lane));
     return { tip, json: `[${answers.join(',')}]` };
@@ -94,13 +95,13 @@ export class Outputs {
       return { tip: outside.tip, json: utxoJson(outside.facts) };
     }
     const { tip, known } = await this.known([outpoint]);
-    const held = known.get(0);
+    const held = known.byPlace.get(0);
     if (held !== undefined)
       return {
         tip,
         json: utxoJson({ inscriptions: held.inscriptions.map(idText), value: held.value }),
       };
-    const facts = await this.factsOf(outpoint, null, tip);
+    const facts = await this.factsOf(outpoint, 0, known, tip);
     if (!facts.indexed) throw missing;
     return { tip, json: utxoJson(facts) };
   }
@@ -117,24 +118,24 @@ export class Outputs {
     });
   }
 
-  private async known(
-    outpoints: readonly Outpoint[],
-  ): Promise<{ tip: Tip | null; known: Map<number, KnownOutput> }> {
+  private async known(outpoints: readonly Outpoint[]): Promise<{ tip: Tip | null; known: KnownOutputs }> {
     return withSnapshot(this.deps.pool, async ({ client, tip }) => {
       const key = await fingerprintKey(client);
-      if (key === null) return { tip, known: new Map<number, KnownOutput>() };
+      if (key === null) return { tip, known: { byPlace: new Map<number, KnownOutput>(), hasAll: false } };
       return { tip, known: await knownOutputs(client, outpoints, fingerprintsOf(key, outpoints)) };
     });
   }
 
   private async factsOf(
     outpoint: Outpoint,
-    known: KnownOutput | null,
+    place: number,
+    { byPlace, hasAll }: KnownOutputs,
     tip: Tip | null,
   ): Promise<OutputFacts> {
-    if (known !== null && tip !== null) return this.knownFacts(outpoint, known, tip);
+    const known = byPlace.get(place);
+    if (known !== undefined && tip !== null) return this.knownFacts(outpoint, known, tip);
     const { node } = this.deps;
-    if (node == null || isGenesisCoinbase(outpoint.txid)) return this.factsWithoutNode(outpoint);
+    if (node == null || isGenesisCoinbase(outpoint.txid)) return this.factsWithoutNode(outpoint, hasAll);
     const unspent = await nodeOutput(node, outpoint, true);
     if (unspent !== null) {
       const { confirmations, value, script } = unspent;
@@ -148,7 +149,8 @@ export class Outputs {
     const { node, logger } = this.deps;
     const script = known.script ?? (await this.outputOf(outpoint)).script;
     const isSpentAtNode = async (): Promise<boolean> => {
-      if (node == null) return false;
+      // of the first coinbase the node knows nothing
+      if (node == null || isGenesisCoinbase(outpoint.txid)) return false;
       try {
         return (await nodeOutput(node, outpoint, true)) === null;
       } catch (error) {
@@ -174,16 +176,20 @@ export class Outputs {
     return { confirmations, indexed: isInChain, inscriptions: [], script, spent: true, value };
   }
 
-  /** What follows from a transaction alone: of outputs that cannot be spent, and of the one that counts as never spent. */
-  private async factsWithoutNode(outpoint: Outpoint): Promise<OutputFacts> {
+  /**
+   * What follows from the index and the transaction: of outputs that cannot be spent, of the one that counts as never spent, and
+   * where all unspent ones are known, of the others, which are spent then.
+   */
+  private async factsWithoutNode(outpoint: Outpoint, hasAll: boolean): Promise<OutputFacts> {
     const isGenesis = isGenesisCoinbase(outpoint.txid);
     const { script, value, confirmations } = await this.outputOf(outpoint);
-    if (!isGenesis && !isUnspendable(script))
+    const isInChain = isGenesis || isUnspendable(script);
+    if (!isInChain && !hasAll)
       throw new AppError(
         'no_node',
-        `whether output ${outpointText(outpoint)}, which holds no inscription, is spent takes a node`,
+        `whether output ${outpointText(outpoint)}, which holds no inscription, is spent takes a node or --index-addresses`,
       );
-    return { confirmations, indexed: true, inscriptions: [], script, spent: !isGenesis, value };
+    return { confirmations, indexed: isInChain, inscriptions: [], script, spent: !isGenesis, value };
   }
 
   private async outputOf(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '#http/app.ts';
 import type { App, AppDependencies } from '#http/app-dependencies.ts';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -45,7 +45,7 @@ beforeAll(async () => {
   golden.writeFolder(folder);
   database = await createTestDatabase();
   blocks = await openFolderSource(folder);
-  await indexChain({ source: blocks, pool: database.pool, signal: new AbortController().signal });
+  await follow({ source: blocks, pool: database.pool, signal: new AbortController().signal });
   app = await appWith({ blocks });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '#http/app.ts';
 import type { App } from '#http/app-dependencies.ts';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres-engine.ts';
@@ -44,7 +44,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
       database = await createTestDatabase();
       const { pool } = database;
       const source = await openFolderSource(folder);
-      await indexChain({ source, pool, signal: new AbortController().signal });
+      await follow({ source, pool, signal: new AbortController().signal });
       await source.close();
       app = buildApp({
         pool,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '#http/app.ts';
 import type { App } from '#http/app-dependencies.ts';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
@@ -15,6 +15,9 @@ import { GoldenChain, goldenChainNames } from '#test/support/golden-chain.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
 import { differences, indexQuestions } from '#test/support/ord-golden.ts';
+
+/** There are thousands of them in each chain: every tenth is asked for, all where GOLDEN_OUTPUT_STEP is 1. */
+const outputStep = Number(process.env['GOLDEN_OUTPUT_STEP'] ?? 10);
 
 describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its folder', (name) => {
   const golden = new GoldenChain(name);
@@ -51,7 +54,8 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
   describe.each([...stale, best!])('at its tip $name', (tip) => {
     beforeAll(async () => {
       const source = await openFolderSource(folder, { tip: tip.tip });
-      await indexChain({ source, pool: database.pool, signal: new AbortController().signal });
+      const { signal } = new AbortController();
+      await follow({ source, pool: database.pool, signal, indexAddresses: true });
       await source.close();
     });
 
@@ -63,5 +67,11 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
         expect(asked).toBe(golden.answerLines(tip, question).length);
       },
     );
+
+    test('outputs that hold nothing, with an index of addresses and no node', async () => {
+      const { asked, different } = await differences(app, golden, tip, 'output-empty', outputStep);
+      expect(different).toEqual([]);
+      expect(asked).toBeGreaterThan(0);
+    });
   });
 });
