@@ -9,12 +9,13 @@ const lookEveryMs = 100;
  * getting there. What was said before this process began does not count.
  */
 export async function caughtUp(
-  { pool, startedAt }: OperationsParts,
+  { health, pool, startedAt }: OperationsParts,
   waitMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
   const deadline = performance.now() + waitMs;
   while (performance.now() < deadline && !signal.aborted) {
+    if (health.problems().length > 0) return false;
     const standing = await readStanding(pool).catch(() => null);
     const ageSeconds = (Date.now() - startedAt.getTime()) / 1000;
     if (standing !== null && (standing.ageSeconds ?? ageSeconds) < ageSeconds) {
