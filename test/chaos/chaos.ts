@@ -273,7 +273,7 @@ class ChaosRun {
     const killed = indexer.kills + [...indexer.hits.values()].reduce((sum, each) => sum + each, 0);
     const done = [...this.counts].map(([name, times]) => `${name}:${times}`).join(',');
     this.say(
-      `faults: ${done}; deepest reorganisation ${node.deepestReorg}, ${reader.replay.undone} undo events read`,
+      `faults: ${done}; deepest reorganisation ${node.deepestReorg}, ${reader.replay.undone} undo events read, ${indexer.failedStarts} starts while the database was away`,
     );
     if (missed.length > 0) this.say(`never hit: ${missed.join(', ')}`);
     return `chaos: ${count + missed.length} differences; kills=${killed}, reorgs=${node.reorgs}, blocks=${node.made}, failpoints=${hits}, seed=${this.options.seed}`;

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Failpoint } from '#kernel/failpoint.ts';
 
@@ -17,6 +17,8 @@ export interface IndexerEnd {
   /** This process ended it. */
   readonly wanted: boolean;
   readonly failpoint: Failpoint | null;
+  /** Of the error that it ended with, where it is a documented one. */
+  readonly code: string | null;
 }
 
 const root = join(import.meta.dirname, '../..');
@@ -28,9 +30,11 @@ export class IndexerProcess {
   private wanted = false;
 
   constructor({ name, folder, env }: IndexerOptions, armed: { name: Failpoint; passes: number } | null) {
-    const log = openSync(join(folder, `${name}.log`), 'a');
+    const file = join(folder, `${name}.log`);
+    const log = openSync(file, 'a');
     const failpoint = armed === null ? {} : { FAILPOINT: `${armed.name}:${armed.passes}` };
     writeSync(log, `--- start ${new Date().toISOString()} ${JSON.stringify(failpoint)}\n`);
+    const before = fstatSync(log).size;
     this.child = spawn(process.execPath, ['src/main.ts', 'serve', '--data', join(folder, `${name}-data`)], {
       cwd: root,
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env, ...failpoint },
@@ -39,7 +43,9 @@ export class IndexerProcess {
     this.ended = new Promise((resolve) => {
       const end = (exitCode: number | null, signal: NodeJS.Signals | null): void => {
         closeSync(log);
-        resolve({ exitCode, signal, wanted: this.wanted, failpoint: armed?.name ?? null });
+        const said = readFileSync(file).subarray(before).toString();
+        const code = /^ {2}([a-z_]+): /mu.exec(said)?.[1] ?? null;
+        resolve({ exitCode, signal, wanted: this.wanted, failpoint: armed?.name ?? null, code });
       };
       this.child.once('exit', end);
     });

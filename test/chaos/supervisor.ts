@@ -10,6 +10,8 @@ export interface Armed {
 }
 
 const startAgainMs = 200;
+/** A start without a database ends with the reason, for the service manager to start it again (docs/errors.md). */
+const startFailures: ReadonlySet<string> = new Set(['postgres_unreachable', 'postgres_lost']);
 
 /** Keeps one indexer running, as a service manager does: whatever it ends by, it is started again. */
 export class Supervisor {
@@ -17,6 +19,8 @@ export class Supervisor {
   kills = 0;
   /** Ends that nobody wanted: no signal of ours, no failpoint. */
   readonly exits: string[] = [];
+  /** Starts while the database was away. */
+  failedStarts = 0;
   private readonly options: IndexerOptions;
   private current: IndexerProcess | null = null;
   private armed: Armed | null = null;
@@ -77,13 +81,17 @@ export class Supervisor {
     }
   }
 
-  private note({ exitCode, signal, wanted, failpoint }: IndexerEnd): void {
+  private note({ exitCode, signal, wanted, failpoint, code }: IndexerEnd): void {
     if (wanted) return;
+    if (code !== null && startFailures.has(code)) {
+      this.failedStarts++;
+      return;
+    }
     if (signal === 'SIGKILL' && failpoint !== null) {
       this.hits.set(failpoint, (this.hits.get(failpoint) ?? 0) + 1);
       return;
     }
-    const words = `ended by itself: code ${String(exitCode)}, signal ${String(signal)}`;
+    const words = `ended by itself: code ${String(exitCode)}, signal ${String(signal)}, error ${code ?? 'unknown'}`;
     this.exits.push(words);
     appendFileSync(join(this.options.folder, `${this.options.name}.log`), `--- ${words}\n`);
   }
