@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import type { ClientBase } from 'pg';
 import type { BlockQuestion } from './block.queries.ts';
 
@@ -100,17 +99,15 @@ export async function featuredInBlocks(
   return featured;
 }
 
-/** Heights and hashes of all blocks, ascending; null where they have more bytes together than `bytesMax`. */
+/** Heights and hashes of all blocks, ascending; null where they are more, or have more bytes together, than `max`. */
 export async function blocksOf(
-  db: pg.Pool | ClientBase,
-  bytesMax: number,
+  client: ClientBase,
+  max: { readonly blocks: number; readonly bytes: number },
 ): Promise<{ height: number; hash: Uint8Array }[] | null> {
-  // no block is smaller than its header and a coinbase: of so many rows the sum is too large whatever they say
-  const rowsMax = Math.ceil(bytesMax / 140);
-  const { rows } = await db.query<{ height: number; hash: Buffer; bytes: number }>(
+  const { rows } = await client.query<{ height: number; hash: Buffer; bytes: number }>(
     `SELECT height, hash, sum(size_bytes) OVER ()::bigint AS bytes
      FROM (SELECT height, hash, size_bytes FROM chain.blocks LIMIT $1) AS listed ORDER BY height`,
-    [rowsMax],
+    [max.blocks + 1],
   );
-  return (rows[0]?.bytes ?? 0) > bytesMax || rows.length === rowsMax ? null : rows;
+  return rows.length > max.blocks || (rows[0]?.bytes ?? 0) > max.bytes ? null : rows;
 }

@@ -6,8 +6,8 @@ import { satsOfBitcoins } from '#kernel/node/amount.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { BlockStats } from './block-stats.ts';
 
-/** Codes of Bitcoin Core (rpc/protocol.h) for what it does not have: not found, and a height or number out of range. */
-const absent = new Set([-5, -8]);
+/** Codes of Bitcoin Core (rpc/protocol.h) for what it does not have: pruned, not found, and a height or number out of range. */
+const absent = new Set([-1, -5, -8]);
 
 /** A call whose answer may be that there is nothing: null then. Throws the codes of NodeRpc otherwise. */
 async function ask<Result>(

@@ -2,10 +2,16 @@ import type pg from 'pg';
 import { blocksOf } from '#chain/header.queries.ts';
 import type { TransactionPlace } from '#chain/output.queries.ts';
 import { TransactionReader, txidOf } from '#kernel/bitcoin/raw-transaction.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import type { RawBlocks } from './raw-blocks.ts';
 
-/** As much is read and hashed for the first question, within some seconds; a chain of more takes a node. */
-const bytesMax = 256 * 1024 * 1024;
+/**
+ * As much is read and hashed for the first question, within some seconds; a chain of more takes a node. So many blocks are
+ * gone through for every question, in milliseconds.
+ */
+const max = { bytes: 256 * 1024 * 1024, blocks: 20_000 };
 
 /**
  * Where the transactions of a small chain are, for servers without a node: the beginnings of all txids, 4 bytes each, read from
@@ -15,6 +21,8 @@ export class TransactionDirectory {
   private readonly rawBlocks: RawBlocks;
   /** First four bytes of the txids of a block, by the hex of its hash. */
   private readonly known = new Map<string, Uint32Array>();
+  /** The blocks of the chain at a tip; null where they are too many. */
+  private listed: { readonly tip: Tip; readonly blocks: readonly BlockRef[] | null } | null = null;
   private working: Promise<unknown> = Promise.resolve();
 
   constructor(rawBlocks: RawBlocks) {
@@ -29,7 +37,7 @@ export class TransactionDirectory {
   }
 
   private async search(pool: pg.Pool, txid: Uint8Array): Promise<TransactionPlace[] | null> {
-    const blocks = await blocksOf(pool, bytesMax);
+    const blocks = await this.blocks(pool);
     if (blocks === null) return null;
     const wanted = beginning(txid);
     const places: TransactionPlace[] = [];
@@ -40,6 +48,18 @@ export class TransactionDirectory {
         places.push({ height, blockHash: hash, index });
     }
     return places;
+  }
+
+  private async blocks(pool: pg.Pool): Promise<readonly BlockRef[] | null> {
+    return withSnapshot(pool, async ({ client, tip }) => {
+      if (tip === null) return null;
+      const { listed } = this;
+      if (listed?.tip.undoEpoch === tip.undoEpoch && Buffer.compare(listed.tip.hash, tip.hash) === 0)
+        return listed.blocks;
+      const blocks = await blocksOf(client, max);
+      this.listed = { tip, blocks };
+      return blocks;
+    });
   }
 
   private async beginningsOf(height: number, hash: Uint8Array): Promise<Uint32Array | null> {

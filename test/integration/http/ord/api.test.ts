@@ -148,6 +148,13 @@ describe('what inscriptions ask for', () => {
 });
 
 describe('a block', () => {
+  test('has headers without a body too', async () => {
+    for (const url of [`/block/${tip.height}`, `/r/block/${tip.height}`, `/decode/${ids[0]!.slice(0, 64)}`]) {
+      const answer = await app.inject({ method: 'HEAD', url, headers: json });
+      expect([answer.statusCode, answer.body], url).toEqual([200, '']);
+    }
+  });
+
   test('is a page for those who ask for one', async () => {
     const page = await get(`/block/${tip.height}`, { accept: 'text/html' });
     expect(page.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', vary: 'Accept' });
