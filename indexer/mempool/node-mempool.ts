@@ -16,6 +16,7 @@ export interface NodeBlock {
   readonly hash: HashKey;
   readonly height: number;
   readonly previous: HashKey | null;
+  readonly isOnBestChain: boolean;
   readonly txids: readonly HashKey[];
 }
 
@@ -62,6 +63,8 @@ export class NodeMempool {
   async block(hash: HashKey): Promise<NodeBlock | null> {
     interface Answer {
       height: number;
+      /** -1: of another branch. */
+      confirmations: number;
       previousblockhash?: string;
       tx: string[];
     }
@@ -73,6 +76,7 @@ export class NodeMempool {
       hash,
       height: answer.height,
       previous: previous === undefined ? null : keyOfDisplay(previous),
+      isOnBestChain: answer.confirmations >= 0,
       txids: answer.tx.map(keyOfDisplay),
     };
   }

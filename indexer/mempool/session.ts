@@ -10,7 +10,14 @@ import { type Analysed, type AnalysisContext, analyse } from './analyse.ts';
 import { Departures } from './departures.ts';
 import { InputIndex } from './input-index.ts';
 import { type KeptTransaction, KeptTransactions } from './kept-transactions.ts';
-import { type HashKey, hashKey, hashOfKey, Membership, type MembershipChange } from './membership.ts';
+import {
+  type HashKey,
+  hashKey,
+  hashOfKey,
+  Membership,
+  type MembershipChange,
+  type MempoolSnapshot,
+} from './membership.ts';
 import type { ChangeMessage, MessageQueue } from './message-queue.ts';
 import type { NodeBlock, NodeMempool } from './node-mempool.ts';
 import {
@@ -140,16 +147,26 @@ export class MempoolSession {
     const blocks = isFirst
       ? await this.blocksBehind(tip, indexed.tip?.hash ?? null, keptBlocks)
       : await this.blocksBehind(tip, this.nodeTip, missedBlocksMax);
-    const minedIn = new Map(blocks.flatMap((block) => block.txids.map((txid) => [txid, block] as const)));
     this.nodeTip = tip;
+    await this.takeSnapshot(snapshot, blocks);
+    // what was mined while nobody followed is indexed soon, and would be in neither until then
+    if (isFirst && blocks.length < keptBlocks) {
+      for (const block of blocks.toReversed()) await this.lookAtBlock(block);
+    }
+  }
+
+  /** What a snapshot changes, and the blocks since the last one. */
+  private async takeSnapshot(snapshot: MempoolSnapshot, blocks: readonly NodeBlock[]): Promise<void> {
+    const minedIn = new Map(blocks.flatMap((block) => block.txids.map((txid) => [txid, block] as const)));
     for (const change of this.membership.join(snapshot)) {
       const block = minedIn.get(change.txid);
       if (change.kind === 'vanished' && block !== undefined) this.mined(change.txid, refOf(block));
       else this.take(change);
     }
-    // what was mined while nobody followed is indexed soon, and would be in neither until then
-    if (isFirst && blocks.length < keptBlocks) {
-      for (const block of blocks.toReversed()) await this.lookAtBlock(block);
+    await this.releaseStale();
+    for (const { txid, block } of this.kept.all()) {
+      const now = minedIn.get(txid);
+      if (block === null && now !== undefined && !this.membership.has(txid)) this.mined(txid, refOf(now));
     }
   }
 
@@ -240,6 +257,21 @@ export class MempoolSession {
 
   private async disconnect(hash: HashKey): Promise<void> {
     this.nodeTip = (await this.node.block(hash))?.previous ?? (await this.node.bestBlock());
+    this.release(hash);
+  }
+
+  /** Finds the blocks that were taken back while nobody listened. */
+  private async releaseStale(): Promise<void> {
+    const hashes = new Set<HashKey>();
+    for (const { block } of this.kept.all()) if (block !== null) hashes.add(hashKey(block.hash));
+    for (const hash of hashes) {
+      const block = await this.node.block(hash);
+      if (block === null || !block.isOnBestChain) this.release(hash);
+    }
+  }
+
+  /** What was mined in a block is in none. */
+  private release(hash: HashKey): void {
     for (const transaction of this.kept.all()) {
       if (transaction.block === null || hashKey(transaction.block.hash) !== hash) continue;
       this.setBlock(transaction, null);

@@ -24,7 +24,8 @@ export type PaymentEvent =
 /**
  * Scripts whose unconfirmed payments are reported, within the process that follows the mempool. What is watched before the
  * mempool is followed is found in its first snapshot; what is watched later, from then on: a script is to be watched before
- * anybody is told to pay it. A payment that was never in the node's mempool is not reported, nor one that was
+ * anybody is told to pay it. Following begins anew after a failure of node or database: payments that are still there are
+ * told to be seen again, of others nothing is told. A payment that was never in the node's mempool is not reported, nor one that was
  * made and mined while nobody followed: whoever must not miss any also looks at the blocks.
  */
 export interface WatchedScripts {

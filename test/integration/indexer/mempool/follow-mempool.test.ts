@@ -135,6 +135,23 @@ for (const source of ['zmq', 'polling'] as const) {
       await live.eventually(() => expectFound(text, reveal.id(), String(again.height)));
     });
 
+    test('what another branch has not, and the node holds no more, is gone when its block is taken back', async () => {
+      const text = word();
+      const from = await live.chain.coin();
+      const { commit, reveal } = await inscribe(text, { from });
+      await broadcast(commit, reveal);
+      await live.eventually(() => expectFound(text, reveal.id(), null));
+      const { height } = await live.chain.mine([commit, reveal]);
+      await live.eventually(() => expectFound(text, reveal.id(), String(height)));
+      const { rpc } = live.bitcoind;
+      await live.chain.takeBack(1);
+      // the new branch spends the coin otherwise
+      await live.chain.mine([transaction([from], [{ value: from.value - 500_000 }])]);
+      expect(await rpc.call<string[]>('getrawmempool')).not.toContain(reveal.txid);
+      await live.chain.mineEmpty(1);
+      await live.eventually(async () => expect((await search(text)).totalItems).toBe(0));
+    });
+
     test('what the node drops is gone, and reported as evicted', async () => {
       const text = word();
       const { commit, reveal } = await inscribe(text);

@@ -178,7 +178,7 @@ describe('KeptTransactions', () => {
             transactions.makeRoom();
             expect(transactions.sizeBytes).toBeLessThanOrEqual(10_000);
           }
-          for (const { txid } of [...transactions.all()]) transactions.delete(txid);
+          for (const { txid } of transactions.all()) transactions.delete(txid);
           expect(transactions.sizeBytes).toBe(0);
         },
       ),
