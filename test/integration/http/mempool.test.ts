@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { pendingRows, setPending } from '#test/support/pending-rows.ts';
+import { testTxid, text } from '#test/support/search-rows.ts';
+
+let http: HttpApp;
+
+beforeAll(async () => {
+  http = await createHttpApp([]);
+});
+afterAll(() => http.close());
+
+const get = (url: string, headers: Record<string, string> = {}) =>
+  http.app.inject({ method: 'GET', url, headers });
+const follow = (count: number): Promise<void> =>
+  setPending(
+    http.database.pool,
+    Array.from({ length: count }, (_, at) =>
+      pendingRows(testTxid(at), at + 1, { content: text(`pending ${at}`), metadata: null }),
+    ),
+  );
+
+describe('/mempool', () => {
+  test('says that nobody follows, and refuses lists with the reason', async () => {
+    await http.database.pool.query('DELETE FROM chain.mempool_state');
+    expect((await get('/mempool')).json()).toMatchObject({ following: false, state: 'off', revision: null });
+    for (const list of ['inscriptions', 'transfers', 'departures']) {
+      const answer = await get(`/mempool/${list}`);
+      expect(answer.statusCode).toBe(503);
+      expect(answer.json()).toEqual({
+        status: 'error',
+        reason: 'the mempool is not followed: no process follows a node',
+      });
+    }
+    const search = await get('/search?text=pending&pending=1');
+    expect(search.json()).toMatchObject({ status: 'ok', totalItems: 0 });
+    expect(search.headers['x-mempool-revision']).toBeUndefined();
+    await follow(1);
+    await http.database.pool.query(
+      `UPDATE chain.mempool_state SET state = 'waiting', problem = 'The node is away.'`,
+    );
+    expect((await get('/mempool')).json()).toMatchObject({ following: false, problem: 'The node is away.' });
+    expect((await get('/mempool/inscriptions')).json()).toMatchObject({
+      reason: 'the mempool is not followed: The node is away.',
+    });
+  });
+
+  test('lists every pending inscription once over its pages', async () => {
+    await follow(7);
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const page: { inscriptions: { id: string }[]; nextCursor: string | null } = (
+        await get(`/mempool/inscriptions?limit=3${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      ).json();
+      seen.push(...page.inscriptions.map(({ id }) => id));
+      cursor = page.nextCursor;
+    }
+    expect(seen).toHaveLength(7);
+    expect(new Set(seen).size).toBe(7);
+  });
+
+  test('entity tags of answers with pending ones change with the mempool, those of others do not', async () => {
+    await follow(1);
+    const [plain, pending] = ['/search?text=pending', '/search?text=pending&pending=1'];
+    const tags = await Promise.all(
+      [plain, pending].map(async (url) => String((await get(url)).headers.etag)),
+    );
+    const codes = () =>
+      Promise.all(
+        [plain, pending].map(async (url, at) => (await get(url, { 'if-none-match': tags[at]! })).statusCode),
+      );
+    expect(await codes()).toEqual([304, 304]);
+    await follow(2);
+    expect(await codes()).toEqual([304, 200]);
+    expect((await get(pending)).json()).toMatchObject({ totalItems: 2 });
+  });
+
+  test('refuses what it does not know', async () => {
+    await follow(1);
+    const wrong = {
+      '/mempool/inscriptions?cursor=x': 'cursor is not one of this list',
+      '/mempool/inscriptions?cursor=1.2.3': 'cursor is not one of this list',
+      '/mempool/inscriptions?cursor=99999999999999999.0': 'cursor is not one of this list',
+      '/mempool/transfers?cursor=1.x': 'cursor is not one of this list',
+      '/mempool/departures?cursor=-1': 'cursor is not one of this list',
+      '/mempool/transfers?address=bc1qxy2kgdygjrsqtzq2n0yrf2493p83kkfjhx0wlh':
+        'the address belongs to another network',
+      '/mempool/transfers?inscription=7': 'inscription is not an inscription id',
+    };
+    for (const [url, error] of Object.entries(wrong)) {
+      const answer = await get(url);
+      expect([url, answer.statusCode, answer.json()]).toEqual([url, 400, { status: 'error', error }]);
+    }
+    for (const url of [
+      '/mempool/inscriptions?limit=0',
+      '/mempool/inscriptions?limit=1001',
+      '/mempool/transfers?adress=x',
+    ])
+      expect((await get(url)).statusCode).toBe(400);
+  });
+});
