@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { curseUnknown } from '#indexer/ledger/ledger-block.ts';
+import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { type ContentRegistry, unknownId } from './content-registry.ts';
 import { HashTable } from './hash-table.ts';
@@ -16,6 +17,8 @@ export interface BatchAnswers {
   readonly metadata: readonly Int32Array[];
   /** Committed locations in outputs that the blocks may spend. */
   readonly held: HeldOutputs;
+  /** Committed locations in outputs that the blocks may spend and that were spent; null: not looked for. */
+  readonly ended: HeldOutputs | null;
 }
 
 interface Asked {
@@ -49,7 +52,8 @@ export class BatchQuestions {
       metadata,
       blocks.map(({ columns }) => [columns.metadataHash, null]),
     );
-    const fingerprints = this.trackedInputs(blocks);
+    const fingerprints = inputsAmong(this.memory.tracked, blocks);
+    const suspects = this.memory.spent === null ? null : inputsAmong(this.memory.spent, blocks);
     const contentIds = await this.find(
       askedContents.hashes,
       'contents_sha256',
@@ -60,28 +64,14 @@ export class BatchQuestions {
       'metadata_texts_sha256',
       'SELECT sha256, 0 AS variant, metadata_id AS id FROM chain.metadata_texts WHERE sha256 = ANY($1)',
     );
-    const held = await this.heldOutputs(fingerprints);
+    const held = await this.heldOutputs(fingerprints, 'locations_outpoint', 'IS NULL');
+    // no index: it is asked where somebody spends what was spent
+    const ended = suspects === null ? null : await this.heldOutputs(suspects, null, 'IS NOT NULL');
     blocks.forEach(({ columns }, index) => {
       settle(contents, contentIds, askedContents.ids[index], columns.contentHash, columns.contentVariant);
       settle(metadata, metadataIds, askedMetadata.ids[index], columns.metadataHash, null);
     });
-    return { contents: askedContents.ids, metadata: askedMetadata.ids, held };
-  }
-
-  /** Fingerprints of inputs that may spend an output which holds inscriptions and is committed. */
-  private trackedInputs(blocks: readonly ParsedBlock[]): string[] {
-    const { tracked } = this.memory;
-    const fingerprints: string[] = [];
-    if (tracked.size === 0) return fingerprints;
-    for (const { columns } of blocks) {
-      const { inputFingerprintLow, inputFingerprintHigh } = columns;
-      for (let input = 0; input < inputFingerprintLow.length; input++) {
-        const low = inputFingerprintLow[input] as number;
-        const high = inputFingerprintHigh[input] as number;
-        if (tracked.has(low, high)) fingerprints.push(signed64(low, high));
-      }
-    }
-    return fingerprints;
+    return { contents: askedContents.ids, metadata: askedMetadata.ids, held, ended };
   }
 
   private async find(
@@ -99,13 +89,17 @@ export class BatchQuestions {
     return table;
   }
 
-  private async heldOutputs(fingerprints: readonly string[]): Promise<HeldOutputs> {
+  private async heldOutputs(
+    fingerprints: readonly string[],
+    index: SecondaryIndexName | null,
+    spent: 'IS NULL' | 'IS NOT NULL',
+  ): Promise<HeldOutputs> {
     const held = new HeldOutputs();
     if (fingerprints.length === 0) return held;
-    await this.ensureIndex('locations_outpoint');
+    if (index !== null) await this.ensureIndex(index);
     const { rows } = await this.client.query<HeldQueryRow>(
       `SELECT ${heldColumns} FROM chain.locations l JOIN chain.inscriptions i ON i.key = l.key
-       WHERE l.outpoint_fingerprint = ANY($1::bigint[]) AND l.spent_height IS NULL`,
+       WHERE l.outpoint_fingerprint = ANY($1::bigint[]) AND l.spent_height ${spent}`,
       [fingerprints],
     );
     for (const row of rows) addHeld(held, row);
@@ -118,6 +112,21 @@ export class BatchQuestions {
     await ensureSecondaryIndexes(this.client, [index]);
     this.indexed.add(index);
   }
+}
+
+/** Fingerprints of inputs that may spend one of these outputs. */
+function inputsAmong(outputs: TrackedOutputs, blocks: readonly ParsedBlock[]): string[] {
+  const fingerprints: string[] = [];
+  if (outputs.size === 0) return fingerprints;
+  for (const { columns } of blocks) {
+    const { inputFingerprintLow, inputFingerprintHigh } = columns;
+    for (let input = 0; input < inputFingerprintLow.length; input++) {
+      const low = inputFingerprintLow[input] as number;
+      const high = inputFingerprintHigh[input] as number;
+      if (outputs.has(low, high)) fingerprints.push(signed64(low, high));
+    }
+  }
+  return fingerprints;
 }
 
 /** Columns of `HeldQueryRow`, of locations `l` and inscriptions `i`. */

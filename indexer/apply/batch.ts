@@ -51,6 +51,8 @@ export class Batch {
   readonly metadata: HashTable;
   /** Outputs with inscriptions that its blocks made and that were not spent in the block that made them. */
   readonly outputs = new HeldOutputs();
+  /** Outputs with inscriptions that its blocks spent, where that is checked. */
+  readonly ended = new HeldOutputs();
   readonly left: LeftRows = { key: [], height: [], step: [], spentHeight: [] };
   /** Outputs of any kind that its blocks spend, where all are indexed. */
   readonly spent = new SpentOutputs();

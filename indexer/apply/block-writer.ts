@@ -30,6 +30,8 @@ export interface BlockWriterOptions {
   readonly onStep?: ((step: WriterStep, seconds: number) => void) | undefined;
   /** Entries of the caches of contents and metadata texts; absent: the usual ones. */
   readonly cacheEntries?: number | undefined;
+  /** Refuse blocks that spend what was spent, as far as it held inscriptions: nobody else has checked it. */
+  readonly checksSpends?: boolean;
 }
 
 /**
@@ -63,8 +65,8 @@ export class BlockWriter {
   }
 
   static async open(options: BlockWriterOptions): Promise<BlockWriter> {
-    const { session, cacheEntries } = options;
-    const memory = await loadWriterMemory(session.reader, cacheEntries);
+    const { session, cacheEntries, checksSpends } = options;
+    const memory = await loadWriterMemory(session.reader, cacheEntries, checksSpends);
     return new BlockWriter(options, await readPosition(session.writer), memory);
   }
 
@@ -82,6 +84,7 @@ export class BlockWriter {
     const { memory } = this;
     // what is not committed now is looked for there, though it may be committed before it is needed
     const onTheirWay = this.underWay === null ? [] : [this.underWay.outputs];
+    const endedOnTheirWay = this.underWay === null ? [] : [this.underWay.ended];
     const answers = await this.questions.ask(blocks);
     const batch = new Batch(this.position, this.encoders.take(), {
       contents: memory.contents.begin(),
@@ -99,6 +102,7 @@ export class BlockWriter {
             contents: answers.contents[index] as Int32Array,
             metadata: answers.metadata[index] as Int32Array,
             held: [answers.held, ...onTheirWay],
+            ended: answers.ended === null ? null : [answers.ended, ...endedOnTheirWay],
           },
           this.facts,
         );
@@ -169,6 +173,7 @@ export class BlockWriter {
     memory.contents.commit(batch.contents);
     memory.metadata.commit(batch.metadata);
     for (const { tracked } of batch.ledgers) memory.tracked.apply(tracked);
+    if (memory.spent !== null) batch.ended.addTo(memory.spent);
     this.underWay = null;
     this.encoders.give(batch.encoders);
     this.onCommit({

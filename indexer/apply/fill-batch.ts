@@ -22,7 +22,7 @@ import {
 } from './block-rows.ts';
 import { enterBlock } from './chain-position.ts';
 import type { HashTable } from './hash-table.ts';
-import { heldByBlock } from './held-lookup.ts';
+import { heldByBlock, holdSpent } from './held-lookup.ts';
 import type { HeldOutputs } from './held-outputs.ts';
 
 const hashLength = 32;
@@ -51,6 +51,8 @@ export interface BlockAnswers {
   readonly metadata: Int32Array;
   /** Where outputs that earlier blocks made may be found: committed, on their way, and in this batch. */
   readonly held: readonly HeldOutputs[];
+  /** Where outputs may be found that earlier blocks spent; null: whoever gave the block has checked it. */
+  readonly ended: readonly HeldOutputs[] | null;
 }
 
 /**
@@ -62,6 +64,7 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
   refuseImpossible(block);
   if (block.outputs !== null) refuseGap(batch.after.tip, ref);
   const position = enterBlock(batch.after, ref, columns.header, facts.islands, facts.network);
+  if (answers.ended !== null) refuseDoubleSpend(block, [...answers.ended, batch.ended]);
   const held = heldByBlock(block, [...answers.held, batch.outputs]);
   const ledger = applyBlock({
     height: ref.height,
@@ -113,7 +116,8 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
   }
   addEvents(batch, { block, ledger, held, isKnown: position.anchored && ledger.anchored }, facts);
   leave(batch, ledger);
-  holdOutputs(batch.outputs, block, ledger, held);
+  holdOutputs(batch.outputs, answers.ended === null ? null : batch.ended, block, ledger, held);
+  if (answers.ended !== null) holdSpent(batch.ended, block, held);
   batch.ledgers.push(ledger);
   batch.bytes += block.bytes.length;
   batch.after = {
@@ -152,6 +156,18 @@ function refuseImpossible({ columns, ref }: ParsedBlock): void {
     'block_corrupt',
     `Block ${ref.height} ${hash} has outputs above all the money there can be.`,
     { height: ref.height, hash },
+  );
+}
+
+function refuseDoubleSpend(block: ParsedBlock, ended: readonly HeldOutputs[]): void {
+  const { count, key } = heldByBlock(block, ended);
+  if (count === 0) return;
+  const { height } = block.ref;
+  const hash = displayHash(block.ref.hash);
+  throw new AppError(
+    'block_corrupt',
+    `Block ${height} ${hash} spends an output that was spent before it (inscription ${key[0]}).`,
+    { height, hash },
   );
 }
 
@@ -196,9 +212,13 @@ interface Identity {
   readonly curse: number;
 }
 
-/** Keeps the outputs that the block made and left unspent, for the blocks that follow before it is committed. */
+/**
+ * Keeps the outputs that the block made and left unspent, for the blocks that follow before it is committed, and those
+ * that it made and spent.
+ */
 function holdOutputs(
   outputs: HeldOutputs,
+  ended: HeldOutputs | null,
   block: ParsedBlock,
   ledger: LedgerBlock,
   held: HeldInscriptions,
@@ -206,13 +226,14 @@ function holdOutputs(
   const { locations: rows, txids, height } = ledger;
   const identify = identities(block, ledger, held);
   for (let row = 0; row < rows.count; row++) {
-    if (rows.place[row] !== places.output || rows.spent[row] === 1) continue;
+    const into = rows.spent[row] === 1 ? ended : outputs;
+    if (rows.place[row] !== places.output || into === null) continue;
     const key = rows.key[row] as number;
     const { txids: idTxids, at: idTxidAt, index: idIndex, curse } = identify(key);
     const txid = rows.txid[row] as number;
     // -1: the output is one of the reveal
     const isReveal = txid < 0;
-    outputs.add({
+    into.add({
       fingerprintLow: rows.fingerprintLow[row] as number,
       fingerprintHigh: rows.fingerprintHigh[row] as number,
       key,

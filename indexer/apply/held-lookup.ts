@@ -76,3 +76,29 @@ function inOrder(hits: Hit[]): HeldInscriptions {
   });
   return held;
 }
+
+/** Adds the outputs that a block spends of those that held inscriptions. */
+export function holdSpent(ended: HeldOutputs, block: ParsedBlock, held: HeldInscriptions): void {
+  const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
+  const outpoints = new OutpointReader(block);
+  const view = new DataView(block.bytes.buffer, block.bytes.byteOffset, block.bytes.byteLength);
+  for (let row = 0; row < held.count; row++) {
+    const input = held.input[row] as number;
+    const at = outpoints.at(input);
+    ended.add({
+      fingerprintLow: inputFingerprintLow[input] as number,
+      fingerprintHigh: inputFingerprintHigh[input] as number,
+      key: held.key[row] as number,
+      height: held.height[row] as number,
+      step: held.step[row] as number,
+      satOffset: held.satOffset[row] as number,
+      txids: block.bytes,
+      txidAt: at,
+      vout: view.getUint32(at + 32, true),
+      idTxids: held.id,
+      idTxidAt: row * idLength,
+      idIndex: 0,
+      curse: held.curse[row] as number,
+    });
+  }
+}

@@ -1,3 +1,5 @@
+import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
+
 const hashLength = 32;
 const idLength = 36;
 
@@ -59,6 +61,11 @@ export class HeldOutputs {
       this.id[at * idLength + hashLength + index] = (row.idIndex >>> (8 * index)) & 0xff;
     }
     this.link(at);
+  }
+
+  /** Adds the fingerprints of all rows to a set of outputs. */
+  addTo(outputs: TrackedOutputs): void {
+    for (let row = 0; row < this.size; row++) outputs.add(this.low[row] as number, this.high[row] as number);
   }
 
   /** First row of a fingerprint; -1 where there is none. */

@@ -9,6 +9,11 @@ export interface WriterMemory {
   readonly tracked: TrackedOutputs;
   readonly contents: ContentRegistry;
   readonly metadata: ContentRegistry;
+  /**
+   * Outputs that held inscriptions and were spent, where blocks come from nobody who checked that none is spent twice;
+   * null elsewhere. What was taken back may still be here: whoever finds something asks the database.
+   */
+  readonly spent: TrackedOutputs | null;
 }
 
 const int2Field = 4 + 2;
@@ -22,15 +27,23 @@ const hashField = 4 + 32;
  *
  * @param cacheEntries of both registries, a power of two; absent: the usual ones
  */
-export function loadWriterMemory(client: pg.ClientBase, cacheEntries?: number): Promise<WriterMemory> {
+export function loadWriterMemory(
+  client: pg.ClientBase,
+  cacheEntries?: number,
+  withSpent = false,
+): Promise<WriterMemory> {
   return withTransaction(
     client,
-    (tx) => load(tx, cacheEntries),
+    (tx) => load(tx, cacheEntries, withSpent),
     'BEGIN READ ONLY; SET LOCAL enable_seqscan = on',
   );
 }
 
-async function load(client: pg.ClientBase, cacheEntries?: number): Promise<WriterMemory> {
+async function load(
+  client: pg.ClientBase,
+  cacheEntries: number | undefined,
+  withSpent: boolean,
+): Promise<WriterMemory> {
   const { rows } = await client.query<{ contents: number; metadata: number }>(
     `SELECT coalesce((SELECT max(content_id) + 1 FROM chain.contents), 0) AS contents,
             coalesce((SELECT max(metadata_id) + 1 FROM chain.metadata_texts), 0) AS metadata`,
@@ -52,12 +65,18 @@ async function load(client: pg.ClientBase, cacheEntries?: number): Promise<Write
     2 + int4Field + hashField,
     (bytes, at) => metadata.learn(bytes, at + int4Field + 4, 0, bytes.readInt32BE(at + 4)),
   );
-  const tracked = new TrackedOutputs();
+  const tracked = await loadOutputs(client, 'spent_height IS NULL');
+  const spent = withSpent ? await loadOutputs(client, 'spent_height IS NOT NULL') : null;
+  return { tracked, contents, metadata, spent };
+}
+
+async function loadOutputs(client: pg.ClientBase, where: string): Promise<TrackedOutputs> {
+  const outputs = new TrackedOutputs();
   await readCopy(
     client,
-    'SELECT outpoint_fingerprint FROM chain.locations WHERE spent_height IS NULL AND outpoint_fingerprint IS NOT NULL',
+    `SELECT outpoint_fingerprint FROM chain.locations WHERE ${where} AND outpoint_fingerprint IS NOT NULL`,
     2 + int8Field,
-    (bytes, at) => tracked.add(bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 4)),
+    (bytes, at) => outputs.add(bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 4)),
   );
-  return { tracked, contents, metadata };
+  return outputs;
 }

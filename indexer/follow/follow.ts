@@ -231,10 +231,12 @@ class Follower {
         const isLast = batch.at(-1)?.ref.height === last?.height;
         await this.connection.run(() => writer.write(batch, isBulk && !isLast));
       }
-    } finally {
-      // what was begun before an error is finished all the same
-      if (!this.connection.isBroken) await this.connection.run(() => writer.finish());
+    } catch (error) {
+      // what was begun before it is finished all the same; where that fails too, the first error says why
+      await this.connection.run(() => writer.finish()).catch(() => undefined);
+      throw error;
     }
+    await this.connection.run(() => writer.finish());
   }
 
   private parser(blocks: number): ParsePool {

@@ -111,6 +111,7 @@ export class WriterConnection {
           eventTexts: { keepBlocks: eventsKeepBlocks ?? eventsKeepBlocksDefault, tipHeight },
         },
         cacheEntries: bounds?.cacheEntries,
+        checksSpends: !source.trusted,
         onStep,
         onCommit,
       }),

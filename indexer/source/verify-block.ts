@@ -2,6 +2,7 @@ import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
 import { blockWeightMax } from '#kernel/bitcoin/consensus.ts';
 import { hasProofOfWork } from '#kernel/bitcoin/proof-of-work.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { DistinctInputs } from './distinct-inputs.ts';
 import { HashTree } from './hash-tree.ts';
 import { TransactionWalk, WalkError } from './transaction-walk.ts';
 
@@ -45,7 +46,8 @@ const commitmentLengthMin = 38;
 /**
  * Whether the bytes are the block that they claim to be: the header hashes to its name, with the proof of work that it
  * states and its network asks for; the transactions are those of its merkle root, none doubled (CVE-2012-2459); their
- * witnesses are those of the coinbase's commitment (BIP 141), and no witness is there without one. After that every
+ * witnesses are those of the coinbase's commitment (BIP 141), and no witness is there without one; no two of its inputs
+ * spend the same output. After that every
  * byte of the block is vouched for by its hash. Signatures, amounts and the link to the parent are not looked at.
  *
  * Cost: the bytes twice through sha256 (txid and wtxid), and two small hashes a transaction for each tree.
@@ -81,16 +83,20 @@ function verify(block: Uint8Array<ArrayBuffer>, claim: Claim): Verification | nu
   if (header.compare(txids.leaves, 0, 32, merkleRootAt, merkleRootAt + 32) !== 0) {
     return corrupt(merkleRootAt, 'the transactions are not those of the merkle root');
   }
+  if (hashes.doubledAt >= 0) return corrupt(hashes.doubledAt, 'an output is spent twice');
   return verifyWitnesses(block, hashes, claim);
 }
 
 /** The trees of the block at hand; kept, as their room is worth more than their contents. */
 const txids = new HashTree();
 const wtxids = new HashTree();
+const inputs = new DistinctInputs();
 
 interface TransactionFacts {
   readonly weight: number;
   readonly anyWitness: boolean;
+  /** Where an output is spent that was spent before it in the block; -1: nowhere. */
+  readonly doubledAt: number;
   readonly coinbase: Coinbase;
 }
 
@@ -110,14 +116,18 @@ function hashTransactions(block: Uint8Array): TransactionFacts {
   if (count === 0) throw new WalkError('block_corrupt', headerLength, 'the block has no transactions');
   txids.reset(count);
   wtxids.reset(count);
+  inputs.reset();
+  const bytes = Buffer.from(block.buffer, block.byteOffset, block.length);
   let strippedLength = walk.at;
   let anyWitness = false;
+  let doubledAt = -1;
   let coinbase: Coinbase | null = null;
   for (let index = 0; index < count; index++) {
     walk.next();
     const { start, at, hasWitness } = walk;
     coinbase ??= { outputsAt: walk.outputsAt, outputsEnd: walk.outputsEnd, hasWitness };
     const whole = [start, at] as const;
+    doubledAt = Math.max(doubledAt, inputs.add(bytes, walk.inputsAt));
     if (hasWitness) {
       anyWitness = true;
       strippedLength += walk.outputsEnd - walk.inputsAt + 8;
@@ -134,7 +144,7 @@ function hashTransactions(block: Uint8Array): TransactionFacts {
     throw new WalkError('block_oversized', walk.at, 'there are bytes behind the last transaction');
   }
   const weight = strippedLength * (witnessScaleFactor - 1) + block.length;
-  return { weight, anyWitness, coinbase: coinbase as Coinbase };
+  return { weight, anyWitness, doubledAt, coinbase: coinbase as Coinbase };
 }
 
 /** BIP 141 as Bitcoin Core's `CheckWitnessMalleation` (validation.cpp) reads it. */

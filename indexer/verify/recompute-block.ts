@@ -43,7 +43,7 @@ export async function recomputeBlock(
     null,
   );
   const held = await heldBefore(client, block);
-  addToBatch(batch, block, { contents, metadata, held: [held] }, facts);
+  addToBatch(batch, block, { contents, metadata, held: [held], ended: null }, facts);
   return { batch, encoders };
 }
 
