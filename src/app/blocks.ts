@@ -4,6 +4,7 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { BitcoinNode } from '#kernel/node/bitcoin-node.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import { Repeats } from '#kernel/repeats.ts';
 import { forgetAbove } from '#search/forget.ts';
 import { createSealer } from '#search/seal.ts';
 import type { CommandContext } from '#src/commands/command.ts';
@@ -56,9 +57,12 @@ export async function indexBlocks(
   lifecycle.add('indexer connections', () => pool.end());
   operations?.watchPool('indexer', pool);
   const sealerLog = logger.child({ part: 'sealer' });
+  const sealerRepeats = new Repeats();
   const sealer = createSealer({
     pool,
-    onError: (error) => sealerLog.error({ err: error }, 'sealing failed'),
+    onError: (error) => {
+      if (sealerRepeats.isDue(String(error))) sealerLog.error({ err: error }, 'sealing failed');
+    },
   });
   lifecycle.add('sealer', () => sealer.close());
   if (operations !== null) {

@@ -15,14 +15,13 @@ import type { Logger } from '#kernel/logger.ts';
 import { type BitcoinNode, connectNode } from '#kernel/node/bitcoin-node.ts';
 import type { NodeAuth, NodeSettings } from '#kernel/node/node-settings.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { Repeats } from '#kernel/repeats.ts';
 import type { CommandContext } from '#src/commands/command.ts';
 import type { Config } from '#src/config.ts';
 
 /** A node that is just being started is asked again soon; one that is down for the night costs little. */
 const firstDelayMs = 250;
 const longestDelayMs = 10_000;
-/** The same failure is a line of the log this often, not with every attempt. */
-const sameLineEveryMs = 60_000;
 
 export interface ConnectedNode {
   readonly node: BitcoinNode;
@@ -122,8 +121,7 @@ async function lookFor(
   log: Logger,
   report: (problem: AppError) => void,
 ): Promise<BitcoinNode> {
-  let lastCode: string | null = null;
-  let loggedAt = 0;
+  const repeats = new Repeats();
   for (let attempt = 0; ; attempt++) {
     try {
       return await connectNode(settings, { signal });
@@ -132,9 +130,7 @@ async function lookFor(
       if (!(error instanceof AppError)) throw error;
       report(error);
       if (!errorCodes[error.code].retryable) throw error;
-      if (error.code !== lastCode || performance.now() - loggedAt >= sameLineEveryMs) {
-        lastCode = error.code;
-        loggedAt = performance.now();
+      if (repeats.isDue(error.code)) {
         log.warn({ code: error.code, reason: error.message }, 'waiting for the node');
       }
     }

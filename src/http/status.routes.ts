@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { chainCounts } from '#chain/block.queries.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import { Repeats } from '#kernel/repeats.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import type { Operations } from './operations.ts';
 import { type Reason, unreadyReasons } from './readiness.ts';
@@ -69,6 +70,8 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
 }
 
 function readyRoute(app: App, { operations }: AppDependencies): void {
+  // somebody asks every few seconds, for as long as it lasts
+  const repeats = new Repeats();
   app.route({
     method: 'GET',
     url: '/health/ready',
@@ -81,7 +84,9 @@ function readyRoute(app: App, { operations }: AppDependencies): void {
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
       const standing = await readStanding(operations.pool).catch((error: unknown) => {
-        request.log.warn({ err: error }, 'not ready: the database does not answer');
+        if (repeats.isDue(String(error))) {
+          request.log.warn({ err: error }, 'not ready: the database does not answer');
+        }
         return null;
       });
       const facts = factsOf(standing, operations);

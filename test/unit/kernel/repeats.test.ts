@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { Repeats } from '#kernel/repeats.ts';
+
+describe('what is said again and again', () => {
+  it('is said once a minute, and at once where it is another thing or came back', () => {
+    let now = 0;
+    const repeats = new Repeats(() => now);
+    const due = (what: string, seconds: number): boolean => {
+      now = seconds * 1000;
+      return repeats.isDue(what);
+    };
+    expect(due('node_unreachable', 0)).toBe(true);
+    expect(due('node_unreachable', 59)).toBe(false);
+    expect(due('node_unreachable', 60)).toBe(true);
+    expect(due('node_warming_up', 61)).toBe(true);
+    expect(due('node_unreachable', 62)).toBe(true);
+    expect(due('node_unreachable', 63)).toBe(false);
+    repeats.reset();
+    expect(due('node_unreachable', 64)).toBe(true);
+  });
+});
