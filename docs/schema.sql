@@ -38,6 +38,7 @@ CREATE TABLE chain.contents (
   folded bytea,
   decoded_sha256 bytea,
   decoded_length integer,
+  first_key integer,
   CONSTRAINT contents_pkey PRIMARY KEY (content_id),
   CONSTRAINT contents_check CHECK (((text = 2) = (folded IS NOT NULL)))
 );
@@ -110,7 +111,7 @@ CREATE TABLE chain.inscriptions (
   CONSTRAINT inscriptions_pkey PRIMARY KEY (key)
 );
 CREATE INDEX inscriptions_class ON chain.inscriptions USING btree (hashbytea(SUBSTRING(content_type FROM 1 FOR POSITION(('\x2f'::bytea) IN (content_type)))), key) WHERE (SUBSTRING(content_type FROM 1 FOR POSITION(('\x2f'::bytea) IN (content_type))) <> '\x746578742f'::bytea);
-CREATE INDEX inscriptions_content_key ON chain.inscriptions USING btree (content_id, key);
+CREATE INDEX inscriptions_content ON chain.inscriptions USING btree (content_id);
 CREATE INDEX inscriptions_cursed ON chain.inscriptions USING btree (((number < 0)), key) WHERE (number < 0);
 CREATE UNIQUE INDEX inscriptions_id ON chain.inscriptions USING btree (txid, index);
 CREATE INDEX inscriptions_metadata ON chain.inscriptions USING btree (metadata_id) WHERE (metadata_id IS NOT NULL);

@@ -96,20 +96,16 @@ async function pageOf(
 
 /**
  * The first inscription of each content, by the sha256 of its stored or of its decoded bytes; its record without
- * texts (`contentstr` and `metadatastr` are null). One statement for all, and one for the records; of a content the
- * first entry of an index is read, however many inscriptions have it.
+ * texts (`contentstr` and `metadatastr` are null). One statement for all, and one for the records, however many
+ * inscriptions have a content.
  */
 async function firstOfHashes(client: pg.ClientBase, hashes: readonly Uint8Array[]): Promise<FirstOfHash[]> {
   const distinct = new Map(hashes.map((hash) => [Buffer.from(hash).toString('hex'), Buffer.from(hash)]));
   const { rows } = await client.query<{ hash: Buffer; key: number | null }>(
-    `SELECT found.hash, min(first.key) AS key
-       FROM (SELECT sha256 AS hash, content_id FROM chain.contents WHERE sha256 = ANY($1)
-              UNION SELECT decoded_sha256, content_id FROM chain.contents WHERE decoded_sha256 = ANY($1)) AS found
-      CROSS JOIN LATERAL (
-        SELECT key FROM chain.inscriptions
-         WHERE (content_id, key) >= (found.content_id, 0) AND (content_id, key) < (found.content_id + 1, 0)
-         ORDER BY content_id, inscriptions.key LIMIT 1) AS first
-      GROUP BY found.hash`,
+    `SELECT hash, min(first_key) AS key
+       FROM (SELECT sha256 AS hash, first_key FROM chain.contents WHERE sha256 = ANY($1)
+              UNION SELECT decoded_sha256, first_key FROM chain.contents WHERE decoded_sha256 = ANY($1)) AS found
+      GROUP BY hash`,
     [[...distinct.values()]],
   );
   const keys = rows.flatMap((row) => (row.key === null ? [] : [row.key]));

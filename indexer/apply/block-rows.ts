@@ -19,7 +19,7 @@ export const copyTargets = {
   ],
   contents: [
     'chain.contents',
-    'content_id, sha256, variant, text, body, folded, decoded_sha256, decoded_length',
+    'content_id, sha256, variant, text, body, folded, decoded_sha256, decoded_length, first_key',
   ],
   metadataTexts: ['chain.metadata_texts', 'metadata_id, sha256, json, folded'],
   inscriptions: [
@@ -97,8 +97,18 @@ export function encodeBlock(
   int8OrNull(out, counters.lostSats);
 }
 
-/** Encodes content `row` of the block's columns under its new id. */
-export function encodeContent(out: CopyEncoder, columns: BlockColumns, row: number, contentId: number): void {
+/**
+ * Encodes content `row` of the block's columns under its new id.
+ *
+ * @param firstKey of its inscriptions; -1: it has none
+ */
+export function encodeContent(
+  out: CopyEncoder,
+  columns: BlockColumns,
+  row: number,
+  contentId: number,
+  firstKey: number,
+): void {
   const { arena, contentRange, contentFolded, contentDecodedLength } = columns;
   const text = columns.contentText[row] as number;
   const decodedLength = contentDecodedLength[row] as number;
@@ -117,6 +127,8 @@ export function encodeContent(out: CopyEncoder, columns: BlockColumns, row: numb
     out.range(columns.contentDecodedHash, row * hashLength, hashLength);
     out.int4(decodedLength);
   }
+  if (firstKey < 0) out.null();
+  else out.int4(firstKey);
 }
 
 /** Encodes metadata text `row` of the block's columns under its new id. */

@@ -4,7 +4,7 @@ import { applyBlock } from '#indexer/ledger/apply-block.ts';
 import { type HeldInscriptions, type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
 import { refuseGap } from '#indexer/outputs/address-index.ts';
 import { addOutputs } from '#indexer/outputs/output-rows.ts';
-import { blockFlags } from '#indexer/parse/block-columns.ts';
+import { type BlockColumns, blockFlags } from '#indexer/parse/block-columns.ts';
 import type { FingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { Island } from '#kernel/contracts/block-source.ts';
@@ -82,13 +82,14 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
   let { nextContentId, nextMetadataId } = position;
   // below the first height of inscriptions envelopes are none, and their contents nobody's
   if (ledger.inscriptions.count > 0) {
+    const firstKeys = firstKeysOf(columns, ledger);
     nextContentId = giveIds(
       answers.contents,
       batch.contents,
       columns.contentHash,
       columns.contentVariant,
       nextContentId,
-      (row, id) => encodeContent(encoders.contents, columns, row, id),
+      (row, id) => encodeContent(encoders.contents, columns, row, id, firstKeys[row] as number),
     );
     nextMetadataId = giveIds(
       answers.metadata,
@@ -128,6 +129,17 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
     nextContentId,
     nextMetadataId,
   };
+}
+
+/** Lowest key of the new inscriptions of each content of a block; -1: none of them has it. */
+function firstKeysOf(columns: BlockColumns, { inscriptions }: LedgerBlock): Int32Array {
+  const firstKeys = new Int32Array(columns.contentVariant.length).fill(-1);
+  // from the last to the first, which so has the last word
+  for (let row = inscriptions.count - 1; row >= 0; row--) {
+    const content = columns.envelopeContent[inscriptions.envelope[row] as number] as number;
+    if (content >= 0) firstKeys[content] = inscriptions.firstKey + row;
+  }
+  return firstKeys;
 }
 
 /** Used by all batches, one block at a time. */

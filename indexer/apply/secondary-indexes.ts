@@ -15,8 +15,8 @@ interface SecondaryIndex {
 const secondaryIndexes = {
   // an inscription by its id, a delegate, the envelopes of a transaction
   inscriptions_id: { table: 'chain.inscriptions', unique: true, columns: 'txid, index' },
-  // the inscriptions of a content that a search found, and the first of them without the others
-  inscriptions_content_key: { table: 'chain.inscriptions', columns: 'content_id, key' },
+  // the inscriptions of a content that a search found; copies share an entry
+  inscriptions_content: { table: 'chain.inscriptions', columns: 'content_id' },
   // filters of /inscriptions: 20 bytes a row each, and in the order of the keys, so that a page is read from its start
   inscriptions_type: {
     table: 'chain.inscriptions',

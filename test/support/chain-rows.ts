@@ -161,7 +161,8 @@ class RowWriter {
     this.#contents.set(known, contentId);
     const folded = isText ? foldUtf8(body) : null;
     await this.#pool.query(
-      'INSERT INTO chain.contents (content_id, sha256, variant, text, body, folded) VALUES ($1, $2, $3, $4, $5, $6)',
+      `INSERT INTO chain.contents (content_id, sha256, variant, text, body, folded, first_key)
+       VALUES ($1, $2, $3, $4, $5, $6, (SELECT coalesce(max(key) + 1, 0) FROM chain.inscriptions))`,
       [contentId, hash, variant, isText ? (folded === null ? 1 : 2) : 0, body, folded],
     );
     return contentId;

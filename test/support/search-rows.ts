@@ -158,8 +158,9 @@ class SqlRows implements SearchRows {
     this.#contents.set(name, id);
     const stored = storedText(content);
     await tx.query(
-      `INSERT INTO chain.contents (content_id, sha256, variant, text, body, folded, decoded_sha256, decoded_length)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      `INSERT INTO chain.contents (content_id, sha256, variant, text, body, folded, decoded_sha256, decoded_length,
+         first_key)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, (SELECT coalesce(max(key) + 1, 0) FROM chain.inscriptions))`,
       [
         id,
         hash,

@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { indexChain } from '#indexer/follow/index-chain.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { createPostgresEngine } from '#search/postgres-engine.ts';
 import { listBytesOf } from '#search/records.ts';
 import { createSearchService } from '#search/search-service.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { GoldenChain } from '#test/support/golden-chain.ts';
 import { createSearchRows, text } from '#test/support/search-rows.ts';
 
 const copies = 30_000;
@@ -54,6 +60,36 @@ describe('the first inscription of a content', () => {
     await database.pool.query('SELECT pg_stat_force_next_flush()');
     expect((await entriesRead()) - before).toBeLessThan(copies / 100);
   });
+});
+
+describe('the first keys of contents', () => {
+  test.each(['mixed-1', 'reorg-1'])(
+    'are those of their first inscriptions, over reorganisations: %s',
+    async (name) => {
+      const golden = new GoldenChain(name);
+      const folder = await mkdtemp(join(tmpdir(), 'satscribe-first-'));
+      const indexed = await createTestDatabase();
+      try {
+        golden.writeFolder(folder);
+        for (const { tip } of golden.tips().toReversed()) {
+          const source = await openFolderSource(folder, { tip });
+          const { signal } = new AbortController();
+          await indexChain({ source, pool: indexed.pool, signal, threads: 1, bounds: { blocksMax: 7 } });
+          const { rows } = await indexed.pool.query<{ contents: number; wrong: number }>(
+            `SELECT count(*) AS contents, count(*) FILTER (WHERE c.first_key IS DISTINCT FROM
+             (SELECT min(key) FROM chain.inscriptions i WHERE i.content_id = c.content_id)) AS wrong
+           FROM chain.contents c`,
+          );
+          expect(rows[0]?.wrong).toBe(0);
+          expect(rows[0]?.contents).toBeGreaterThan(20);
+        }
+      } finally {
+        await indexed.drop();
+        await rm(folder, { recursive: true });
+      }
+    },
+    60_000,
+  );
 });
 
 describe('metadata of a page', () => {
