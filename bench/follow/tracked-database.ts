@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import {
   expandFingerprintKey,
   fingerprint,
@@ -20,7 +20,7 @@ const rowsPerStatement = 1_000_000;
  */
 export async function fillTrackedOutputs(pool: pg.Pool, source: BlockSource, outputs: number): Promise<void> {
   const { filledHeight } = transferPlan;
-  await indexChain({ source, pool, until: filledHeight, signal: new AbortController().signal });
+  await follow({ source, pool, until: filledHeight, signal: new AbortController().signal });
   const client = await pool.connect();
   try {
     await client.query('SET synchronous_commit = off; SET statement_timeout = 0');

@@ -2,7 +2,8 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { type IndexProgress, indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
+import type { IndexProgress } from '#indexer/follow/follow-options.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
@@ -30,7 +31,7 @@ async function bulkLoad(source: BlockSource, pool: pg.Pool, until: number | null
   const commits: [number, number][] = [];
   let progress: IndexProgress = { blocks: 0, blocksTotal: 0, bytes: 0, inscriptions: 0 };
   const start = performance.now();
-  await indexChain({
+  await follow({
     source,
     pool,
     signal,
@@ -67,7 +68,7 @@ async function tipBlocks(source: BlockSource, pool: pg.Pool, above: number): Pro
         return source.read(ref, abort, buffers);
       },
     };
-    await indexChain({
+    await follow({
       source: timed,
       pool,
       signal,

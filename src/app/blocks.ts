@@ -1,4 +1,5 @@
-import { type IndexSummary, indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
+import type { IndexSummary } from '#indexer/follow/follow-options.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
@@ -75,7 +76,7 @@ export async function indexBlocks(
   return lifecycle.run(
     'indexing',
     async (signal) => {
-      const summary = await indexChain({
+      const summary = await follow({
         source,
         pool,
         signal,

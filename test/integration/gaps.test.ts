@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { exportInscriptions } from '#chain/export-inscriptions.ts';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { StartCounters } from '#kernel/contracts/block-source.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
@@ -51,7 +51,7 @@ async function exported(dir: string): Promise<Record<string, unknown>[]> {
   const database = await createTestDatabase();
   cleanUps.push(() => database.drop());
   const source = await openFolderSource(dir);
-  await indexChain({ source, pool: database.pool, signal: new AbortController().signal, threads: 1 });
+  await follow({ source, pool: database.pool, signal: new AbortController().signal, threads: 1 });
   let text = '';
   await withSnapshot(database.pool, async ({ client }) => {
     for await (const lines of exportInscriptions(client, {})) text += lines;

@@ -7,7 +7,7 @@ import { outlineBlock, strippedTransaction } from '#bench/generate/outline.ts';
 import { type ExportRange, exportInscriptions } from '#chain/export-inscriptions.ts';
 import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { openChainSession, readPosition } from '#indexer/apply/chain-session.ts';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -41,7 +41,7 @@ async function testDatabase(): Promise<TestDatabase> {
 
 async function index(database: TestDatabase, dir: string, tip: GoldenTip): Promise<void> {
   const source = await openFolderSource(dir, { tip: tip.tip });
-  await indexChain({ source, pool: database.pool, signal: new AbortController().signal, threads: 1 });
+  await follow({ source, pool: database.pool, signal: new AbortController().signal, threads: 1 });
 }
 
 interface Line {
@@ -272,7 +272,7 @@ describe.each(goldenChainNames)('%s', (name) => {
 /** A run that finds nothing to apply. */
 async function ensureIndexed(database: TestDatabase, dir: string): Promise<void> {
   const source = await openFolderSource(dir);
-  const summary = await indexChain({ source, pool: database.pool, signal: new AbortController().signal });
+  const summary = await follow({ source, pool: database.pool, signal: new AbortController().signal });
   expect(summary.blocks).toBe(0);
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { completeEventHashes } from '#indexer/events/complete-event-hashes.ts';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -30,7 +30,7 @@ async function index(pool: pg.Pool, dir: string, tip?: string): Promise<void> {
   const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
   // every block keeps its text, to be compared
   const signal = new AbortController().signal;
-  await indexChain({ source, pool, signal, threads: 1, eventsKeepBlocks: 1_000_000 });
+  await follow({ source, pool, signal, threads: 1, eventsKeepBlocks: 1_000_000 });
 }
 
 const folderOf = (name: string): string => {

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { regtestGenesis } from '#bench/generate/block.ts';
 import { BlockFolder, SpentWriter } from '#bench/generate/block-folder.ts';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { ModelBlock } from '#test/chaos/chain-state.ts';
@@ -33,7 +33,7 @@ async function fresh(): Promise<pg.Pool> {
 
 async function index(pool: pg.Pool, dir: string, keep?: number): Promise<void> {
   const source = await openFolderSource(dir);
-  await indexChain({
+  await follow({
     source,
     pool,
     signal: new AbortController().signal,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '#http/app.ts';
 import type { App } from '#http/app-dependencies.ts';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres-engine.ts';
@@ -47,7 +47,7 @@ describe.each(goldenChainNames)('of the golden chain %s', (name) => {
     golden.writeFolder(folder);
     database = await createTestDatabase();
     const source = await openFolderSource(folder);
-    await indexChain({ source, pool: database.pool, signal: new AbortController().signal });
+    await follow({ source, pool: database.pool, signal: new AbortController().signal });
     await source.close();
     const { pool } = database;
     const search = createSearchService({ pool, engine: createPostgresEngine() });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '#http/app.ts';
 import type { App } from '#http/app-dependencies.ts';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { networks } from '#kernel/primitives/network.ts';
@@ -32,7 +32,7 @@ let bareApp: App;
 
 async function indexed(pool: TestDatabase['pool'], tip: string, indexAddresses: boolean): Promise<void> {
   const source = await openFolderSource(root, { tip });
-  await indexChain({ source, pool, signal: new AbortController().signal, threads: 1, indexAddresses });
+  await follow({ source, pool, signal: new AbortController().signal, threads: 1, indexAddresses });
 }
 
 function appOf({ pool }: TestDatabase): App {

@@ -9,7 +9,8 @@ import { BlockBuilder, mineHeader, regtestGenesis } from '#bench/generate/block.
 import { BlockFolder } from '#bench/generate/block-folder.ts';
 import { missingIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { undoAbove } from '#indexer/apply/undo.ts';
-import { type IndexChainOptions, type IndexSummary, indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
+import type { FollowOptions, IndexSummary } from '#indexer/follow/follow-options.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain-dump.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -48,11 +49,11 @@ function folderOf(golden: GoldenChain): string {
 async function index(
   pool: pg.Pool,
   dir: string,
-  options: Partial<IndexChainOptions> & { readonly tip?: string } = {},
+  options: Partial<FollowOptions> & { readonly tip?: string } = {},
 ): Promise<IndexSummary> {
   const { tip, ...others } = options;
   const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
-  return indexChain({ source, pool, signal: new AbortController().signal, threads: 1, ...others });
+  return follow({ source, pool, signal: new AbortController().signal, threads: 1, ...others });
 }
 
 const codeOf = async (work: Promise<unknown>): Promise<string> =>

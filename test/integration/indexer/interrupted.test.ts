@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ensureSecondaryIndexes, missingIndexes } from '#indexer/apply/secondary-indexes.ts';
-import { type IndexChainOptions, indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
+import type { FollowOptions } from '#indexer/follow/follow-options.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { dumpChain, pinFingerprintKey } from '#test/support/chain-dump.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -29,10 +30,10 @@ async function freshDatabase(): Promise<TestDatabase> {
   return made;
 }
 
-async function index(database: TestDatabase, options: Partial<IndexChainOptions> = {}): Promise<void> {
+async function index(database: TestDatabase, options: Partial<FollowOptions> = {}): Promise<void> {
   const source = await openFolderSource(dir);
   const { pool } = database;
-  await indexChain({ source, pool, signal: new AbortController().signal, threads: 1, ...options });
+  await follow({ source, pool, signal: new AbortController().signal, threads: 1, ...options });
 }
 
 describe('a run that is interrupted', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { BlockFolder } from '#bench/generate/block-folder.ts';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { pinFingerprintKey } from '#test/support/chain-dump.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -43,7 +43,7 @@ async function index(
   { tip, until, blocksMax, indexAddresses = true }: Options = {},
 ): Promise<void> {
   const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
-  await indexChain({
+  await follow({
     source,
     pool: database.pool,
     signal: new AbortController().signal,

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type UndoneBlock, undoAbove } from '#indexer/apply/undo.ts';
 import { loadWriterMemory } from '#indexer/apply/writer-memory.ts';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -38,7 +38,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 async function index(pool = database.pool, until = tip): Promise<void> {
   const source = await openFolderSource(root);
-  await indexChain({ source, pool, signal: new AbortController().signal, threads: 1, until });
+  await follow({ source, pool, signal: new AbortController().signal, threads: 1, until });
 }
 
 /** The fingerprints that a writer would load, each as often as it is there. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import {
   EventConsumer,
@@ -35,7 +35,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 async function goTo(tip: string, until?: number): Promise<void> {
   const source = await openFolderSource(root, { tip });
   const signal = new AbortController().signal;
-  await indexChain({
+  await follow({
     source,
     pool: http.database.pool,
     signal,
@@ -183,7 +183,7 @@ describe('hashes', () => {
     for (const tip of [best, short, long]) {
       const other = await createHttpApp([]);
       const source = await openFolderSource(root, { tip });
-      await indexChain({
+      await follow({
         source,
         pool: other.database.pool,
         signal: new AbortController().signal,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import {
   EventConsumer,
@@ -40,7 +40,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 async function goTo(tip: string, until?: number): Promise<void> {
   const source = await openFolderSource(root, { tip });
   const signal = new AbortController().signal;
-  await indexChain({
+  await follow({
     source,
     pool: http.database.pool,
     signal,
