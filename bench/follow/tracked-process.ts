@@ -99,10 +99,10 @@ async function transfers(url: string, folder: string): Promise<TrackedOutcome['b
 
 /** From nothing to the commit of a block: what `restartSeconds` ends with. */
 async function restart(url: string, folder: string): Promise<void> {
-  const { indexChain } = await import('#indexer/follow/index-chain.ts');
+  const { follow } = await import('#indexer/follow/follow.ts');
   const pool = createPool(url, { applicationName: 'satscribe bench' });
   const source = await openFolderSource(folder);
-  await indexChain({ source, pool, signal, until: transferPlan.filledHeight + 1 });
+  await follow({ source, pool, signal, until: transferPlan.filledHeight + 1 });
   await pool.end();
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
-import { indexChain } from '#indexer/follow/index-chain.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { createPostgresEngine } from '#search/postgres-engine.ts';
 import { listBytesOf } from '#search/records.ts';
@@ -74,7 +74,7 @@ describe('the first keys of contents', () => {
         for (const { tip } of golden.tips().toReversed()) {
           const source = await openFolderSource(folder, { tip });
           const { signal } = new AbortController();
-          await indexChain({ source, pool: indexed.pool, signal, threads: 1, bounds: { blocksMax: 7 } });
+          await follow({ source, pool: indexed.pool, signal, threads: 1, bounds: { blocksMax: 7 } });
           const { rows } = await indexed.pool.query<{ contents: number; wrong: number }>(
             `SELECT count(*) AS contents, count(*) FILTER (WHERE c.first_key IS DISTINCT FROM
              (SELECT min(key) FROM chain.inscriptions i WHERE i.content_id = c.content_id)) AS wrong
