@@ -16,11 +16,8 @@ import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
 import { differences } from '#test/support/ord-golden.ts';
 
-/**
- * The chains that are fed to a real node, and how many of its outputs that hold nothing are asked for: every one of
- * GOLDEN_OUTPUT_STEP where that is set. All of all chains take minutes and were compared when this was written.
- */
-const step = Number(process.env['GOLDEN_OUTPUT_STEP'] ?? 10);
+/** The chains that are fed to a real node, and how many of their outputs that hold nothing are asked for. All take minutes. */
+const step = Number(process.env['GOLDEN_STEP'] ?? 10);
 const chains = (process.env['GOLDEN_NODE_CHAINS'] ?? 'reorg-1,transfers-1').split(',');
 
 const questions = ['output', 'decode', 'block', 'r-blockinfo', 'inscription'];

@@ -16,8 +16,12 @@ import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
 import { differences, indexQuestions } from '#test/support/ord-golden.ts';
 
-/** There are thousands of them in each chain: every tenth is asked for, all where GOLDEN_OUTPUT_STEP is 1. */
-const outputStep = Number(process.env['GOLDEN_OUTPUT_STEP'] ?? 10);
+/**
+ * Outputs that hold nothing are thousands in each chain, and most blocks of deep-1 are alike: every tenth is asked for, all of
+ * them where GOLDEN_STEP is 1 (as they were when this was written).
+ */
+const sampleStep = Number(process.env['GOLDEN_STEP'] ?? 10);
+const ofBlocks = new Set(['block', 'r-blockinfo', 'inscriptions-block']);
 
 describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its folder', (name) => {
   const golden = new GoldenChain(name);
@@ -62,14 +66,15 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
     test.each(indexQuestions.filter((question) => golden.hasAnswers(tip, question)))(
       '%s',
       async (question) => {
-        const { asked, different } = await differences(app, golden, tip, question);
+        const step = name === 'deep-1' && ofBlocks.has(question) ? sampleStep : 1;
+        const { asked, different } = await differences(app, golden, tip, question, step);
         expect(different).toEqual([]);
-        expect(asked).toBe(golden.answerLines(tip, question).length);
+        expect(asked).toBe(Math.ceil(golden.answerLines(tip, question).length / step));
       },
     );
 
     test('outputs that hold nothing, with an index of addresses and no node', async () => {
-      const { asked, different } = await differences(app, golden, tip, 'output-empty', outputStep);
+      const { asked, different } = await differences(app, golden, tip, 'output-empty', sampleStep);
       expect(different).toEqual([]);
       expect(asked).toBeGreaterThan(0);
     });
