@@ -37,15 +37,21 @@ export async function serve(context: CommandContext, tip: string | undefined): P
     import('#src/app/serving.ts'),
   ]);
   await checkPort(host, port);
-  const { address } =
-    blocksDir !== undefined
-      ? await serveFolder(context, blocksDir, tip)
-      : role === 'api'
-        ? await serveApi(context)
-        : await serveNode(context);
-  await checkAnswers(address, role === 'indexer' ? ['/health/live'] : ['/health/live', '/', searchOfAll]);
-  await context.print(`ready ${address}\n`);
-  await context.lifecycle.untilStopping();
+  const start = (): Promise<{ address: string }> => {
+    if (blocksDir !== undefined) return serveFolder(context, blocksDir, tip);
+    return role === 'api' ? serveApi(context) : serveNode(context);
+  };
+  const { lifecycle } = context;
+  try {
+    const { address } = await start();
+    await checkAnswers(address, role === 'indexer' ? ['/health/live'] : ['/health/live', '/', searchOfAll]);
+    await context.print(`ready ${address}\n`);
+  } catch (error) {
+    // a folder was to be indexed first; who waits for others, or follows them, has been at work since it began
+    if (lifecycle.signal.aborted && blocksDir === undefined) return;
+    throw error;
+  }
+  await lifecycle.untilStopping();
 }
 
 const searchOfAll = '/search?text=ready&itemsperpage=1';

@@ -186,6 +186,32 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(await ready(at)).toMatchObject({ status: 200 });
   });
 
+  it('ends with 0 at any time: while it waits for a node, and during a first sync', async () => {
+    const syncing = serve();
+    await until(
+      () => Promise.resolve(syncing.stderr()),
+      (text) => text.includes('"msg":"indexing"'),
+    );
+    syncing.child.kill('SIGTERM');
+    expect(await syncing.ended).toMatchObject({ exitCode: 0, signal: null });
+    const waiting = startCli([
+      'serve',
+      '--node',
+      'http://127.0.0.1:1',
+      '--data',
+      `${dataDir}-2`,
+      '--port',
+      '0',
+    ]);
+    processes.push(waiting);
+    await until(
+      () => Promise.resolve(waiting.stderr()),
+      (text) => text.includes('waiting for the node'),
+    );
+    waiting.child.kill('SIGTERM');
+    expect(await waiting.ended).toMatchObject({ exitCode: 0, signal: null, stdout: '' });
+  });
+
   it('serves what is indexed when the node refuses it, and says so', async () => {
     const first = serve();
     await addressOf(first);
