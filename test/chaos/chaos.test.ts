@@ -18,6 +18,7 @@ describe.skipIf(bitcoind === null)('an index that is killed at every phase of a 
       minutes: 0.2,
       folder,
       bitcoind: bitcoind!,
+      ord: null,
       say: (line: string) => said.push(line),
     };
     // the folder stays where this fails: logs, the node and the database are in it

@@ -10,6 +10,7 @@ import { ChaosDatabase } from './chaos-database.ts';
 import { ChaosNode } from './chaos-node.ts';
 import { EventReader } from './event-reader.ts';
 import { type Fault, faultNames, faults, nodeFaults, type Parts } from './faults.ts';
+import { compareWithOrd } from './ord-comparison.ts';
 import { RandomBlocks } from './random-blocks.ts';
 import { type Armed, Supervisor } from './supervisor.ts';
 import { type Side, verdictOf } from './verdict.ts';
@@ -21,6 +22,8 @@ export interface ChaosOptions {
   /** Everything lies there: logs, the node's data, the database's. */
   readonly folder: string;
   readonly bitcoind: string;
+  /** An ord that is asked the same at the end; null: none is. */
+  readonly ord: string | null;
   readonly say: (line: string) => void;
 }
 
@@ -135,6 +138,7 @@ class ChaosRun {
     try {
       await this.caughtUp(cleanName);
       const found = await verdictOf(sides[0], sides[1], reader, this.random, () => node.mempool());
+      found.push(...(await this.compareWithOrd(sides[0])));
       const differences = [...found, ...this.unwantedEnds(indexer), ...this.unwantedEnds(clean)];
       for (const line of differences.slice(0, 40)) this.say(line);
       writeFileSync(join(this.options.folder, 'differences.txt'), differences.join('\n'));
@@ -150,6 +154,14 @@ class ChaosRun {
     await this.indexer?.stop();
     await this.node?.stop();
     await this.database?.stop();
+  }
+
+  private async compareWithOrd({ origin, pool }: Side): Promise<readonly string[]> {
+    const { ord, folder } = this.options;
+    if (ord === null) return [];
+    const { asked, differences } = await compareWithOrd(ord, this.parts().node.node, origin, pool, folder);
+    this.say(`ord was asked ${asked} questions, and answered ${differences.length} of them otherwise`);
+    return differences;
   }
 
   private async commonSettings(): Promise<Record<string, string>> {

@@ -5,19 +5,21 @@ import { parseArgs } from 'node:util';
 import { bitcoindForTests } from '#test/support/bitcoind.ts';
 import { runChaos } from './chaos.ts';
 
-const usage = `npm run chaos -- [--minutes N] [--seed S]
+const usage = `npm run chaos -- [--minutes N] [--seed S] [--ord PATH]
 
 A random chain on a real bitcoind, random reorganisations, the indexer killed, the database and the node cut off; at the
 end all derived state is compared with that of a clean index (docs/chaos.md).
 
   --minutes N  faults go on for so long, and until each failpoint was hit (default 5)
   --seed S     of the chain and of the faults (default: a new one, which is printed)
+  --ord PATH   ask this ord about the final chain as well: every inscription, output and block
   --keep       keep the folder of a run that found nothing, too`;
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '5' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    ord: { type: 'string' },
     keep: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -37,8 +39,8 @@ if (values.help || !Number.isFinite(minutes) || minutes < 0) {
   const again = `again: npm run chaos -- --minutes ${minutes} --seed ${values.seed}   folder: ${folder}`;
   console.log(`chaos: seed ${values.seed}, ${minutes} minutes, folder ${folder}`);
   try {
-    const { seed } = values;
-    const result = await runChaos({ seed, minutes, folder, bitcoind, say: (line) => console.log(line) });
+    const { seed, ord = null } = values;
+    const result = await runChaos({ seed, minutes, folder, bitcoind, ord, say: (line) => console.log(line) });
     const isClean = / 0 differences/u.test(result.verdict);
     if (isClean && !values.keep) rmSync(folder, { recursive: true, force: true });
     if (!isClean) console.log(again);
