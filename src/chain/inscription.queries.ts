@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { ClientBase } from 'pg';
 import { type InscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
+import { noRelatives, type Relatives, relativesOf } from './inscription-relatives.queries.ts';
 import { currentLocations, type Location, shownCharms, storedCharms } from './location.queries.ts';
 import { utf8OrNull } from './utf8.ts';
 
@@ -87,9 +88,6 @@ interface MainRow {
   island_height: number;
   tip_island_height: number;
 }
-
-/** How many relatives are listed, as ord's `/inscription` lists them. */
-const relativesShown = 4;
 
 /** The key of an inscription; null where it is not indexed. */
 export async function inscriptionKey(
@@ -254,79 +252,6 @@ async function delegateTypes(
       return [row.txid.toString('hex') + bytes.toString('hex'), utf8OrNull(row.content_type)];
     }),
   );
-}
-
-interface RelativeRow {
-  of: number;
-  relation: string;
-  txid: Buffer;
-  index: number;
-  island_height: number;
-  ordered: boolean;
-}
-
-interface Relatives {
-  readonly parents: readonly InscriptionId[];
-  readonly children: readonly InscriptionId[];
-  readonly childCount: number;
-  readonly previous: InscriptionId | null;
-  readonly next: InscriptionId | null;
-}
-
-const noRelatives: Relatives = { parents: [], children: [], childCount: 0, previous: null, next: null };
-
-async function relativesOf(client: ClientBase, mains: readonly MainRow[]): Promise<Map<number, Relatives>> {
-  const keys = mains.map(({ key }) => key);
-  const { rows } = await client.query<RelativeRow>(
-    `SELECT asked.key AS of, listed.relation, i.txid, i.index,
-       b.island_height, b.has_spent AND b.sequence IS NOT NULL AS ordered
-     FROM unnest($1::integer[]) AS asked(key)
-     CROSS JOIN LATERAL (
-       (SELECT 'parent' AS relation, parent_key AS key, position::integer AS place
-        FROM chain.parents WHERE child_key = asked.key ORDER BY position LIMIT $2)
-       UNION ALL
-       (SELECT 'child', child_key, child_key FROM chain.parents
-        WHERE parent_key = asked.key ORDER BY child_key LIMIT $2)
-       UNION ALL
-       VALUES ('previous', asked.key - 1, 0), ('next', asked.key + 1, 0)
-     ) AS listed
-     JOIN chain.inscriptions i ON i.key = listed.key
-     JOIN chain.blocks b ON b.height = i.height
-     ORDER BY asked.key, listed.relation, listed.place`,
-    [keys, relativesShown],
-  );
-  const { rows: counts } = await client.query<{ key: number; children: number }>(
-    `SELECT parent_key AS key, count(*) AS children FROM chain.parents
-     WHERE parent_key = ANY($1) GROUP BY parent_key`,
-    [keys],
-  );
-  const childCounts = new Map(counts.map(({ key, children }) => [key, children]));
-  const byKey = Map.groupBy(rows, (row) => row.of);
-  return new Map(
-    mains.map((main) => [
-      main.key,
-      relativesIn(byKey.get(main.key) ?? [], main, childCounts.get(main.key) ?? 0),
-    ]),
-  );
-}
-
-function relativesIn(rows: readonly RelativeRow[], main: MainRow, childCount: number): Relatives {
-  const of = (relation: string): InscriptionId[] =>
-    rows.filter((row) => row.relation === relation).map(({ txid, index }) => ({ txid, index }));
-  // neighbours of the same run of blocks, where the order is that of ord
-  const isOrdered = main.has_spent && main.sequenced;
-  const neighbour = (relation: string): InscriptionId | null => {
-    const row = rows.find((candidate) => candidate.relation === relation);
-    const isNext = isOrdered && row?.ordered === true && row.island_height === main.island_height;
-    return isNext ? { txid: row.txid, index: row.index } : null;
-  };
-  return {
-    parents: of('parent'),
-    children: of('child'),
-    childCount,
-    previous: neighbour('previous'),
-    next: neighbour('next'),
-  };
 }
 
 /** The raw metadata of an inscription (`bytes` null: it has none); null where it is not indexed. */
