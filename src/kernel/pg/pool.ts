@@ -30,7 +30,11 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
     keepAlive: true,
     ...(options.statementTimeoutMs === undefined
       ? {}
-      : { statement_timeout: options.statementTimeoutMs, onConnect: checkConnections }),
+      : {
+          statement_timeout: options.statementTimeoutMs,
+          // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
+          onConnect: checkConnections,
+        }),
   });
   // Without a listener an error on an idle connection would end the process.
   pool.on('error', (error) => options.onError?.(error));
