@@ -35,11 +35,15 @@ export class IndexerProcess {
     const failpoint = armed === null ? {} : { FAILPOINT: `${armed.name}:${armed.passes}` };
     writeSync(log, `--- start ${new Date().toISOString()} ${JSON.stringify(failpoint)}\n`);
     const before = fstatSync(log).size;
-    this.child = spawn(process.execPath, ['src/main.ts', 'serve', '--data', join(folder, `${name}-data`)], {
-      cwd: root,
-      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env, ...failpoint },
-      stdio: ['ignore', log, log],
-    });
+    this.child = spawn(
+      process.execPath,
+      ['--trace-deprecation', 'src/main.ts', 'serve', '--data', join(folder, `${name}-data`)],
+      {
+        cwd: root,
+        env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env, ...failpoint },
+        stdio: ['ignore', log, log],
+      },
+    );
     this.ended = new Promise((resolve) => {
       const end = (exitCode: number | null, signal: NodeJS.Signals | null): void => {
         closeSync(log);
