@@ -134,7 +134,11 @@ async function readList({ client, tip }: Snapshot, { filter, paging, page }: Lis
   if (page > 0) {
     const total = await nextKeyOf(client, tip);
     const before = page * limit;
-    if (before >= total) return { inscriptions: [], endKey: null, page, nextCursor: null };
+    if (before >= total) {
+      // ord's page past the end has its first inscription again
+      const first = await listInscriptions(client, { filter: {}, order: 'asc', limit: 1, after: null });
+      return { ...first, endKey: null, page, nextCursor: null };
+    }
     after = order === 'asc' ? before - 1 : total - before;
   }
   const listed = await listInscriptions(client, { filter: filter ?? {}, order, limit, after });

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { blockAt } from '#chain/block.queries.ts';
 import { inscriptionDetail } from '#chain/inscription.queries.ts';
+import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { RecordPage, SearchRecord } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -50,7 +51,9 @@ async function typedTarget(deps: AppDependencies, typed: string, query: ResultsQ
   if (trimmed === '') return '/';
   // a number alone is more often a text; with # it is meant
   if (/^#-?\d{1,10}$/u.test(trimmed)) return `/inscription/${trimmed.slice(1)}`;
-  if (/^[0-9a-f]{64}(?:i\d+)?$/iu.test(trimmed)) return findTarget(deps.pool, trimmed);
+  if (/^[0-9a-f]{64}(?:i\d+)?$/iu.test(trimmed) || parseAddress(trimmed, deps.network).kind === 'script') {
+    return findTarget(deps, trimmed, true);
+  }
   const parameters = new URLSearchParams({ text: typed.toWellFormed() });
   if (query.in === 'metadata') parameters.set('in', 'metadata');
   if (query.all === '1') parameters.set('all', '1');

@@ -30,7 +30,7 @@ interface TextQuestion {
 }
 
 /** The searches of the interface (4.6), the bulk look-up of hashes, and the redirects of ord's `/search`. */
-export function searchRoutes(app: App, { pool, search }: AppDependencies): void {
+export function searchRoutes(app: App, { pool, search, network }: AppDependencies): void {
   const tags = ['search'];
 
   app.route({
@@ -47,7 +47,7 @@ export function searchRoutes(app: App, { pool, search }: AppDependencies): void 
       const { text, hash, query, phrase, page, itemsPerPage } = request.query;
       const pending = isSet(request.query.pending);
       oneOf({ text, hash, query });
-      if (query !== undefined) return reply.redirect(await findTarget(pool, query), 303);
+      if (query !== undefined) return reply.redirect(await findTarget({ pool, network }, query), 303);
       if (await answeredUnchanged(pool, request, reply, pending)) return reply;
       if (text !== undefined) {
         const question = { corpus: 'content', text, phrase, pending, page, itemsPerPage } as const;
@@ -75,7 +75,8 @@ export function searchRoutes(app: App, { pool, search }: AppDependencies): void 
       tags,
       params: searchPath,
     },
-    handler: async (request, reply) => reply.redirect(await findTarget(pool, request.params.query), 303),
+    handler: async (request, reply) =>
+      reply.redirect(await findTarget({ pool, network }, request.params.query), 303),
   });
 
   app.route({
