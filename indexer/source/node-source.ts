@@ -26,7 +26,7 @@ export function openNodeSource(node: BitcoinNode, options: NodeSourceOptions = {
     // whoever asked for a block that is not there has to look at the chain again
     except: ['block_unavailable'],
   });
-  const news = new NodeNews(node.messages);
+  const news = new NodeNews(node.blockMessages);
   const headers = (from: number, count: number, signal?: AbortSignal): Promise<HeaderRef[]> =>
     retry.run(() => headersOfOneMoment(node, from, count, signal), signal);
   return {

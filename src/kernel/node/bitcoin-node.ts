@@ -1,4 +1,4 @@
-import type { NodeFacts, NodeMessages, NodeRpc } from '#kernel/contracts/node.ts';
+import type { NodeFacts, NodeMessages, NodeRpc, ZmqTopic } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { BlockReads } from './block-reads.ts';
 import { BulkReads, type ReadOptions } from './bulk-reads.ts';
@@ -17,6 +17,8 @@ export interface BitcoinNode {
   /** As they were at the start. */
   readonly facts: NodeFacts;
   readonly messages: NodeMessages;
+  /** Of blocks alone, for whoever must hear of each at once. They may come before or after the same ones of `messages`. */
+  readonly blockMessages: NodeMessages;
   /**
    * The raw block of a hash (internal order), in a buffer that is the caller's. Throws `block_unavailable` where the node
    * does not have it, `node_pruned` where it no longer has it, `block_truncated`, `block_oversized` and `block_corrupt`
@@ -58,6 +60,7 @@ export async function connectNode(
   try {
     const found = await discoverFacts({ ...settings, restUrl: rest }, rpc, bulk, options.signal);
     const messages = listenToNode(found.zmq);
+    const blockMessages = listenToNode(blockTopic(found.zmq));
     const silent = await messages.connected(zmqConnectTimeoutMs);
     const facts = {
       ...found,
@@ -69,12 +72,13 @@ export async function connectNode(
       rpc,
       facts,
       messages,
+      blockMessages,
       block: (hash, readOptions) => reads.block(hash, readOptions),
       spentOutputs: (hash, readOptions) => reads.spentOutputs(hash, readOptions),
       headers: (fromHeight, count, signal) => reads.headers(fromHeight, count, signal),
       close: async () => {
         rpc.close();
-        await Promise.all([messages.close(), bulk.close()]);
+        await Promise.all([messages.close(), blockMessages.close(), bulk.close()]);
       },
     };
   } catch (error) {
@@ -86,6 +90,16 @@ export async function connectNode(
 
 const zmqAdvice = (endpoint: string): string =>
   `ZMQ at ${endpoint} does not answer from here: set BITCOIN_ZMQ to an address that does, or let zmqpub… in bitcoin.conf listen on one. Meanwhile the node is asked for news every few seconds.`;
+
+/**
+ * The one topic that tells of blocks. Over a connection of its own: a node publishes every transaction of a block before
+ * the block, and drops for each connection what is over its mark (zmqpub…hwm, 1,000), so the block itself would be lost.
+ */
+function blockTopic(zmq: ReadonlyMap<ZmqTopic, string>): ReadonlyMap<ZmqTopic, string> {
+  const topics: ZmqTopic[] = ['sequence', 'hashblock'];
+  const topic = topics.find((each) => zmq.has(each));
+  return new Map(topic === undefined ? [] : [[topic, zmq.get(topic) as string]]);
+}
 
 /** An address for messages and connections, and the user and password that stood in it. */
 function withoutCredentials(address: string): { url: string; fromUrl: UserAndPassword | null } {
