@@ -44,7 +44,8 @@ export async function serve(context: CommandContext, tip: string | undefined): P
   const { lifecycle } = context;
   try {
     const { address } = await start();
-    await checkAnswers(address, role === 'indexer' ? ['/health/live'] : ['/health/live', '/', searchOfAll]);
+    const paths = role === 'indexer' ? ['/health/live'] : ['/health/live', '/', searchOfAll];
+    await checkAnswers(address, paths, lifecycle);
     await context.print(`ready ${address}\n`);
   } catch (error) {
     // a folder was to be indexed first; who waits for others, or follows them, has been at work since it began
@@ -56,10 +57,26 @@ export async function serve(context: CommandContext, tip: string | undefined): P
 
 const searchOfAll = '/search?text=ready&itemsperpage=1';
 
-/** One request of each kind, over the network as clients make them: `ready` must be true. */
-async function checkAnswers(address: string, paths: readonly string[]): Promise<void> {
+/** A database that went away just now is back by then, or somebody looks for the reason. */
+const answersWithinMs = 60_000;
+const askAgainMs = 250;
+
+/**
+ * One request of each kind, over the network as clients make them: `ready` must be true. Where Postgres is lost just then
+ * the service waits for it, as it does later.
+ */
+async function checkAnswers(
+  address: string,
+  paths: readonly string[],
+  lifecycle: CommandContext['lifecycle'],
+): Promise<void> {
+  const until = performance.now() + answersWithinMs;
   for (const path of paths) {
-    const { status } = await fetch(new URL(path, address));
-    if (status !== 200) throw new Error(`${path} answers with status ${status}`);
+    for (;;) {
+      const { status } = await fetch(new URL(path, address));
+      if (status === 200) break;
+      if (status < 500 || performance.now() > until) throw new Error(`${path} answers with status ${status}`);
+      await lifecycle.pause(askAgainMs);
+    }
   }
 }
