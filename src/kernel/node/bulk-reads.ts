@@ -106,7 +106,12 @@ export class BulkReads {
   }
 
   private resultOf(method: string, { status, bytes }: Body): unknown {
-    const call = { url: this.rpcUrl, name: method, redact: (text: string) => this.credentials.redact(text) };
+    const call = {
+      url: this.rpcUrl,
+      name: method,
+      redact: (text: string) => this.credentials.redact(text),
+      refusal: () => this.credentials.refusal(),
+    };
     const answer = parsedJson(bytes);
     if (typeof answer !== 'object' || answer === null) throw failureOfAnswer(status, '', call);
     const { result, error } = answer as { result?: unknown; error?: unknown };

@@ -5,7 +5,7 @@ import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { boundedPost, type RequestLibrary } from './bounded-post.ts';
 import type { Credentials, UserAndPassword } from './credentials.ts';
-import { failureOfCall, isUnauthorized } from './node-failure.ts';
+import { type Call, failureOfCall, isUnauthorized } from './node-failure.ts';
 
 /** bitcoind works on four calls at once (rpcthreads) and queues 64 (rpcworkqueue): never fill that queue alone. */
 const connectionsMax = 8;
@@ -48,6 +48,13 @@ export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
     return client.command<unknown>(...command);
   };
 
+  const callOf = (name: string): Call => ({
+    url,
+    name,
+    redact: (text) => credentials.redact(text),
+    refusal: () => credentials.refusal(),
+  });
+
   const authorised = async (
     name: string,
     command: readonly unknown[],
@@ -60,14 +67,14 @@ export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
     } catch (error) {
       options.signal?.throwIfAborted();
       if (!isUnauthorized(error) || !(await credentials.renew(shown))) {
-        throw failureOfCall(error, { url, name, redact: (text) => credentials.redact(text) });
+        throw failureOfCall(error, callOf(name));
       }
     }
     try {
       return await send(await credentials.current(), command, options);
     } catch (error) {
       options.signal?.throwIfAborted();
-      throw failureOfCall(error, { url, name, redact: (text) => credentials.redact(text) });
+      throw failureOfCall(error, callOf(name));
     }
   };
 
@@ -78,11 +85,7 @@ export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
     batch: async <Result>(calls: readonly RpcBatchCall[], options: CallOptions = {}) => {
       const name = calls[0]?.method ?? 'nothing';
       const results = await authorised(name, [calls], options);
-      return checkedBatch(results, calls, {
-        url,
-        name,
-        redact: (text) => credentials.redact(text),
-      }) as Result[];
+      return checkedBatch(results, calls, callOf(name)) as Result[];
     },
     close: () => agent.destroy(),
   };
@@ -91,11 +94,7 @@ export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
 /** The package writes every call and answer to a logger of its own, in detail. */
 const silent = { debug: () => undefined };
 
-function checkedBatch(
-  results: unknown,
-  calls: readonly RpcBatchCall[],
-  call: { url: string; name: string; redact: (text: string) => string },
-): unknown[] {
+function checkedBatch(results: unknown, calls: readonly RpcBatchCall[], call: Call): unknown[] {
   if (!Array.isArray(results) || results.length !== calls.length) {
     throw new AppError(
       'node_answer_invalid',

@@ -38,6 +38,14 @@ export class Credentials {
     return this.known !== null && this.known.password !== refused?.password;
   }
 
+  /** Why a node that answered 401 did not let us in, as far as it can be told from here. */
+  refusal(): string {
+    if (this.known !== null) return 'the user, password or cookie is wrong';
+    return this.auth.kind === 'cookie'
+      ? `there is no cookie file ${this.auth.file}`
+      : 'neither a cookie file nor a user and password are set';
+  }
+
   /** A text without what is secret. */
   redact(text: string): string {
     const password = this.known?.password ?? '';

@@ -13,6 +13,8 @@ export interface Call {
   readonly url: string;
   readonly name: string;
   readonly redact: (text: string) => string;
+  /** Why it was not let in. */
+  readonly refusal: () => string;
 }
 
 /** Whether the node did not take user and password. */
@@ -59,8 +61,7 @@ export function failureOfAnswer(code: number, reason: string, call: Call): AppEr
   const details = { method: call.name, status: code };
   const where = `The node at ${call.url}`;
   if (code === 401 || code === 403) {
-    const why =
-      code === 401 ? 'the user, password or cookie is wrong' : 'calls from this address are not allowed';
+    const why = code === 401 ? call.refusal() : 'calls from this address are not allowed';
     return new AppError('node_refused', `${where} does not let us in: ${why}.`, details);
   }
   if (code === 503) return new AppError('node_unreachable', `${where} has too much to do (503).`, details);

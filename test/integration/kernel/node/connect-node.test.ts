@@ -149,15 +149,19 @@ describe.skipIf(!hasBitcoind)('a node with all that it can have', () => {
   test('refuses a wrong cookie, no cookie and a wrong password, and no error shows them', async () => {
     const file = join(bitcoind.dataDir, 'wrong.cookie');
     await writeFile(file, `__cookie__:${'5'.repeat(64)}`);
+    const nowhere = join(bitcoind.dataDir, 'nowhere');
     const wrong = [
-      { kind: 'cookie', file },
-      { kind: 'cookie', file: join(bitcoind.dataDir, 'nowhere') },
-      { kind: 'password', ...password },
-      { kind: 'none' },
+      [{ kind: 'cookie', file }, 'the user, password or cookie is wrong'],
+      [{ kind: 'cookie', file: nowhere }, `there is no cookie file ${nowhere}`],
+      [{ kind: 'password', ...password }, 'the user, password or cookie is wrong'],
+      [{ kind: 'none' }, 'neither a cookie file nor a user and password are set'],
     ] as const;
-    for (const auth of wrong) {
+    for (const [auth, why] of wrong) {
       const error = await failureOf(connectNode({ ...bitcoind.settings, auth }));
-      expect(error).toMatchObject({ code: 'node_refused' });
+      expect(error).toMatchObject({
+        code: 'node_refused',
+        message: `The node at ${bitcoind.rpcUrl} does not let us in: ${why}.`,
+      });
       expect(everythingOf(error)).not.toContain('5'.repeat(64));
       expect(everythingOf(error)).not.toContain(password.password);
       expect(everythingOf(error)).not.toContain('Basic ');
