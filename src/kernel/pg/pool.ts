@@ -36,8 +36,11 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
           onConnect: checkConnections,
         }),
   });
-  // Without a listener an error on an idle connection would end the process.
-  pool.on('error', (error) => options.onError?.(error));
+  // Without a listener an error on an idle connection would end the process. A server of our own that stops may be quicker than the
+  // goodbye of a pool that ended just before: nothing is lost then.
+  pool.on('error', (error) => {
+    if (!pool.ending) options.onError?.(error);
+  });
   // The pool listens to idle connections only: one that is lost in use fails its query, and would end the process too.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;

@@ -1,7 +1,8 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { checkServer } from '#kernel/pg/check-server.ts';
-import { connectClient } from '#kernel/pg/pool.ts';
+import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
@@ -32,6 +33,17 @@ describe('columns as values', () => {
 
   it('gives bytea as a Buffer', async () => {
     expect(await select(String.raw`'\x00ff'::bytea`)).toEqual(Buffer.from([0, 255]));
+  });
+});
+
+describe('createPool', () => {
+  it('tells of idle connections that are lost, until it ends', async () => {
+    const told: string[] = [];
+    const pool = createPool(database.url, { onError: ({ message }) => told.push(message) });
+    pool.emit('error', new Error('the server is gone'), new pg.Client());
+    await pool.end();
+    pool.emit('error', new Error('the server ended too'), new pg.Client());
+    expect(told).toEqual(['the server is gone']);
   });
 });
 
