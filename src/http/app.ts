@@ -50,7 +50,7 @@ export function buildApp(deps: AppDependencies): App {
     // refused where a schema says so, ignored elsewhere; by default Fastify would cut it off without a word. A parameter that is
     // given twice is a list, which none of ours is
     ajv: { customOptions: { removeAdditional: false, coerceTypes: true, allErrors: false } },
-    schemaErrorFormatter: (errors) => new Error(validationMessage(errors)),
+    schemaErrorFormatter: (errors, part) => new Error(validationMessage(errors, part)),
   });
   // schemas say what routes answer, and tsc checks that they do; nothing is left to strip or convert
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
@@ -76,7 +76,7 @@ export function buildApp(deps: AppDependencies): App {
   // what the validator would take for a number, Infinity and 0x10 among it, is none to our users
   app.addHook('preValidation', async (request) => {
     const query = request.query as Readonly<Record<string, unknown>>;
-    for (const name of ['page', 'itemsPerPage', 'from']) {
+    for (const name of ['page', 'itemsPerPage', 'from', 'limit']) {
       // ids of events have a dot
       if (name === 'from' && request.routeOptions.url === '/events') continue;
       const value = query[name];

@@ -67,6 +67,9 @@ function failureOf(error: unknown): Failure {
   if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || code === 'FST_ERR_CTP_EMPTY_JSON_BODY') {
     return { status: 400, message: 'the body is not JSON' };
   }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return { status: statusCode, message: 'the body must be sent with content-type: application/json' };
+  }
   return { status: statusCode, message: error.message };
 }
 

@@ -11,8 +11,8 @@ interface SchemaError {
   readonly message?: string;
 }
 
-/** The first thing that is wrong with parameters, without the words of the validator. */
-export function validationMessage(errors: readonly FastifySchemaValidationError[]): string {
+/** The first thing that is wrong with parameters, without the words of the validator. `part` is `params` for those of the path. */
+export function validationMessage(errors: readonly FastifySchemaValidationError[], part: string): string {
   const [error] = errors;
   if (error === undefined) return 'the request is not valid';
   // values of a choice are errors of each of them first
@@ -20,8 +20,8 @@ export function validationMessage(errors: readonly FastifySchemaValidationError[
     .filter(({ keyword }) => keyword === 'const')
     .map(({ params }) => params['allowedValue']);
   if (error.keyword === 'const') return `${fieldOf(error)} must be one of ${choices.map(String).join(', ')}`;
-  // all parameters of strings are strings in a URL: one that is not was given more than once
-  if (error.keyword === 'type' && isScalar(error.params['type']))
+  // all parameters of a query are strings in a URL: one that is not was given more than once
+  if (part === 'querystring' && error.keyword === 'type' && isScalar(error.params['type']))
     return `${fieldOf(error)} is given more than once`;
   return `${fieldOf(error)} ${wordsOf(error)}`;
 }

@@ -145,6 +145,20 @@ describe('what cannot be searched is refused with HTTP 200 and an error', () => 
     expect(answer.json()).toEqual({ status: 'error', error });
   });
 
+  test('says how a body must be sent', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await http.app.inject({
+      method: 'POST',
+      url: '/search/hashes',
+      headers,
+      payload: '{"hashes":[]}',
+    });
+    expect(answer.json()).toEqual({
+      status: 'error',
+      error: 'the body must be sent with content-type: application/json',
+    });
+  });
+
   test.each([
     ['no body', undefined, 'application/json'],
     ['broken JSON', '{"hashes":[', 'application/json'],

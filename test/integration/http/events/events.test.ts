@@ -118,7 +118,10 @@ describe('the stream of events', () => {
     ['/events?after=9999999999999999', 'after is not the id of an event'],
     ['/events?from=1&after=1', 'only one of from and after'],
     ['/events?limit=0', 'limit must be >= 1'],
+    ['/events?limit=x', 'limit is not a whole number'],
+    ['/events?limit=1&limit=2', 'limit is given more than once'],
     ['/events/hashes?from=1.5', 'from is not a whole number'],
+    ['/events/text/x', 'height must be a whole number'],
     ['/events/hashes?limit=2001', 'limit must be <= 2000'],
   ])('refuses %s', async (path, error) => {
     const answer = await fetch(`${address}${path}`);
