@@ -3,9 +3,10 @@ import type pg from 'pg';
 import { operatingFailure } from '#indexer/follow/failure.ts';
 import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { errorCodes } from '#kernel/errors/error-codes.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { Logger } from '#kernel/logger.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { Repeats } from '#kernel/repeats.ts';
 import { MessageQueue } from './message-queue.ts';
 import { type MempoolRpc, NodeMempool } from './node-mempool.ts';
 import { writeProblem } from './pending.store.ts';
@@ -42,6 +43,8 @@ const snapshotEveryMs = 10 * 60_000;
 /** Waits after failures: doubled from the first to the last, with a random part so that many do not come at once. */
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
+/** What asking again cannot help. A call that the node refuses today may be answered tomorrow, and only the mempool waits for it. */
+const finalCodes: readonly ErrorCode[] = ['node_refused', 'network_mismatch', 'postgres_refused'];
 
 /**
  * Keeps the tables of pending transactions equal to a node's mempool until the signal is aborted. Failures of the node or of
@@ -51,6 +54,7 @@ const retryMaxMs = 30_000;
 export async function followMempool(options: FollowMempoolOptions): Promise<void> {
   const { signal, log, pool } = options;
   const source = options.node.facts.zmq.has('sequence') ? 'zmq' : 'polling';
+  const repeats = new Repeats();
   let waitMs = retryMinMs;
   while (!signal.aborted) {
     const startedAt = Date.now();
@@ -61,10 +65,10 @@ export async function followMempool(options: FollowMempoolOptions): Promise<void
       const error = operatingFailure(thrown);
       if (!(error instanceof AppError)) throw error;
       await writeProblem(pool, source, 'waiting', error.message).catch(() => undefined);
-      if (!errorCodes[error.code].retryable) throw error;
+      if (finalCodes.includes(error.code)) throw error;
       // one that ran for a while starts again from the shortest wait
       if (Date.now() - startedAt > retryMaxMs) waitMs = retryMinMs;
-      log.warn({ err: error, waitMs }, 'the mempool is not followed');
+      if (repeats.isDue(error.code)) log.warn({ err: error, waitMs }, 'the mempool is not followed');
       await delay(waitMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
       waitMs = Math.min(waitMs * 2, retryMaxMs);
     }

@@ -211,8 +211,9 @@ export async function insertDepartures(tx: pg.ClientBase, departures: readonly D
 
 /**
  * Writes the state and, where rows changed, a revision that was never there before; tells the listeners of
- * `satscribe_mempool`. False: the tables were emptied by a crash of the server since the last call, and are to be filled
- * again (never so with `isFirst`).
+ * `satscribe_mempool`. To be called before rows are written: its lock keeps out whoever still writes for a process that is
+ * losing its place. False: the rows are not those of `status.since` any more (a crash of the server emptied the tables, or
+ * another process filled them), and are to be written anew (never so with `isFirst`).
  */
 export async function writeState(
   tx: pg.ClientBase,
@@ -238,7 +239,8 @@ export async function writeState(
       `UPDATE chain.mempool_state
           SET revision = CASE WHEN $8::boolean THEN greatest(revision + 1, $1::bigint) ELSE revision END,
               state = 'following', source = $2, transactions = $3, kept = $4, left_out = $5, kept_bytes = $6,
-              since = $7, problem = NULL, updated_at = now()`,
+              problem = NULL, updated_at = now()
+        WHERE since = $7`,
       [...values, isChanged],
     );
     if (rowCount === 0) return false;

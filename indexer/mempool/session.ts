@@ -429,20 +429,19 @@ export class MempoolSession {
     if (!isFirst && !isChanged && !isDue) return;
     const rows = [...this.rows.values()];
     const moved = [...this.moved].filter(({ txid }) => !this.rows.has(txid) && this.kept.get(txid) !== null);
-    const isThere = await withTransaction(this.pool, async (tx) => {
+    await withTransaction(this.pool, async (tx) => {
+      if (!(await writeState(tx, this.status(), { isFirst, isChanged }))) {
+        throw new AppError(
+          'mempool_tables_lost',
+          'The tables of the mempool were emptied by a crash of Postgres, or filled by another process.',
+        );
+      }
       if (isFirst) await clearPending(tx);
       else await deletePending(tx, [...this.deleted]);
       await insertPending(tx, rows);
       await setBlocks(tx, moved);
       await insertDepartures(tx, departures);
-      return writeState(tx, this.status(), { isFirst, isChanged });
     });
-    if (!isThere) {
-      throw new AppError(
-        'mempool_tables_lost',
-        'The tables of the mempool were emptied by a crash of Postgres.',
-      );
-    }
     this.isLoaded = true;
     this.stateWrittenAt = Date.now();
     this.rows.clear();

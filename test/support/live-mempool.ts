@@ -15,6 +15,12 @@ import { silentLogger } from './http-app.ts';
 import { testOperations } from './operations.ts';
 import { RegtestChain } from './regtest-chain.ts';
 
+/** A follower of the mempool that runs. */
+export interface MempoolRun {
+  readonly controller: AbortController;
+  readonly end: Promise<void>;
+}
+
 /** A real node, its chain indexed and its mempool followed as `serve` does, and the HTTP side on top. */
 export class LiveMempool {
   readonly bitcoind: Bitcoind;
@@ -23,7 +29,7 @@ export class LiveMempool {
   readonly app: App;
   private readonly node: BitcoinNode;
   private followers: { controller: AbortController; ends: Promise<unknown>[] } | null = null;
-  private mempool: { controller: AbortController; end: Promise<void> } | null = null;
+  private mempool: MempoolRun | null = null;
 
   private constructor(
     bitcoind: Bitcoind,
@@ -82,8 +88,8 @@ export class LiveMempool {
     this.followers = null;
   }
 
-  /** Follows the mempool. */
-  follow(options: Partial<FollowMempoolOptions> = {}): void {
+  /** Follows the mempool. Called again it leaves the one before running, to whoever has it. */
+  follow(options: Partial<FollowMempoolOptions> = {}): MempoolRun {
     const controller = new AbortController();
     const end = followMempool({
       node: this.node,
@@ -94,6 +100,7 @@ export class LiveMempool {
       ...options,
     });
     this.mempool = { controller, end };
+    return this.mempool;
   }
 
   async stopFollowing(): Promise<void> {

@@ -260,7 +260,8 @@ const table = {
     retryable: true,
   },
   mempool_tables_lost: {
-    meaning: 'A crash of Postgres emptied the tables of pending transactions.',
+    meaning:
+      'A crash of Postgres emptied the tables of pending transactions, or the process that indexed before still wrote to them.',
     action: 'None: they are filled again from the node.',
     retryable: true,
   },

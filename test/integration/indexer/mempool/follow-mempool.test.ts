@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createScriptWatch } from '#indexer/mempool/watched-scripts.ts';
 import type { PaymentEvent } from '#kernel/contracts/watched-scripts.ts';
@@ -339,6 +340,34 @@ for (const source of ['zmq', 'polling'] as const) {
       );
       expect((await search(text)).totalItems).toBe(0);
       await live.eventually(() => expectFound(text, one.reveal.id(), null));
+    });
+
+    test('one that takes over while the one before it still writes has all in the end', async () => {
+      await live.stopFollowing();
+      const before = live.follow({ watch });
+      await live.eventually(async () => {
+        expect(await live.get('/mempool')).toMatchObject({ following: true });
+      });
+      live.follow({ watch });
+      const reveals = new Map<string, string>();
+      // some rounds of both
+      for (let round = 0; round < 8; round++) {
+        const text = word();
+        const { commit, reveal } = await inscribe(text);
+        await broadcast(commit, reveal);
+        reveals.set(text, reveal.id());
+        await delay(300);
+      }
+      before.controller.abort();
+      await before.end;
+      await live.eventually(async () => {
+        const { kept } = await live.get<{ kept: number }>('/mempool');
+        const { rows } = await live.database.pool.query<{ count: number }>(
+          'SELECT count(*)::integer AS count FROM chain.mempool_transactions',
+        );
+        expect(rows[0]?.count).toBe(kept);
+        for (const [text, id] of reveals) await expectFound(text, id, null);
+      });
     });
   });
 }
