@@ -33,11 +33,7 @@ const triesMax = 5;
 const firstDelayMs = 200;
 const longestDelayMs = 10_000;
 
-/** `pg` has no code for a pool that got no connection in time. */
-const unreachableMessage =
-  /^(?:timeout exceeded when trying to connect|Connection terminated due to connection timeout)/u;
-/** SQLSTATE of a server that has no connection left (PostgreSQL manual, appendix A). */
-const tooManyConnections = '53300';
+/** SQLSTATE of a server whose disk is full (PostgreSQL manual, appendix A). */
 const diskFull = '53100';
 
 /** What was thrown, as the operating failure that it is; anything else stays what it is. */
@@ -46,9 +42,6 @@ export function operatingFailure(error: unknown): unknown {
   const { code } = error as { code?: unknown };
   if (code === diskFull || code === 'ENOSPC') {
     return new AppError('disk_full', `The disk of the database is full: ${error.message}`, {}, error);
-  }
-  if (code === tooManyConnections || unreachableMessage.test(error.message)) {
-    return new AppError('postgres_unreachable', `Postgres gave no connection: ${error.message}`, {}, error);
   }
   return connectionLost(error);
 }

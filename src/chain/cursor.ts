@@ -18,6 +18,8 @@ const version = 1;
 const questionBytes = 4;
 const hashBytes = 8;
 const headBytes = 1 + questionBytes + 4 + 4 + hashBytes + 4;
+/** No list has so many pages, and the one behind it can still be written. */
+const pageMax = 2 ** 31 - 1;
 /** No list has a longer position than an outpoint and its height. */
 const cursorCharsMax = 128;
 
@@ -50,14 +52,23 @@ export async function writeCursor(
 }
 
 /**
- * What the text of a cursor means. Throws `request_invalid` where it is none of this list, and `cursor_stale` where its
- * block is in the chain no more.
+ * What the text of a cursor means. Anybody can make one that looks like ours: what is in the position may be anything, its
+ * length is not. Throws `request_invalid` where it is none of this list, and `cursor_stale` where its block is in the
+ * chain no more.
+ *
+ * @param positionBytes length of the positions of this list
  */
-export async function readCursor(client: ClientBase, question: string, text: string): Promise<Cursor> {
+export async function readCursor(
+  client: ClientBase,
+  question: string,
+  text: string,
+  positionBytes: number,
+): Promise<Cursor> {
   const bytes = text.length <= cursorCharsMax ? Buffer.from(text, 'base64url') : Buffer.alloc(0);
   const isOne =
-    bytes.length >= headBytes &&
+    bytes.length === headBytes + positionBytes &&
     bytes[0] === version &&
+    bytes.readUInt32BE(5) <= pageMax &&
     bytes.subarray(1, 1 + questionBytes).equals(questionMark(question)) &&
     bytes.toString('base64url') === text;
   if (!isOne) throw new AppError('request_invalid', 'cursor is not one of this list');

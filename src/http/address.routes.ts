@@ -30,6 +30,8 @@ const listedMax = 100_000;
 /** Of one `/outputs` without a limit: an output is half a kilobyte there. */
 const outputsMax = 20_000;
 const cardsMax = 100;
+/** A cursor stands behind a height and an outpoint. */
+const positionBytes = 4 + 36;
 
 const addressPath = Type.Object({ address: Type.String({ examples: ['bc1q…'] }) });
 const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;
@@ -204,7 +206,7 @@ async function anyOutputs(
   }
   const { limit } = pagingOf({ limit: limitText }, 'asc');
   const list = `outputs ${Buffer.from(script).toString('hex')}`;
-  const place = cursor === undefined ? null : await readCursor(client, list, cursor);
+  const place = cursor === undefined ? null : await readCursor(client, list, cursor, positionBytes);
   const outputs = await addressOutputs(
     client,
     script,
@@ -213,7 +215,7 @@ async function anyOutputs(
   );
   const last = outputs[limit - 1];
   if (outputs.length <= limit || last === undefined) return outputs;
-  const position = Buffer.alloc(4 + 36);
+  const position = Buffer.alloc(positionBytes);
   position.writeUInt32BE(last.height);
   position.set(outpointBytes(last), 4);
   const next = await writeCursor(client, list, last.height, { page: (place?.page ?? 0) + 1, position });
@@ -223,7 +225,8 @@ async function anyOutputs(
 
 function positionOf(bytes: Uint8Array): { height: number; txid: Uint8Array; vout: number } {
   const position = Buffer.from(bytes);
-  return { height: position.readUInt32BE(), txid: position.subarray(4, 36), vout: position.readUInt32LE(36) };
+  // signed as the columns are: whatever a client made of them can be compared
+  return { height: position.readInt32BE(), txid: position.subarray(4, 36), vout: position.readInt32LE(36) };
 }
 
 async function addressPage(

@@ -60,8 +60,8 @@ export function buildApp(deps: AppDependencies): App {
   app.register(cors, {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST'],
-    allowedHeaders: ['Accept', 'Content-Type', 'If-None-Match', 'x-api-key'],
-    exposedHeaders: ['ETag', 'X-Indexed-Height', 'X-Mempool-Revision', 'X-Search-Needles'],
+    allowedHeaders: ['Accept', 'Content-Type', 'If-None-Match', 'Last-Event-ID', 'x-api-key'],
+    exposedHeaders: ['ETag', 'X-Indexed-Height', 'X-Mempool-Revision', 'X-Next-Cursor', 'X-Search-Needles'],
     maxAge: 86_400,
     // an OPTIONS that is no preflight is answered like one; otherwise it would be an error in a form that is not ours
     strictPreflight: false,

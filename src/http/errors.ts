@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import { connectionLost } from '#kernel/pg/connection-lost.ts';
 import { errorPage } from '#web/error.page.ts';
 import { prefersHtml } from './accept.ts';
 import { sendPage } from './send-page.ts';
@@ -21,6 +22,8 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   // it may answer again at any moment
   node_unreachable: 503,
   node_warming_up: 503,
+  postgres_lost: 503,
+  postgres_unreachable: 503,
   events_not_ready: 503,
   too_many_streams: 503,
   search_busy: 503,
@@ -31,6 +34,8 @@ interface Failure {
   readonly status: number;
   /** What the client is told. */
   readonly message: string;
+  /** Status on the paths of searches where it is another one. */
+  readonly searchStatus?: number;
 }
 
 /** How a path answers errors (docs/http.md, "Errors"). */
@@ -53,13 +58,18 @@ function isRefusal(error: unknown): boolean {
 
 const internal: Failure = { status: 500, message: 'internal error' };
 
+/** What a client is told of an operating failure. Where the node or the database is, and what it said, is for the log. */
+function operatingFailureOf({ code, message }: AppError): Failure {
+  const status = statusByCode[code];
+  if (status === undefined) return internal;
+  if (code.startsWith('node_')) return { status, message: 'the node does not answer' };
+  if (!code.startsWith('postgres_')) return { status, message };
+  // the interface has 500 for whatever goes wrong here
+  return { status, message: 'the database does not answer', searchStatus: 500 };
+}
+
 function failureOf(error: unknown): Failure {
-  if (error instanceof AppError) {
-    const status = statusByCode[error.code];
-    if (status === undefined) return internal;
-    // where it is and what it said is for the log
-    return { status, message: error.code.startsWith('node_') ? 'the node does not answer' : error.message };
-  }
+  if (error instanceof AppError) return operatingFailureOf(error);
   if (!(error instanceof Error)) return internal;
   const { validation, statusCode, code } = error as FastifyError;
   if (validation !== undefined) return { status: 400, message: error.message };
@@ -75,7 +85,7 @@ function failureOf(error: unknown): Failure {
 
 /** Answers any error in the form of its path. What nobody expected is logged in full and answered without a word. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = failureOf(error);
+  const failure = failureOf(connectionLost(error));
   // whoever went away had what ran for it cut
   if (failure.status >= 500 && !isRefusal(error) && !request.raw.socket.destroyed) {
     request.log.error({ err: error, method: request.method, url: request.url }, 'request failed');
@@ -92,7 +102,7 @@ function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyRe
     case 'search':
       // what the client did wrong is a normal answer on the paths of searches (interface, section 7); another method is
       // no question of theirs
-      return reply.code(status < 500 && status !== 405 ? 200 : status).send(body);
+      return reply.code(status < 500 && status !== 405 ? 200 : (failure.searchStatus ?? status)).send(body);
     case 'json':
       return reply.code(status).header('vary', 'Accept').send(body);
     case 'text':

@@ -26,6 +26,9 @@ import { cardOf, siteOf } from './site.ts';
 /** A page for people has no more cards than ord's list has entries. */
 const cardsMax = 100;
 
+/** A cursor stands behind a key. */
+const keyBytes = 4;
+
 /** ord's list of all inscriptions, and what ours adds: filters, other orders and sizes, and cursors (docs/http.md). */
 export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
   const tags = ['inscriptions'];
@@ -127,7 +130,7 @@ async function answer(
 async function readList({ client, tip }: Snapshot, { filter, paging, page }: List): Promise<Listed> {
   const { order, limit, cursor } = paging;
   const question = `inscriptions ${order} ${JSON.stringify(filter, hexOfBytes)}`;
-  const place = cursor === undefined ? null : await readCursor(client, question, cursor);
+  const place = cursor === undefined ? null : await readCursor(client, question, cursor, keyBytes);
   const pageIndex = place?.page ?? page;
   let after = place === null ? null : Buffer.from(place.position).readInt32BE();
   // keys have no gaps: a page of all inscriptions begins where its number says
@@ -143,7 +146,7 @@ async function readList({ client, tip }: Snapshot, { filter, paging, page }: Lis
   }
   const listed = await listInscriptions(client, { filter: filter ?? {}, order, limit, after });
   if (listed.endKey === null) return { ...listed, page: pageIndex, nextCursor: null };
-  const position = Buffer.alloc(4);
+  const position = Buffer.alloc(keyBytes);
   position.writeInt32BE(listed.endKey);
   const height = await heightOfKey(client, listed.endKey);
   const nextCursor = await writeCursor(client, question, height, { page: pageIndex + 1, position });

@@ -11,6 +11,9 @@ import type { App, AppDependencies } from './app-dependencies.ts';
 import { answeredUnchanged, setMoment } from './conditional.ts';
 import { pagingOf, pagingQuery } from './list-parameters.ts';
 
+/** A cursor stands behind a height and a step. */
+const placeBytes = 8;
+
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 const transferSchema = Type.Object({
@@ -53,7 +56,7 @@ export function transfersRoutes(app: App, { pool, network }: AppDependencies): v
       return withSnapshot(pool, async ({ client, tip }) => {
         const idText = formatInscriptionId(id.txid, id.index);
         const list = `transfers ${idText} ${order}`;
-        const place = cursor === undefined ? null : await readCursor(client, list, cursor);
+        const place = cursor === undefined ? null : await readCursor(client, list, cursor, placeBytes);
         const after = place === null ? null : positionOf(place.position);
         const page = await transfersOf(client, id, { order, limit, after });
         if (page === null) throw new AppError('not_found', `inscription ${idText} not found`);
@@ -89,7 +92,7 @@ function transferJson(transfer: Transfer, network: NetworkParameters): Type.Stat
 }
 
 function positionBytes({ height, step }: Transfer): Buffer {
-  const bytes = Buffer.alloc(8);
+  const bytes = Buffer.alloc(placeBytes);
   bytes.writeInt32BE(height);
   bytes.writeInt32BE(step, 4);
   return bytes;

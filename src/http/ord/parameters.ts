@@ -23,7 +23,8 @@ export function inscriptionIdOf(text: string): InscriptionId {
 export function inscriptionQuestionOf(text: string): InscriptionQuestion {
   const id = parseInscriptionId(text);
   if (id !== null) return { kind: 'id', id };
-  const number = /^-?\d{1,10}$/u.test(text) ? Number(text) : Number.NaN;
+  // as many digits as ord takes
+  const number = /^-?\d{1,63}$/u.test(text) ? Number(text) : Number.NaN;
   if (Math.abs(number) < 2 ** 31) return { kind: 'number', number };
   if (/^[a-z]{1,11}$/u.test(text)) throw new AppError('not_found', 'this server has no sat index');
   throw invalid('an inscription is named by its id or its number');
@@ -47,8 +48,9 @@ export function heightOf(text: string): number {
 /** A place that counts from 0: a page, a child, an item. Throws `request_invalid`. */
 export function placeOf(text: string | undefined, name: string): number {
   if (text === undefined) return 0;
-  const place = /^\d{1,10}$/u.test(text) ? Number(text) : Number.NaN;
-  if (place < 2 ** 31) return place;
+  const place = /^\d{1,63}$/u.test(text) ? Number(text) : Number.NaN;
+  // ord takes 64 bits: a page that is nowhere near is empty
+  if (place < 2 ** 32) return place;
   throw invalid(`${name} is not a whole number`);
 }
 

@@ -5,11 +5,22 @@ const lostStates = /^(?:08|57P0)/u;
 const lostErrors = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT']);
 /** `pg` has no code for a socket that ended, while a query waits or before the next one. */
 const lostMessage = /^(?:Connection terminated|Client has encountered a connection error|Client was closed)/u;
+/** Nor for a pool that got no connection in time. */
+const unreachableMessage =
+  /^(?:timeout exceeded when trying to connect|Connection terminated due to connection timeout)/u;
+/** SQLSTATE of a server that has no connection left (PostgreSQL manual, appendix A). */
+const tooManyConnections = '53300';
 
-/** What was thrown, or `postgres_lost` where it says that the connection broke in the middle of work. */
+/**
+ * What was thrown, or `postgres_unreachable` where it says that there was no connection to be had, and `postgres_lost` that one
+ * broke in the middle of work.
+ */
 export function connectionLost(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
   const { code } = error as { code?: unknown };
+  if (code === tooManyConnections || unreachableMessage.test(error.message)) {
+    return new AppError('postgres_unreachable', `Postgres gave no connection: ${error.message}`, {}, error);
+  }
   const isLost =
     lostMessage.test(error.message) ||
     (typeof code === 'string' && (lostErrors.has(code) || lostStates.test(code)));

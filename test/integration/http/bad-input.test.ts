@@ -293,6 +293,30 @@ describe('a failure of ours', () => {
     await broken.close();
   });
 
+  test('to reach the database is HTTP 503 with Retry-After, on the paths of searches the interface’s 500', async () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED secret:5432'), { code: 'ECONNREFUSED' });
+    const broken = await createHttpApp([], {
+      search: { ...failing, textSearch: () => Promise.reject(refused) },
+    });
+    const searched = await broken.app.inject('/search?text=a');
+    expect(searched.statusCode).toBe(500);
+    const { pool } = broken.database;
+    Object.assign(pool, {
+      connect: () => Promise.reject(refused),
+      query: () => Promise.reject(new Error('timeout exceeded when trying to connect')),
+    });
+    for (const url of ['/inscription/0', '/blockheight', '/events', `/content/${'a'.repeat(64)}i0`]) {
+      const answer = await broken.app.inject({ url, headers: { accept: 'application/json' } });
+      expect(answer.statusCode, url).toBe(503);
+      expect(answer.headers['retry-after'], url).toBe('2');
+      expect(answer.body, url).toContain('the database does not answer');
+      expect(answer.body, url).not.toContain('secret');
+    }
+    Reflect.deleteProperty(pool, 'connect');
+    Reflect.deleteProperty(pool, 'query');
+    await broken.close();
+  });
+
   test('shows a page to people', async () => {
     const broken = await createHttpApp([], { search: failing });
     const answer = await broken.app.inject({ url: '/?text=a', headers: { accept: 'text/html' } });

@@ -384,4 +384,20 @@ describe('a cursor', () => {
     const { body } = await get<List>(`/inscriptions?limit=3&order=asc&cursor=${old.body.next_cursor}`);
     expect(body.ids).toEqual(golden.order(longest).slice(3, 6));
   });
+
+  test('that somebody made up is refused, or leads nowhere', async () => {
+    const { body } = await get<List>('/inscriptions?limit=1');
+    const bytes = Buffer.from(body.next_cursor ?? '', 'base64url');
+    const positionAt = bytes.length - 4;
+    const ask = async (made: Uint8Array): Promise<number> =>
+      (await get(`/inscriptions?limit=1&cursor=${Buffer.from(made).toString('base64url')}`)).status;
+    expect(await ask(bytes)).toBe(200);
+    expect(await ask(bytes.subarray(0, positionAt))).toBe(400);
+    expect(await ask(bytes.subarray(0, positionAt + 2))).toBe(400);
+    expect(await ask(Buffer.concat([bytes, Buffer.alloc(2)]))).toBe(400);
+    const beyond = Buffer.from(bytes).fill(0xff, positionAt);
+    expect(await ask(beyond)).toBe(200);
+    // the number of the page
+    expect(await ask(Buffer.from(bytes).fill(0xff, 5, 9))).toBe(400);
+  });
 });
