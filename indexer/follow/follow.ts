@@ -172,8 +172,10 @@ class Follower {
     const isBulk = blocksToCome >= bulkBlocksMin;
     this.status.set({ state: isBulk ? 'syncing' : 'following', problem: null });
     if (undoTo !== null) await this.undo(writer, undoTo);
-    // nothing was ever indexed: its indexes are built when there is something in the tables
-    if (!isBulk && (writer.tip !== null || refs.length === 0)) await this.connection.ensureIndexes();
+    // nothing is indexed: its indexes are built when there is something in the tables, which may be a bulk load that begins
+    // once a node that is still syncing gets to the first block that matters
+    const isAtEnd = refs.length === 0 && !isLive(this.options.source);
+    if (!isBulk && (writer.tip !== null || isAtEnd)) await this.connection.ensureIndexes();
     if (refs.length === 0) return this.restAt(writer.tip, undoTo !== null);
     this.blocksTotal = this.blocks + blocksToCome;
     if (!this.hasReported) {
@@ -245,7 +247,6 @@ class Follower {
       ...(isLive(source) ? {} : { blocks }),
       ...(threads === undefined ? {} : { threads }),
       ...(textMaxBytes === undefined ? {} : { textMaxBytes }),
-      indexAddresses: indexAddresses ?? false,
       ...(indexAddresses === undefined ? {} : { indexAddresses }),
       ...(onStep === undefined ? {} : { onStep }),
       ...(onQueue === undefined ? {} : { onQueue }),

@@ -128,6 +128,23 @@ describe('a follower of a node', () => {
     client.release();
   });
 
+  test('builds no index before there is something to index, so that the first load is quick', async () => {
+    const node = new SimulatedNode(golden);
+    node.setTip(best, -1);
+    const running = start(node, database.pool);
+    while (running.statuses.at(-1)?.state !== 'following') await sleep(10);
+    // some looks at a node that has nothing yet
+    await sleep(500);
+    const client = await database.pool.connect();
+    expect(await missingIndexes(client)).toContain('inscriptions_id');
+    node.setTip(best);
+    await running.until(best);
+    while ((await missingIndexes(client)).length > 0) await sleep(10);
+    client.release();
+    expect(running.statuses.map(({ state }) => state)).toContain('syncing');
+    expect(await running.stop()).toMatchObject({ hash: best });
+  });
+
   test('asks for a handful of headers for a block, and reads no block twice', async () => {
     const node = new SimulatedNode(golden);
     node.setTip(best, 110);
@@ -268,10 +285,10 @@ describe('what may pass', () => {
       node.failure = new AppError(code, 'it fails');
       node.wake();
       await until(() => running.statuses.at(-1)?.problem?.code === code);
-      const { rows } = await database.pool.query<{ state: string; problem_code: string }>(
-        'SELECT state, problem_code FROM chain.follower_status',
-      );
-      expect(rows).toEqual([{ state: 'waiting', problem_code: code }]);
+      const stored = async (): Promise<unknown[]> =>
+        (await database.pool.query('SELECT state, problem_code FROM chain.follower_status')).rows;
+      // it is told before it is written
+      await expect.poll(stored).toEqual([{ state: 'waiting', problem_code: code }]);
       node.failure = null;
       node.setTip(best, 61);
       await running.until(displayHash(node.best.at(-1)!.hash));
