@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { followMempool } from '#indexer/mempool/follow-mempool.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import type { BitcoinNode } from '#kernel/node/bitcoin-node.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { CommandContext } from '#src/commands/command.ts';
@@ -34,8 +35,12 @@ export function mempoolFollower(
             log,
           }),
         )
-        // it tries again what may pass by itself; what it throws is a mistake, and nothing to go on from
-        .catch((error: unknown) => lifecycle.fail(error));
+        // it tries again what may pass by itself. A node that refuses us refuses the follower of blocks too, which decides
+        // whether what is indexed is served on; anything else is a mistake, and nothing to go on from
+        .catch((error: unknown) => {
+          if (!(error instanceof AppError)) lifecycle.fail(error);
+          else log.error({ code: error.code, reason: error.message }, 'the mempool is not followed any more');
+        });
     },
     stop: () => {
       running?.abort();

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { copyFile, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -231,6 +231,34 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     const { exitCode, stderr } = await wrong.ended;
     expect(exitCode).toBe(0);
     expect(stderr).not.toContain('hidden-word');
+  });
+
+  it('serves on when the node refuses it in the midst, and says so', async () => {
+    // a copy does not change when the node makes itself a new cookie
+    const cookieFile = join(folder.path, 'cookie');
+    await copyFile(bitcoind.cookieFile, cookieFile);
+    const node = ['--node', bitcoind.rpcUrl, '--cookie-file', cookieFile];
+    const service = startCli(['serve', ...node, '--data', dataDir, '--port', '0']);
+    processes.push(service);
+    const at = await addressOf(service);
+    await until(
+      () => Promise.resolve(service.stderr()),
+      (text) => text.includes('the mempool is followed'),
+    );
+    await bitcoind.restart();
+    const { body } = await until(
+      () => ready(at),
+      (answer) => answer.body.reasons?.some(({ code }) => code === 'node_refused') === true,
+      30_000,
+    );
+    expect(body.height).toBeGreaterThan(100);
+    await until(
+      () => Promise.resolve(service.stderr()),
+      (text) => text.includes('the mempool is not followed any more'),
+    );
+    expect((await fetch(new URL('/search?text=a', at))).status).toBe(200);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toMatchObject({ exitCode: 0 });
   });
 
   it('ends at once with what waiting cannot help, and leaves nothing behind', async () => {
