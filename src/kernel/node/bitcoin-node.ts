@@ -107,11 +107,19 @@ function withoutCredentials(address: string): { url: string; fromUrl: UserAndPas
     throw new AppError('config_invalid', 'The address of the node is no URL.');
   }
   const url = new URL(address);
-  const user = decodeURIComponent(url.username);
-  const password = decodeURIComponent(url.password);
+  const [user, password] = [decoded(url.username), decoded(url.password)];
   url.username = url.password = url.search = url.hash = '';
   return {
     url: url.href.replace(/\/+$/u, ''),
     fromUrl: user === '' && password === '' ? null : { user, password },
   };
+}
+
+/** A password with a percent sign that nobody encoded is meant as it stands. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
