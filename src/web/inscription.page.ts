@@ -98,7 +98,7 @@ function rows(view: InscriptionView): HtmlValue {
     ),
     row('Fee', satsOrNull(view.fee)),
     row('Place', placeWords(view)),
-    optional('Address', monoOrNull(view.address)),
+    optional('Address', view.address === null ? null : addressLink(view.address)),
     optional('Value of the output', satsOrNull(view.value)),
     row('Charms', charmWords(view.charms)),
     optional('Curse', view.curse),
@@ -149,6 +149,10 @@ function referenceList(references: InscriptionView['references']): HtmlValue {
 
 function idLink(id: string): Markup {
   return html`<a class="mono" href="/inscription/${id}" title="${id}">${shortHash(id)}</a>`;
+}
+
+function addressLink(address: string): Markup {
+  return html`<a class="mono wrap" href="/address/${address}">${address}</a>`;
 }
 
 function mono(text: string): Markup {

@@ -289,6 +289,15 @@ describe('pages', () => {
     expect((await get('/?text=7')).body).toContain(`<a href="/inscription/${idOf('sibling 3')}">#7</a>`);
   });
 
+  test('lead from an inscription to what its owner has', async () => {
+    const { body } = await get(`/inscription/${idOf('parent')}`);
+    const address = 'bc1qqurswpc8qurswpc8qurswpc8qurswpc89fe3yv';
+    expect(body).toContain(`<a class="mono wrap" href="/address/${address}">${address}</a>`);
+    const page = await get(`/address/${address}`);
+    expect(page.statusCode).toBe(200);
+    expect(page.body).toContain(`/inscription/${idOf('parent')}`);
+  });
+
   test('list the children that are known', async () => {
     const { body } = await get(`/inscription/${idOf('parent')}`);
     expect(body).toContain(`href="/inscription/${idOf('sibling 1')}"`);
