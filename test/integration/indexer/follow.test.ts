@@ -285,8 +285,12 @@ describe('what may pass', () => {
       node.failure = new AppError(code, 'it fails');
       node.wake();
       await until(() => running.statuses.at(-1)?.problem?.code === code);
-      const stored = async (): Promise<unknown[]> =>
-        (await database.pool.query('SELECT state, problem_code FROM chain.follower_status')).rows;
+      const stored = async (): Promise<object[]> => {
+        const { rows } = await database.pool.query<object>(
+          'SELECT state, problem_code FROM chain.follower_status',
+        );
+        return rows;
+      };
       // it is told before it is written
       await expect.poll(stored).toEqual([{ state: 'waiting', problem_code: code }]);
       node.failure = null;
