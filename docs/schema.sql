@@ -3,6 +3,20 @@
 
 CREATE SCHEMA chain;
 
+CREATE OR REPLACE FUNCTION chain.hash32(bytes bytea)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN hashbytea(bytes)
+;
+
+CREATE OR REPLACE FUNCTION chain.hash64(bytes bytea, seed bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN hashbyteaextended(bytes, seed)
+;
+
 CREATE TABLE chain.blocks (
   height integer NOT NULL,
   hash bytea NOT NULL,
@@ -89,9 +103,9 @@ CREATE TABLE chain.inscription_details (
   CONSTRAINT inscription_details_pkey PRIMARY KEY (key),
   CONSTRAINT inscription_details_delegate_check CHECK ((length(delegate) = 36))
 );
-CREATE INDEX details_delegate ON chain.inscription_details USING btree (hashbytea(delegate), key) WHERE (delegate IS NOT NULL);
+CREATE INDEX details_delegate ON chain.inscription_details USING btree (chain.hash32(delegate), key) WHERE (delegate IS NOT NULL);
 CREATE INDEX details_gallery ON chain.inscription_details USING btree (key) WHERE (properties_json ~~ '{"gallery":[{%'::text);
-CREATE INDEX details_metaprotocol ON chain.inscription_details USING btree (hashbytea(metaprotocol), key) WHERE (metaprotocol IS NOT NULL);
+CREATE INDEX details_metaprotocol ON chain.inscription_details USING btree (chain.hash32(metaprotocol), key) WHERE (metaprotocol IS NOT NULL);
 
 CREATE TABLE chain.inscriptions (
   key integer NOT NULL,
@@ -110,13 +124,13 @@ CREATE TABLE chain.inscriptions (
   content_type bytea,
   CONSTRAINT inscriptions_pkey PRIMARY KEY (key)
 );
-CREATE INDEX inscriptions_class ON chain.inscriptions USING btree (hashbytea(SUBSTRING(content_type FROM 1 FOR POSITION(('\x2f'::bytea) IN (content_type)))), key) WHERE (SUBSTRING(content_type FROM 1 FOR POSITION(('\x2f'::bytea) IN (content_type))) <> '\x746578742f'::bytea);
+CREATE INDEX inscriptions_class ON chain.inscriptions USING btree (chain.hash32(SUBSTRING(content_type FROM 1 FOR POSITION(('\x2f'::bytea) IN (content_type)))), key) WHERE (SUBSTRING(content_type FROM 1 FOR POSITION(('\x2f'::bytea) IN (content_type))) <> '\x746578742f'::bytea);
 CREATE INDEX inscriptions_content ON chain.inscriptions USING btree (content_id);
 CREATE INDEX inscriptions_cursed ON chain.inscriptions USING btree (((number < 0)), key) WHERE (number < 0);
 CREATE UNIQUE INDEX inscriptions_id ON chain.inscriptions USING btree (txid, index);
 CREATE INDEX inscriptions_metadata ON chain.inscriptions USING btree (metadata_id) WHERE (metadata_id IS NOT NULL);
 CREATE INDEX inscriptions_number ON chain.inscriptions USING btree (number) WHERE (number IS NOT NULL);
-CREATE INDEX inscriptions_type ON chain.inscriptions USING btree (hashbytea(content_type), key) WHERE (content_type <> ALL (ARRAY['\x746578742f706c61696e3b636861727365743d7574662d38'::bytea, '\x746578742f706c61696e'::bytea]));
+CREATE INDEX inscriptions_type ON chain.inscriptions USING btree (chain.hash32(content_type), key) WHERE (content_type <> ALL (ARRAY['\x746578742f706c61696e3b636861727365743d7574662d38'::bytea, '\x746578742f706c61696e'::bytea]));
 
 CREATE TABLE chain.locations (
   key integer NOT NULL,
@@ -134,7 +148,7 @@ CREATE TABLE chain.locations (
 );
 CREATE INDEX locations_outpoint ON chain.locations USING btree (outpoint_fingerprint) WHERE (spent_height IS NULL);
 CREATE INDEX locations_outside ON chain.locations USING btree (place, key) WHERE (place <> 0);
-CREATE INDEX locations_owner ON chain.locations USING btree (hashbytea(script), key) WHERE ((spent_height IS NULL) AND (script IS NOT NULL));
+CREATE INDEX locations_owner ON chain.locations USING btree (chain.hash32(script), key) WHERE ((spent_height IS NULL) AND (script IS NOT NULL));
 CREATE INDEX locations_spent ON chain.locations USING btree (spent_height) WHERE (spent_height IS NOT NULL);
 
 CREATE UNLOGGED TABLE chain.mempool_departures (
@@ -266,8 +280,8 @@ CREATE TABLE chain.outputs (
 );
 ALTER TABLE chain.outputs SET (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05);
 CREATE INDEX outputs_height ON chain.outputs USING btree (height);
-CREATE INDEX outputs_outpoint ON chain.outputs USING btree (hashbyteaextended(txid, (vout)::bigint)) WHERE (spent_height IS NULL);
-CREATE INDEX outputs_script ON chain.outputs USING btree (hashbyteaextended(script, (0)::bigint), height) WHERE (spent_height IS NULL);
+CREATE INDEX outputs_outpoint ON chain.outputs USING btree (chain.hash64(txid, (vout)::bigint)) WHERE (spent_height IS NULL);
+CREATE INDEX outputs_script ON chain.outputs USING btree (chain.hash64(script, (0)::bigint), height) WHERE (spent_height IS NULL);
 CREATE INDEX outputs_spent ON chain.outputs USING btree (spent_height) WHERE (spent_height IS NOT NULL);
 
 CREATE TABLE chain.parents (

@@ -12,5 +12,6 @@ look() { # why, pattern, paths…
 look 'left for later:' '\b(TODO|FIXME|XXX|HACK)\b' '*.ts' '*.sql' '*.md' '*.sh' '*.css' '*.js'
 look 'tests that may not run:' '\b(it|test|describe)\.(only|todo)\b' '*.ts'
 look 'paths of one machine:' '(^|[^A-Za-z.])/(work|farm)/|\.\./shared|\.\./\.library' .
+look 'functions of PostgreSQL 18 alone (chain.hash32, chain.hash64):' '\bhashbytea' '*.ts'
 look 'types silenced:' '@ts-(ignore|expect-error)|\bas any[];,).]' '*.ts'
 exit "$bad"

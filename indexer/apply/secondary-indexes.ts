@@ -20,28 +20,28 @@ const secondaryIndexes = {
   // filters of /inscriptions: 20 bytes a row each, and in the order of the keys, so that a page is read from its start
   inscriptions_type: {
     table: 'chain.inscriptions',
-    columns: 'hashbytea(content_type), key',
+    columns: 'chain.hash32(content_type), key',
     where: isRareType,
   },
   inscriptions_class: {
     table: 'chain.inscriptions',
-    columns: `hashbytea(${typeClass}), key`,
+    columns: `chain.hash32(${typeClass}), key`,
     where: isRareClass,
   },
   inscriptions_cursed: { table: 'chain.inscriptions', columns: '(number < 0), key', where: 'number < 0' },
   details_metaprotocol: {
     table: 'chain.inscription_details',
-    columns: 'hashbytea(metaprotocol), key',
+    columns: 'chain.hash32(metaprotocol), key',
     where: 'metaprotocol IS NOT NULL',
   },
   details_delegate: {
     table: 'chain.inscription_details',
-    columns: 'hashbytea(delegate), key',
+    columns: 'chain.hash32(delegate), key',
     where: 'delegate IS NOT NULL',
   },
   locations_owner: {
     table: 'chain.locations',
-    columns: 'hashbytea(script), key',
+    columns: 'chain.hash32(script), key',
     where: 'spent_height IS NULL AND script IS NOT NULL',
   },
   inscriptions_number: { table: 'chain.inscriptions', columns: 'number', where: 'number IS NOT NULL' },
@@ -77,7 +77,7 @@ const secondaryIndexes = {
   // what an address holds, oldest first (--index-addresses)
   outputs_script: {
     table: 'chain.outputs',
-    columns: 'hashbyteaextended(script, 0), height',
+    columns: 'chain.hash64(script, 0), height',
     where: 'spent_height IS NULL',
   },
   // what a block made and spent, for going back

@@ -13,7 +13,7 @@ export type MembershipMessage =
 
 /** All of the mempool at one moment, as `getrawmempool false true` gives it. */
 export interface MempoolSnapshot {
-  readonly txids: Iterable<HashKey>;
+  readonly txids: ReadonlySet<HashKey>;
   /** The number that the next change will have. */
   readonly sequence: bigint;
 }
@@ -82,13 +82,12 @@ export class Membership {
   /** Takes a snapshot. All messages that come behind the one last told are to be told, those from before it was taken too. */
   join({ txids, sequence }: MempoolSnapshot): MembershipChange[] {
     const changes: MembershipChange[] = [];
-    const there = new Set(txids);
     for (const txid of this.members) {
-      if (there.has(txid)) continue;
+      if (txids.has(txid)) continue;
       this.members.delete(txid);
       changes.push({ kind: 'vanished', txid });
     }
-    for (const txid of there) this.enter(txid, changes);
+    for (const txid of txids) this.enter(txid, changes);
     this.boundary = sequence;
     this.last = sequence - 1n;
     this.unaccounted = 0;

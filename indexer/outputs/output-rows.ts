@@ -41,7 +41,7 @@ export class SpentOutputs {
          SELECT substring($1::bytea FROM (place::integer - 1) * ${hashLength} + 1 FOR ${hashLength}) AS txid, vout, height
          FROM unnest($2::integer[], $3::integer[]) WITH ORDINALITY AS spent(vout, height, place)
        ) AS ended
-       WHERE hashbyteaextended(o.txid, o.vout) = hashbyteaextended(ended.txid, ended.vout)
+       WHERE chain.hash64(o.txid, o.vout) = chain.hash64(ended.txid, ended.vout)
          AND o.txid = ended.txid AND o.vout = ended.vout AND o.spent_height IS NULL`,
       [Buffer.from(this.txid.buffer, 0, this.count * hashLength), this.vout, this.height],
     );

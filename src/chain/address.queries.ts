@@ -43,10 +43,10 @@ export async function addressOutputs(
   await client.query(planSettings);
   const { rows } = await client.query<AddressOutput>(
     `SELECT txid, vout, value, height FROM chain.outputs
-     WHERE (hashbyteaextended(script, 0), height) >= (hashbyteaextended($1::bytea, 0), $3::integer)
-       AND (hashbyteaextended(script, 0), height) <= (hashbyteaextended($1::bytea, 0), 2147483647)
+     WHERE (chain.hash64(script, 0), height) >= (chain.hash64($1::bytea, 0), $3::integer)
+       AND (chain.hash64(script, 0), height) <= (chain.hash64($1::bytea, 0), 2147483647)
        AND script = $1 AND spent_height IS NULL AND (height, txid, vout) > ($3, $4::bytea, $5::integer)
-     ORDER BY hashbyteaextended(script, 0), height, txid, vout LIMIT $2`,
+     ORDER BY chain.hash64(script, 0), height, txid, vout LIMIT $2`,
     [Buffer.from(script), limit, after?.height ?? 0, Buffer.from(after?.txid ?? []), after?.vout ?? -1],
   );
   return rows;
@@ -70,11 +70,11 @@ export async function inscribedOutputs(
   const { rows } = await client.query<HeldRow>(
     `SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.value, l.height, i.txid AS id_txid, i.index AS id_index
      FROM (
-       SELECT hashbytea(script) AS mark, key, txid, vout, value, height FROM chain.locations
-       WHERE (hashbytea(script), key) >= (hashbytea($1::bytea), 0)
-         AND (hashbytea(script), key) <= (hashbytea($1::bytea), 2147483647)
+       SELECT chain.hash32(script) AS mark, key, txid, vout, value, height FROM chain.locations
+       WHERE (chain.hash32(script), key) >= (chain.hash32($1::bytea), 0)
+         AND (chain.hash32(script), key) <= (chain.hash32($1::bytea), 2147483647)
          AND script = $1 AND spent_height IS NULL AND script IS NOT NULL
-       ORDER BY hashbytea(script), key LIMIT $2
+       ORDER BY chain.hash32(script), key LIMIT $2
      ) AS l JOIN chain.inscriptions i ON i.key = l.key
      ORDER BY l.mark, l.key`,
     [Buffer.from(script), limit],

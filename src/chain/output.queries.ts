@@ -102,7 +102,7 @@ async function keptOutputs(
   const { rows } = await client.query<{ place: number; height: number; value: number; script: Buffer }>(
     `SELECT asked.place - 1 AS place, o.height, o.value, o.script
      FROM unnest($1::bytea[], $2::bigint[]) WITH ORDINALITY AS asked(txid, vout, place)
-     JOIN chain.outputs o ON hashbyteaextended(o.txid, o.vout) = hashbyteaextended(asked.txid, asked.vout)
+     JOIN chain.outputs o ON chain.hash64(o.txid, o.vout) = chain.hash64(asked.txid, asked.vout)
        AND o.spent_height IS NULL AND o.txid = asked.txid AND o.vout = asked.vout`,
     [outpoints.map(({ txid }) => Buffer.from(txid)), outpoints.map(({ vout }) => vout)],
   );
