@@ -1,5 +1,6 @@
-import type { ClientBase } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import type { KeyPage } from './relative.queries.ts';
 import { pageSize } from './relative.queries.ts';
 import { utf8OrNull } from './utf8.ts';
@@ -52,110 +53,134 @@ export function isHiddenBody(body: Uint8Array): boolean {
   return text !== null && onlyReference.test(text);
 }
 
+interface Known {
+  /** First key that the lists do not know yet. */
+  readonly nextKey: number;
+  /** Newest child by collection; -1: the collection is hidden. */
+  readonly newestChild: Map<number, number>;
+  readonly galleries: readonly number[];
+}
+
+const nothingKnown = (): Known => ({ nextKey: 0, newestChild: new Map(), galleries: [] });
+
 /**
  * The lists that ord makes of what is not hidden: collections (inscriptions with children, by their newest child) and
  * galleries. They are made of the index once, and then go on with it; 16 bytes of memory for a gallery, 100 for a collection.
  */
 export class OrdLists {
   private tip: Tip | null = null;
-  /** First key that the lists do not know yet. */
-  private nextKey = 0;
-  /** Newest child by collection; -1: the collection is hidden. */
-  private newestChild = new Map<number, number>();
-  private galleries: number[] = [];
+  private known = nothingKnown();
   /** Collections in their order; null: something has changed. */
   private ordered: number[] | null = null;
-  private working: Promise<unknown> = Promise.resolve();
+  private refreshing: Promise<void> | null = null;
 
-  /** A page of collections and the tip that it speaks of. `page` counts from 0. */
-  async collections(snapshot: Snapshot, page: number): Promise<KeyPage & { tip: Tip | null }> {
-    return this.afterRefresh(snapshot, () => {
-      this.ordered ??= this.inOrder();
-      return slice(this.ordered, page);
+  /** Whether they are those of a tip; null: nothing is indexed. */
+  areOf(tip: Tip | null): boolean {
+    return tip === null ? this.tip === null : isSame(tip, this.tip);
+  }
+
+  /** The tip that pages speak of. */
+  get ofTip(): Tip | null {
+    return this.tip;
+  }
+
+  /**
+   * Brings them to the tip of the database. Whoever asks while that is under way waits for it and takes no connection: making the
+   * lists takes seconds, in which waiting snapshots would hold every connection that there is.
+   */
+  async bringUpToDate(pool: Pool): Promise<void> {
+    this.refreshing ??= withSnapshot(pool, (snapshot) => this.refresh(snapshot)).finally(() => {
+      this.refreshing = null;
     });
+    await this.refreshing;
+  }
+
+  /** A page of collections. `page` counts from 0. */
+  collections(page: number): KeyPage {
+    this.ordered ??= this.inOrder();
+    return slice(this.ordered, page);
   }
 
   /** A page of galleries, newest first. */
-  async galleryPage(snapshot: Snapshot, page: number): Promise<KeyPage & { tip: Tip | null }> {
-    return this.afterRefresh(snapshot, () => {
-      const end = this.galleries.length - page * pageSize;
-      const keys = this.galleries.slice(Math.max(end - pageSize, 0), Math.max(end, 0)).reverse();
-      return { keys, more: end > pageSize };
-    });
-  }
-
-  /** One after the other: a snapshot that is older than the lists finds them as they are, with their own tip. */
-  private async afterRefresh(
-    snapshot: Snapshot,
-    read: () => KeyPage,
-  ): Promise<KeyPage & { tip: Tip | null }> {
-    const work = this.working.then(async () => {
-      await this.refresh(snapshot);
-      return { ...read(), tip: this.tip };
-    });
-    this.working = work.catch(() => undefined);
-    return work;
+  galleryPage(page: number): KeyPage {
+    const { galleries } = this.known;
+    const end = galleries.length - page * pageSize;
+    const keys = galleries.slice(Math.max(end - pageSize, 0), Math.max(end, 0)).reverse();
+    return { keys, more: end > pageSize };
   }
 
   private async refresh({ client, tip }: Snapshot): Promise<void> {
-    if (tip === null || isSame(tip, this.tip)) return;
-    if (this.tip?.undoEpoch === tip.undoEpoch && tip.height < this.tip.height) return;
-    if (this.tip?.undoEpoch !== tip.undoEpoch) this.clear();
-    const { rows } = await client.query<{ next_key: number }>(
-      'SELECT next_key FROM chain.blocks WHERE height = $1',
-      [tip.height],
-    );
-    const end = rows[0]?.next_key ?? 0;
-    try {
-      await this.addCollections(client);
-      await this.addGalleries(client);
-    } catch (error) {
-      // what was added is not known: all of it again
-      this.clear();
-      throw error;
+    if (tip === null) {
+      this.known = nothingKnown();
+      this.ordered = null;
+      this.tip = null;
+      return;
     }
-    this.nextKey = end;
-    this.tip = tip;
-  }
-
-  private clear(): void {
-    this.tip = null;
-    this.nextKey = 0;
-    this.newestChild = new Map();
-    this.galleries = [];
-    this.ordered = null;
-  }
-
-  private async addCollections(client: ClientBase): Promise<void> {
-    const { rows } = await client.query<{ parent: number; child: number }>(
-      `SELECT parent_key AS parent, max(child_key) AS child FROM chain.parents
-       WHERE child_key >= $1 GROUP BY parent_key`,
-      [this.nextKey],
-    );
-    if (rows.length > 0) this.ordered = null;
-    const unknown = rows.map(({ parent }) => parent).filter((parent) => !this.newestChild.has(parent));
+    if (isSame(tip, this.tip)) return;
+    const known = this.tip?.undoEpoch === tip.undoEpoch ? this.known : nothingKnown();
+    const changed = await collectionsSince(client, known.nextKey);
+    const { newestChild } = known;
+    const unknown = changed.map(({ parent }) => parent).filter((parent) => !newestChild.has(parent));
+    // ascending: neighbours are on the same pages of the tables
+    unknown.sort((a, b) => a - b);
     const shown = await shownAmong(client, unknown);
-    for (const parent of unknown) this.newestChild.set(parent, shown.has(parent) ? 0 : -1);
-    for (const { parent, child } of rows)
-      if (this.newestChild.get(parent) !== -1) this.newestChild.set(parent, child);
-  }
-
-  private async addGalleries(client: ClientBase): Promise<void> {
-    const { rows } = await client.query<{ key: number }>(
-      `SELECT key FROM chain.inscription_details
-       WHERE properties_json LIKE '{"gallery":[{%' AND key >= $1 ORDER BY key`,
-      [this.nextKey],
-    );
-    const keys = rows.map(({ key }) => key);
-    const shown = await shownAmong(client, keys);
-    this.galleries.push(...keys.filter((key) => shown.has(key)));
+    const galleries = await galleriesSince(client, known.nextKey);
+    const nextKey = await nextKeyAt(client, tip);
+    // nothing is waited for from here on: whoever reads meanwhile has all of it or nothing
+    for (const parent of unknown) newestChild.set(parent, shown.has(parent) ? 0 : -1);
+    addChildren(newestChild, changed);
+    this.known = { nextKey, newestChild, galleries: [...known.galleries, ...galleries] };
+    this.ordered = null;
+    this.tip = tip;
   }
 
   /** By newest child, newest first; those of one child by their own age. */
   private inOrder(): number[] {
-    const shown = [...this.newestChild].filter(([, child]) => child !== -1);
+    const shown = [...this.known.newestChild].filter(([, child]) => child !== -1);
     return shown.sort(([a, childA], [b, childB]) => childB - childA || a - b).map(([parent]) => parent);
   }
+}
+
+/** A collection and its newest child. */
+interface Collection {
+  readonly parent: number;
+  readonly child: number;
+}
+
+async function nextKeyAt(client: ClientBase, { height }: Tip): Promise<number> {
+  const { rows } = await client.query<{ next_key: number }>(
+    'SELECT next_key FROM chain.blocks WHERE height = $1',
+    [height],
+  );
+  return rows[0]?.next_key ?? 0;
+}
+
+/** Gives collections their newest children; what is hidden stays so. */
+function addChildren(newestChild: Map<number, number>, collections: readonly Collection[]): void {
+  for (const { parent, child } of collections)
+    if (newestChild.get(parent) !== -1) newestChild.set(parent, child);
+}
+
+/** Collections that got children from a key on. */
+async function collectionsSince(client: ClientBase, key: number): Promise<Collection[]> {
+  const { rows } = await client.query<Collection>(
+    `SELECT parent_key AS parent, max(child_key) AS child FROM chain.parents
+     WHERE child_key >= $1 GROUP BY parent_key`,
+    [key],
+  );
+  return rows;
+}
+
+/** Galleries from a key on that ord does not hide, ascending. */
+async function galleriesSince(client: ClientBase, key: number): Promise<number[]> {
+  const { rows } = await client.query<{ key: number }>(
+    `SELECT key FROM chain.inscription_details
+     WHERE properties_json LIKE '{"gallery":[{%' AND key >= $1 ORDER BY key`,
+    [key],
+  );
+  const keys = rows.map((row) => row.key);
+  const shown = await shownAmong(client, keys);
+  return keys.filter((found) => shown.has(found));
 }
 
 function isSame(a: Tip, b: Tip | null): boolean {

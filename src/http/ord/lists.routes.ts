@@ -4,7 +4,7 @@ import { blockAt } from '#chain/block.queries.ts';
 import { inscriptionIds } from '#chain/inscription.queries.ts';
 import { OrdLists } from '#chain/ord-lists.ts';
 import { type KeyPage, pageSize } from '#chain/relative.queries.ts';
-import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import type { App, AppDependencies } from '../app-dependencies.ts';
@@ -15,37 +15,37 @@ import { heightOf, placeOf } from './parameters.ts';
 const tags = ['ord'];
 const pagePath = Type.Object({ page: Type.Optional(Type.String()) });
 
+/** Where each time another block came in between, the lists are answered as they are, with their own tip. */
+const triesMax = 4;
+
 /** Lists of inscriptions: collections, galleries, and those of a block. */
 export function listsRoutes(app: App, deps: AppDependencies): void {
   const lists = new OrdLists();
-  type ListPage = KeyPage & { readonly tip: Tip | null };
-  const listRoute = (
-    name: string,
-    summary: string,
-    read: (snapshot: Snapshot, page: number) => Promise<ListPage>,
-  ): void => {
+  const listRoute = (name: string, summary: string, read: (page: number) => KeyPage): void => {
     const handler = async (
       request: FastifyRequest<{ Params: { page?: string } }>,
       reply: FastifyReply,
     ): Promise<FastifyReply> => {
       const page = placeOf(request.params.page, 'page');
       if (await answeredUnchanged(deps.pool, request, reply)) return reply;
-      const { tip, json } = await withSnapshot(deps.pool, async (snapshot) => {
-        const { keys, more, tip: listTip } = await read(snapshot, page);
-        return { tip: listTip, json: await idsJson(snapshot, { keys, more }, page) };
-      });
-      return sendOrd(request, reply, tip, json);
+      for (let tries = 1; ; tries++) {
+        const answer = await withSnapshot(deps.pool, async (snapshot) =>
+          lists.areOf(snapshot.tip) || tries === triesMax
+            ? { tip: lists.ofTip, json: await idsJson(snapshot, read(page), page) }
+            : null,
+        );
+        if (answer !== null) return sendOrd(request, reply, answer.tip, answer.json);
+        await lists.bringUpToDate(deps.pool);
+      }
     };
     const schema = { summary, tags, params: pagePath };
     app.route({ method: 'GET', url: `/${name}`, schema, handler });
     app.route({ method: 'GET', url: `/${name}/:page`, schema, handler });
   };
-  listRoute('collections', 'Inscriptions with children, by their newest child', (snapshot, page) =>
-    lists.collections(snapshot, page),
+  listRoute('collections', 'Inscriptions with children, by their newest child', (page) =>
+    lists.collections(page),
   );
-  listRoute('galleries', 'Inscriptions with a gallery, newest first', (snapshot, page) =>
-    lists.galleryPage(snapshot, page),
-  );
+  listRoute('galleries', 'Inscriptions with a gallery, newest first', (page) => lists.galleryPage(page));
 
   const inBlock = async (
     request: FastifyRequest<{ Params: { height: string; page?: string } }>,
