@@ -99,7 +99,8 @@ class Follower {
   }
 
   join(node: SimulatedNode): void {
-    this.take(this.membership.join(node.snapshot()));
+    const { txids, sequence } = node.snapshot();
+    this.take(this.membership.join({ txids: new Set(txids), sequence }));
   }
 
   lose(node: SimulatedNode): void {
@@ -171,11 +172,11 @@ describe('Membership', () => {
 
   it('says of which block a transaction was mined in, and that one vanished between snapshots', () => {
     const membership = new Membership();
-    expect(membership.join({ txids: ['a', 'b'], sequence: 3n })).toHaveLength(2);
+    expect(membership.join({ txids: new Set(['a', 'b']), sequence: 3n })).toHaveLength(2);
     expect(membership.tell({ kind: 'block-connected', hash: 'B', txids: ['a', 'c'] })).toEqual([
       { kind: 'mined', txid: 'a', block: 'B' },
     ]);
-    expect(membership.join({ txids: ['c'], sequence: 9n })).toEqual([
+    expect(membership.join({ txids: new Set(['c']), sequence: 9n })).toEqual([
       { kind: 'vanished', txid: 'b' },
       { kind: 'entered', txid: 'c' },
     ]);
@@ -184,7 +185,7 @@ describe('Membership', () => {
   it('takes nothing from the stream before a snapshot, or behind a loss', () => {
     const membership = new Membership();
     expect(membership.tell({ kind: 'added', txid: 'a', sequence: 1n })).toEqual([]);
-    membership.join({ txids: ['a'], sequence: 2n });
+    membership.join({ txids: new Set(['a']), sequence: 2n });
     membership.lose();
     expect(membership.tell({ kind: 'removed', txid: 'a', sequence: 2n })).toEqual([]);
     expect(membership.isJoined).toBe(false);
