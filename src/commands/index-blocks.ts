@@ -40,7 +40,7 @@ async function runIndex(context: CommandContext): Promise<void> {
     import('#src/app/source.ts'),
   ]);
   const database = await openDatabase(context, 'attach');
-  const source = await openSource(context, database, tip);
+  const source = await openSource(context, database, { tip, away: 'wait' });
   const summary = await indexBlocks(context, database, { source, until, operations: null });
   await context.print(`${JSON.stringify(summary)}\n`);
 }

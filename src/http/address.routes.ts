@@ -9,7 +9,7 @@ import {
   inscribedOutputs,
   outpointBytes,
 } from '#chain/address.queries.ts';
-import { inscriptionSummaries } from '#chain/block.queries.ts';
+import { chainCounts, inscriptionSummaries } from '#chain/block.queries.ts';
 import { readCursor, writeCursor } from '#chain/cursor.ts';
 import { listInscriptions } from '#chain/inscription-list.queries.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
@@ -249,7 +249,7 @@ async function addressPage(
       site: siteOf(network, tip),
       heading: 'Address',
       filters: [['address', address]] as const,
-      notes: isWhole ? [balanceWords(outputs)] : [],
+      notes: isWhole ? [balanceWords(outputs)] : await gapWords(client),
       cards: (await inscriptionSummaries(client, keys)).map(cardOf),
       page: 0,
       first: null,
@@ -257,6 +257,14 @@ async function addressPage(
     };
     return sendPage(reply, inscriptionsPage(view));
   });
+}
+
+/** Where blocks are missing nobody knows what an address holds of what is in them. */
+async function gapWords(client: ClientBase): Promise<string[]> {
+  const { islands } = await chainCounts(client);
+  return islands > 1
+    ? ['Blocks are missing here: an inscription is listed only where it is known whose it is.']
+    : [];
 }
 
 function balanceWords(outputs: readonly AddressOutput[]): string {

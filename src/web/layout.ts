@@ -40,6 +40,7 @@ export function layout({ title, site, query = '', mode = {}, isHome = false, mai
   <a class="brand" href="/"><img src="${assets.icon}" alt="" width="26" height="26">Satscribe</a>
   ${!isHome && searchForm(query, 'compact', mode)}
   <nav aria-label="Main">
+    <a href="/inscriptions">Inscriptions</a>
     <a href="/blocks">Blocks</a>
     <a href="/status">Status</a>
     ${site !== null && siteWords(site)}

@@ -78,6 +78,15 @@ describe('failures', () => {
     expect(status).toBe(1);
   });
 
+  it('tell that the node is away where a command is not there to wait for it', async () => {
+    const data = join(dataDir, 'verified');
+    const indexed = await runCli(['index', '--blocks', 'samples/regtest', '--until', '3', '--data', data]);
+    expect(indexed.exitCode).toBe(0);
+    const { exitCode, stderr } = await runCli(['verify', '--node', 'http://127.0.0.1:1', '--data', data]);
+    expect(stderr).toContain('node_unreachable');
+    expect(exitCode).toBe(1);
+  });
+
   it('tell that there is nothing to export, and make nothing', async () => {
     const empty = join(dataDir, 'new');
     const { exitCode, stderr, stdout } = await runCli(['export', 'inscriptions', '--data', empty]);
