@@ -297,6 +297,14 @@ describe('/address and /outputs', () => {
       (a, b) => a.height - b.height || (a.txid < b.txid ? -1 : a.txid > b.txid ? 1 : a.vout - b.vout),
     );
     expect(found).toEqual(expected.map(({ outpoint }) => outpoint));
+    const { headers } = await get(`/outputs/${address}?limit=1`);
+    const bytes = Buffer.from(String(headers['x-next-cursor']), 'base64url');
+    const ask = async (made: Uint8Array): Promise<number> =>
+      (await get(`/outputs/${address}?limit=1&cursor=${Buffer.from(made).toString('base64url')}`)).status;
+    expect(await ask(bytes)).toBe(200);
+    expect(await ask(bytes.subarray(0, -1))).toBe(400);
+    // height, txid and vout that nobody was given
+    expect(await ask(Buffer.from(bytes).fill(0xff, bytes.length - 40))).toBe(200);
   });
 
   test('say what an address without anything holds, and refuse what is none', async () => {
@@ -362,6 +370,10 @@ describe('/inscription/<id>/transfers', () => {
         }
         expect(found).toEqual(expected);
       }
+      const first = await get<Transfers>(`/inscription/${id}/transfers?limit=1`);
+      const bytes = Buffer.from(first.body.nextCursor ?? '', 'base64url');
+      const made = bytes.subarray(0, -4).toString('base64url');
+      expect((await get(`/inscription/${id}/transfers?limit=1&cursor=${made}`)).status).toBe(400);
     }
   });
 
