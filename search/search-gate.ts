@@ -93,5 +93,8 @@ export class SearchGate {
 }
 
 function busy(): AppError {
-  return new AppError('search_busy', 'too many searches are under way: try again in a few seconds');
+  return new AppError(
+    'search_busy',
+    'too many questions like this are under way: try again in a few seconds',
+  );
 }

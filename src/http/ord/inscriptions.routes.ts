@@ -11,7 +11,9 @@ import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { SearchGate } from '#search/search-gate.ts';
 import type { App, AppDependencies } from '../app-dependencies.ts';
+import { clientGone } from '../client-gone.ts';
 import { inscriptionJson } from '../inscription-views.ts';
 import { type AnswerBody, answerFromIndex, idText, sendOrd } from './answers.ts';
 import { batchOf, batchOptions } from './batch.ts';
@@ -27,18 +29,25 @@ const answerCharsMax = 64 * 1024 * 1024;
 /** As many ids as a body has room for. */
 const idsMax = 500_000;
 
+/** Questions of so many ids hold a connection for a second or more each: most of the pool is left to the others. */
+const batchesAtOnce = 2;
+const batchesWaiting = 20;
+
 /** `POST /inscriptions`, `POST /missing`, and galleries. */
 export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
+  const gate = new SearchGate({ running: batchesAtOnce, waiting: batchesWaiting });
   app.route({
     method: 'POST',
     url: '/inscriptions',
     ...batchOptions('Many inscriptions at once'),
     handler: async (request, reply) => {
       const ids = batchOf(request.body, inscriptionsMax, inscriptionIdOf);
-      const { tip, body } = await withSnapshot(deps.pool, async (snapshot) => ({
-        tip: snapshot.tip,
-        body: await detailsJson(snapshot, ids, deps),
-      }));
+      const { tip, body } = await gate.run(clientGone(reply), () =>
+        withSnapshot(deps.pool, async (snapshot) => ({
+          tip: snapshot.tip,
+          body: await detailsJson(snapshot, ids, deps),
+        })),
+      );
       return sendOrd(request, reply, tip, body, { live: true });
     },
   });
@@ -49,17 +58,19 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
     ...batchOptions('Which of these inscriptions are not indexed'),
     handler: async (request, reply) => {
       const ids = batchOf(request.body, idsMax, claimedId);
-      const { tip, missing } = await withSnapshot(deps.pool, async ({ client, tip: now }) => {
-        const keys = await inscriptionKeys(
-          client,
-          ids.flatMap(({ id }) => id ?? []),
-        );
-        const found = keys.values();
-        return {
-          tip: now,
-          missing: ids.filter(({ id }) => id === null || found.next().value === null),
-        };
-      });
+      const { tip, missing } = await gate.run(clientGone(reply), () =>
+        withSnapshot(deps.pool, async ({ client, tip: now }) => {
+          const keys = await inscriptionKeys(
+            client,
+            ids.flatMap(({ id }) => id ?? []),
+          );
+          const found = keys.values();
+          return {
+            tip: now,
+            missing: ids.filter(({ id }) => id === null || found.next().value === null),
+          };
+        }),
+      );
       return sendOrd(request, reply, tip, JSON.stringify(missing.map(({ text }) => text)), { live: true });
     },
   });
@@ -88,20 +99,26 @@ async function detailsJson(
       throw new AppError('not_found', `inscription ${idText(id)} not found`);
     return key ?? 0;
   });
-  const answers: string[] = [];
+  // whoever asks for one of many children ten thousand times has it read once
+  const distinct = [...new Set(keys)];
+  const answers = new Map<number, string>();
   let chars = 0;
-  for (let from = 0; from < keys.length; from += inscriptionsAtOnce) {
-    const part = keys.slice(from, from + inscriptionsAtOnce);
-    const details = await inscriptionDetails(client, part);
-    for (const detail of part.flatMap((key) => details.get(key) ?? [])) {
+  for (let from = 0; from < distinct.length; from += inscriptionsAtOnce) {
+    const part = distinct.slice(from, from + inscriptionsAtOnce);
+    for (const [key, detail] of await inscriptionDetails(client, part)) {
       const json = inscriptionJson(detail, network);
       chars += json.length;
-      if (chars > answerCharsMax)
-        throw new AppError('request_invalid', 'the answer would be too large: ask for fewer inscriptions');
-      answers.push(json);
+      if (chars > answerCharsMax) throw tooLarge();
+      answers.set(key, json);
     }
   }
-  return `[${answers.join(',')}]`;
+  const asked = keys.map((key) => answers.get(key) ?? '');
+  if (asked.reduce((sum, json) => sum + json.length, 0) > answerCharsMax) throw tooLarge();
+  return `[${asked.join(',')}]`;
+}
+
+function tooLarge(): AppError {
+  return new AppError('request_invalid', 'the answer would be too large: ask for fewer inscriptions');
 }
 
 interface GalleryItem {

@@ -245,7 +245,8 @@ const table = {
     retryable: false,
   },
   search_busy: {
-    meaning: 'More searches are under way and wait than the server takes on.',
+    meaning:
+      'More searches, or questions about many inscriptions, are under way and wait than the server takes on.',
     action: 'Try again after the seconds that Retry-After names.',
     retryable: true,
   },

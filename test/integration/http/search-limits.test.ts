@@ -57,7 +57,7 @@ describe('slow searches', () => {
     expect(refused.headers.get('retry-after')).toBe('2');
     expect(await refused.json()).toEqual({
       status: 'error',
-      reason: 'too many searches are under way: try again in a few seconds',
+      reason: 'too many questions like this are under way: try again in a few seconds',
     });
     for (const answer of [...taken, waiting])
       expect(await (await answer).json()).toMatchObject({ status: 'ok' });
