@@ -15,6 +15,7 @@ import { mempoolRoutes } from './mempool.routes.ts';
 import { watchMethods } from './methods.ts';
 import { measureRequests, metricsRoutes } from './metrics.routes.ts';
 import { ordRoutes } from './ord/ord.routes.ts';
+import { bareTarget } from './ord-search.ts';
 import { pageRoutes } from './page.routes.ts';
 import { previewRoutes } from './preview.routes.ts';
 import { searchRoutes } from './search.routes.ts';
@@ -56,7 +57,10 @@ export function buildApp(deps: AppDependencies): App {
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.server.maxConnections = limits.connections;
   app.setErrorHandler(handleError);
-  app.setNotFoundHandler(handleNotFound);
+  app.setNotFoundHandler(async (request, reply) => {
+    const target = await bareTarget(deps, request);
+    return target === null ? handleNotFound(request, reply) : reply.redirect(target, 303);
+  });
   app.register(cors, {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST'],

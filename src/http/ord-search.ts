@@ -1,9 +1,13 @@
+import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { blockAt } from '#chain/block.queries.ts';
 import { isReveal } from '#chain/inscription.queries.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { AppDependencies } from './app-dependencies.ts';
+
+type Chain = Pick<AppDependencies, 'pool' | 'network'>;
 
 /**
  * Where ord's `/search` leads (ord src/subcommand/server.rs), as far as there is something here: blocks, transactions
@@ -12,22 +16,38 @@ import type { AppDependencies } from './app-dependencies.ts';
  *
  * @param isTyped by a person, who is led to the inscription that a transaction revealed rather than to the transaction
  */
-export async function findTarget(
-  { pool, network }: Pick<AppDependencies, 'pool' | 'network'>,
-  given: string,
-  isTyped = false,
-): Promise<string> {
+export async function findTarget({ pool, network }: Chain, given: string, isTyped = false): Promise<string> {
   const query = given.trim();
   const hash = hashFromDisplay(query);
-  if (hash !== null) return hashTarget(pool, hash, query.toLowerCase(), isTyped);
-  if (/^[0-9a-f]{64}i\d+$/iu.test(query) || /^-?\d{1,63}$/u.test(query)) return `/inscription/${query}`;
-  if (/^[0-9a-f]{64}:\d{1,10}$/iu.test(query)) return `/output/${query.toLowerCase()}`;
-  if (parseAddress(query, network).kind === 'script') return `/address/${query}`;
-  return query === '' ? '/' : `/?text=${encodeURIComponent(query.toWellFormed())}`;
+  if (hash === null) {
+    const named = namedTarget(query, network);
+    return named ?? (query === '' ? '/' : `/?text=${encodeURIComponent(query.toWellFormed())}`);
+  }
+  const lower = query.toLowerCase();
+  if (await isBlock(pool, hash)) return `/block/${lower}`;
+  if (!(await isReveal(pool, hash))) return `/?hash=${lower}`;
+  return isTyped ? `/inscription/${lower}i0` : `/tx/${lower}`;
 }
 
-async function hashTarget(pool: pg.Pool, hash: Uint8Array, query: string, isTyped: boolean): Promise<string> {
-  if ((await blockAt(pool, { kind: 'hash', hash })) !== null) return `/block/${query}`;
-  if (!(await isReveal(pool, hash))) return `/?hash=${query}`;
-  return isTyped ? `/inscription/${query}i0` : `/tx/${query}`;
+/** Where ord leads from a path that is nothing but an identifier; null where it is none. */
+export async function bareTarget(
+  { pool, network }: Chain,
+  { method, url }: FastifyRequest,
+): Promise<string | null> {
+  const query = /^\/+([^/?#]+)/u.exec(url)?.[1];
+  if (query === undefined || /^\/+[^/?#]+\/+[^/?#]/u.test(url)) return null;
+  if (method !== 'GET' && method !== 'HEAD') return null;
+  const hash = hashFromDisplay(query);
+  if (hash === null) return namedTarget(query, network);
+  return `/${(await isBlock(pool, hash)) ? 'block' : 'tx'}/${query.toLowerCase()}`;
+}
+
+function namedTarget(query: string, network: NetworkParameters): string | null {
+  if (/^[0-9a-f]{64}i\d+$/iu.test(query) || /^-?\d{1,63}$/u.test(query)) return `/inscription/${query}`;
+  if (/^[0-9a-f]{64}:\d{1,10}$/iu.test(query)) return `/output/${query.toLowerCase()}`;
+  return parseAddress(query, network).kind === 'script' ? `/address/${query}` : null;
+}
+
+async function isBlock(pool: pg.Pool, hash: Uint8Array): Promise<boolean> {
+  return (await blockAt(pool, { kind: 'hash', hash })) !== null;
 }

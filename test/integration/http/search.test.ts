@@ -310,6 +310,26 @@ describe('ord’s search', () => {
   });
 });
 
+describe('a path that is nothing but an identifier', () => {
+  test.each([
+    [idOf('json'), `/inscription/${idOf('json')}`],
+    ['-7', '/inscription/-7'],
+    [blockHashOf(1).reverse().toString('hex'), `/block/${blockHashOf(1).reverse().toString('hex')}`],
+    ['ab'.repeat(32), `/tx/${'ab'.repeat(32)}`],
+    [`${'ab'.repeat(32)}:7`, `/output/${'ab'.repeat(32)}:7`],
+  ])('%s leads to %s, as on ord', async (query, expected) => {
+    const answer = await http.app.inject(`/${query}`);
+    expect(answer.statusCode).toBe(303);
+    expect(answer.headers.location).toBe(expected);
+  });
+
+  test('is 404 where it is none', async () => {
+    for (const query of ['nothing', '0:0', '7/8', '%2Fetc', '//evil.example']) {
+      expect((await http.app.inject(`/${query}`)).statusCode).toBe(404);
+    }
+  });
+});
+
 describe('an empty database', () => {
   test('answers searches with nothing and names no height', async () => {
     const empty = await createHttpApp([]);
