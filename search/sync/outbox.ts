@@ -1,140 +1,118 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import type { NextIds, SearchMarker } from './marker.ts';
-import type { OutboxRow } from './outbox-row.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { Marker } from '#search/elastic/marker.ts';
 import type { AppliedBlock, ChainPosition } from './plan.ts';
 
 /** Rows of 80 bytes: more than a step takes on a chain of full blocks, and all of a chain of empty ones in a hundred steps. */
 const appliedMax = 10_000;
 
-interface StoredRow {
+/** One moment for all that is compared with each other. */
+const readOnlyMoment = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+interface BlockRow {
   sequence: number;
   height: number;
-  block_hash: Buffer;
-  cancels: number | null;
+  hash: Buffer;
 }
 
-interface AppliedRow extends StoredRow {
+interface AppliedRow extends BlockRow {
   next_key: number;
-  next_content_id: number;
-  next_metadata_id: number;
 }
 
-/** One moment for all that is compared with each other. */
-export const readOnlyMoment = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-
-/** Which database this is; null: nothing was ever indexed into it. Another one of the same chain is another one. */
-export async function chainIdentity(client: pg.ClientBase | pg.Pool): Promise<string | null> {
-  const { rows } = await client.query<{ network: string; fingerprint_key: Buffer }>(
-    'SELECT network, fingerprint_key FROM chain.state',
-  );
-  const [row] = rows;
-  if (row === undefined) return null;
-  // the key stays here: whoever knew it could aim collisions at fingerprints
-  const digest = createHash('sha256').update('satscribe search').update(row.fingerprint_key).digest('hex');
-  return `${row.network}-${digest.slice(0, 32)}`;
+interface EndsRow {
+  network: string;
+  fingerprint_key: Buffer;
+  undo_epoch: number;
+  last: number | null;
+  undos: number[];
+  undone_at: number | null;
 }
 
 /** Where the chain stands, as far as a marker needs it; null: nothing was ever indexed. */
-export function readPosition(pool: pg.Pool, marker: SearchMarker): Promise<ChainPosition | null> {
-  return withTransaction(pool, (tx) => positionIn(tx, marker), readOnlyMoment);
+export function readPosition(pool: pg.Pool, marker: Marker): Promise<ChainPosition | null> {
+  return withTransaction(pool, (tx) => positionIn(tx, marker.sequence), readOnlyMoment);
 }
 
-async function positionIn(tx: pg.ClientBase, { row }: SearchMarker): Promise<ChainPosition | null> {
-  const chain = await chainIdentity(tx);
-  if (chain === null) return null;
-  const at = row?.sequence ?? 0;
-  const ends = await tx.query<StoredRow>(
-    `(SELECT sequence, height, block_hash, cancels FROM chain.outbox ORDER BY sequence DESC LIMIT 1)
-      UNION ALL SELECT sequence, height, block_hash, cancels FROM chain.outbox WHERE sequence = $1`,
+async function positionIn(tx: pg.ClientBase, at: number): Promise<ChainPosition | null> {
+  // takes back what the marker reflects: a row above it that cancels one up to it
+  const ends = await tx.query<EndsRow>(
+    `SELECT network, fingerprint_key, undo_epoch, (SELECT max(sequence) FROM chain.outbox) AS last,
+       ARRAY(SELECT sequence FROM chain.outbox WHERE cancels IS NOT NULL AND sequence > $1 ORDER BY sequence) AS undos,
+       (SELECT max(sequence) FROM chain.outbox WHERE cancels <= $1 AND sequence > $1) AS undone_at
+     FROM chain.state`,
     [at],
   );
-  const { undoEpoch, undoSequences } = await readUndos(tx, at);
-  const undone = await readUndone(tx, at);
-  const applied = await readApplied(tx, at);
-  const [last] = ends.rows;
-  const atMarker = ends.rows.find(({ sequence }) => sequence === at);
+  const [row] = ends.rows;
+  if (row === undefined) return null;
+  const applied = await readApplied(tx, 'o.sequence > $1 ORDER BY o.sequence LIMIT $2', [at, appliedMax + 1]);
+  const [left] =
+    row.undone_at === null
+      ? []
+      : await readApplied(tx, 'o.sequence <= $1 ORDER BY o.sequence DESC LIMIT 1', [at]);
   return {
-    chain,
-    undoEpoch,
-    last: last === undefined ? null : rowOf(last),
-    atMarker: atMarker === undefined ? null : rowOf(atMarker),
-    undoSequences,
-    undone,
-    left: undone === null ? null : await readLeft(tx, at),
+    database: databaseIdentity(row.network, row.fingerprint_key),
+    undoEpoch: row.undo_epoch,
+    lastSequence: row.last ?? 0,
+    tipAtMarker: await readTipAt(tx, at),
+    undoSequences: row.undos,
+    undoneAt: row.undone_at,
+    left: left ?? null,
     applied: applied.slice(0, appliedMax),
     isAll: applied.length <= appliedMax,
   };
 }
 
-/** A reorganisation has a few rows that take blocks back; a chain has had some hundreds. */
-async function readUndos(
-  tx: pg.ClientBase,
-  at: number,
-): Promise<{ undoEpoch: number; undoSequences: number[] }> {
-  const { rows } = await tx.query<{ undo_epoch: number; undos: number[] }>(
-    `SELECT undo_epoch, ARRAY(
-       SELECT sequence FROM chain.outbox WHERE cancels IS NOT NULL AND sequence > $1 ORDER BY sequence) AS undos
-     FROM chain.state`,
-    [at],
-  );
-  return { undoEpoch: rows[0]?.undo_epoch ?? 0, undoSequences: rows[0]?.undos ?? [] };
+/** Which database this is: another one of the same chain is another one, with an outbox of its own. */
+function databaseIdentity(network: string, fingerprintKey: Buffer): string {
+  // the key itself stays here: whoever knew it could aim collisions at fingerprints
+  const digest = createHash('sha256').update('satscribe search').update(fingerprintKey).digest('hex');
+  return `${network}-${digest.slice(0, 32)}`;
 }
 
-async function readUndone(tx: pg.ClientBase, at: number): Promise<OutboxRow | null> {
-  const { rows } = await tx.query<StoredRow>(
-    `SELECT sequence, height, block_hash, cancels FROM chain.outbox
-      WHERE cancels <= $1 AND sequence > $1 ORDER BY sequence DESC LIMIT 1`,
-    [at],
+/** The identity of a database in markers; null: nothing was ever indexed into it. */
+export async function readDatabaseIdentity(client: pg.ClientBase | pg.Pool): Promise<string | null> {
+  const { rows } = await client.query<{ network: string; fingerprint_key: Buffer }>(
+    'SELECT network, fingerprint_key FROM chain.state',
   );
-  return rows[0] === undefined ? null : rowOf(rows[0]);
+  return rows[0] === undefined ? null : databaseIdentity(rows[0].network, rows[0].fingerprint_key);
 }
 
-// A row counts where its block is there and nobody took it back: a block that came, went and came again has several rows.
-const appliedRows = `
-  SELECT o.sequence, o.height, o.block_hash, o.cancels, b.next_key, b.next_content_id, b.next_metadata_id
-    FROM chain.outbox AS o
-    JOIN chain.blocks AS b ON b.height = o.height AND b.hash = o.block_hash
-   WHERE o.cancels IS NULL AND NOT EXISTS (SELECT FROM chain.outbox AS u WHERE u.cancels = o.sequence)`;
+/** The last block when a row of the outbox was the last one: applied up to it, and not taken back up to it. */
+async function readTipAt(tx: pg.ClientBase, at: number): Promise<Marker['tip']> {
+  const { rows } = await tx.query<BlockRow>(
+    `SELECT o.sequence, o.height, o.block_hash AS hash FROM chain.outbox AS o
+      WHERE o.sequence <= $1 AND o.cancels IS NULL
+        AND NOT EXISTS (SELECT FROM chain.outbox AS u WHERE u.cancels = o.sequence AND u.sequence <= $1)
+      ORDER BY o.sequence DESC LIMIT 1`,
+    [at],
+  );
+  return rows[0] === undefined ? null : tipOf(rows[0]);
+}
 
-async function readLeft(tx: pg.ClientBase, at: number): Promise<AppliedBlock | null> {
+/** A row counts where its block is there and nobody took it back: a block that came, went and came again has several rows. */
+async function readApplied(tx: pg.ClientBase, which: string, values: unknown[]): Promise<AppliedBlock[]> {
   const { rows } = await tx.query<AppliedRow>(
-    `${appliedRows} AND o.sequence <= $1 ORDER BY o.sequence DESC LIMIT 1`,
-    [at],
+    `SELECT o.sequence, o.height, o.block_hash AS hash, b.next_key
+       FROM chain.outbox AS o
+       JOIN chain.blocks AS b ON b.height = o.height AND b.hash = o.block_hash
+      WHERE o.cancels IS NULL AND NOT EXISTS (SELECT FROM chain.outbox AS u WHERE u.cancels = o.sequence) AND ${which}`,
+    values,
   );
-  return rows[0] === undefined ? null : appliedOf(rows[0]);
+  return rows.map((row) => ({ sequence: row.sequence, tip: tipOf(row), nextKey: row.next_key }));
 }
 
-async function readApplied(tx: pg.ClientBase, at: number): Promise<AppliedBlock[]> {
-  const { rows } = await tx.query<AppliedRow>(
-    `${appliedRows} AND o.sequence > $1 ORDER BY o.sequence LIMIT $2`,
-    [at, appliedMax + 1],
-  );
-  return rows.map(appliedOf);
-}
-
-/** Whether a block is still in the chain, with the same ids before and below it. */
-export async function isThere(tx: pg.ClientBase, marker: SearchMarker): Promise<boolean> {
-  const { tip, next } = marker;
+/** Whether a block is in the chain that a transaction sees, with the same keys up to it. */
+export async function isThere(tx: pg.ClientBase, { tip, nextKey }: Marker): Promise<boolean> {
   if (tip === null) return true;
   const { rowCount } = await tx.query(
-    `SELECT FROM chain.blocks WHERE height = $1 AND hash = $2
-       AND next_key = $3 AND next_content_id = $4 AND next_metadata_id = $5`,
-    [tip.height, Buffer.from(tip.hash), next.key, next.contentId, next.metadataId],
+    'SELECT FROM chain.blocks WHERE height = $1 AND hash = $2 AND next_key = $3',
+    [tip.height, Buffer.from(tip.hash, 'hex').reverse(), nextKey],
   );
   return rowCount === 1;
 }
 
-function rowOf({ sequence, height, block_hash: hash, cancels }: StoredRow): OutboxRow {
-  return { sequence, height, hash, cancels };
-}
-
-function appliedOf(row: AppliedRow): AppliedBlock {
-  const next: NextIds = {
-    key: row.next_key,
-    contentId: row.next_content_id,
-    metadataId: row.next_metadata_id,
-  };
-  return { row: rowOf(row), next };
+function tipOf({ height, hash }: BlockRow): NonNullable<Marker['tip']> {
+  return { height, hash: displayHash(hash) };
 }

@@ -1,118 +1,92 @@
-import type { BlockRef } from '#kernel/contracts/block-source.ts';
-import { type NextIds, noIds, type SearchMarker } from './marker.ts';
-import type { OutboxRow } from './outbox-row.ts';
+import type { Marker } from '#search/elastic/marker.ts';
 
-/** A block that is in the chain now: its row of the outbox, and the first ids that it does not use. */
+/** A block that is in the chain now: its row of the outbox, and the first key that it and those before it do not use. */
 export interface AppliedBlock {
-  readonly row: OutboxRow;
-  readonly next: NextIds;
+  readonly sequence: number;
+  readonly tip: NonNullable<Marker['tip']>;
+  readonly nextKey: number;
 }
 
 /** What a marker is compared with, read in one moment of Postgres (`readPosition`). */
 export interface ChainPosition {
-  readonly chain: string;
+  readonly database: string;
   readonly undoEpoch: number;
-  /** The newest row; null: the outbox is empty. */
-  readonly last: OutboxRow | null;
-  /** The row with the marker's sequence, where there is one. */
-  readonly atMarker: OutboxRow | null;
+  /** Of the newest row of the outbox; 0: it is empty. */
+  readonly lastSequence: number;
+  /** The last block when the row with the marker's sequence was written; null: there was none. */
+  readonly tipAtMarker: Marker['tip'];
   /** Sequences above the marker's of rows that take a block back, ascending. */
   readonly undoSequences: readonly number[];
-  /** The last row above the marker that takes back what the marker reflects; null: all of that is still there. */
-  readonly undone: OutboxRow | null;
+  /** The last of them that takes back what the marker reflects; null: all of that is still there. */
+  readonly undoneAt: number | null;
   /** The highest block that the marker reflects and that is in the chain now; null: none is. */
   readonly left: AppliedBlock | null;
-  /** Rows above the marker's of blocks that are in the chain now, ascending. The first ones, where there are more. */
+  /** Blocks above the marker that are in the chain now, ascending. The first ones, where there are more. */
   readonly applied: readonly AppliedBlock[];
   /** Whether `applied` has all of them. */
   readonly isAll: boolean;
 }
 
-/** How a marker becomes that of a later row of the outbox. */
+/** How an index comes to a later row of the outbox. */
 export type SyncStep =
   /** The documents are of another chain, or of another history of this one: an index has to be made anew. */
   | { readonly kind: 'rebuild'; readonly reason: string }
-  /** Blocks that it reflects were taken back: the marker goes back before anything is overwritten. */
-  | { readonly kind: 'rewind'; readonly marker: SearchMarker }
-  /** Documents from the old `next` to that of the new marker are written before it. */
-  | { readonly kind: 'advance'; readonly marker: SearchMarker }
+  /** Blocks that it reflects were taken back: what documents hold of keys from the new `nextKey` on goes. */
+  | { readonly kind: 'rewind'; readonly marker: Marker }
+  /** The inscriptions from the old `nextKey` to that of the new marker are written. */
+  | { readonly kind: 'advance'; readonly marker: Marker }
   | { readonly kind: 'nothing' };
 
 /**
  * What to do next, one step at a time. Blocks that came and went since the marker are passed over: of the rows above a marker,
  * those that take back what it reflects all come before those of blocks that are still there, as blocks are a stack.
- * A step takes at least one block, and no more where that would be above `idsMax` new ids of a kind.
+ * A step takes at least one block, and no more where that would be above `keysMax` inscriptions.
  */
-export function planStep(marker: SearchMarker, position: ChainPosition, idsMax: number): SyncStep {
+export function planStep(marker: Marker, position: ChainPosition, keysMax: number): SyncStep {
   const reason = foreignBecause(marker, position);
   if (reason !== null) return { kind: 'rebuild', reason };
-  const { undone, left } = position;
-  if (undone !== null) {
-    const next = left?.next ?? noIds;
-    return {
-      kind: 'rewind',
-      marker: {
-        ...marker,
-        rewinds: marker.rewinds + 1,
-        row: undone,
-        tip: left && refOf(left.row),
-        next,
-        undoEpoch: epochAt(position, undone.sequence),
-      },
-    };
-  }
-  return advance(marker, position, idsMax);
+  const { undoneAt, left } = position;
+  if (undoneAt === null) return advance(marker, position, keysMax);
+  const reached = {
+    ...marker,
+    rewinds: marker.rewinds + 1,
+    epoch: epochAt(position, undoneAt),
+    sequence: undoneAt,
+    tip: left?.tip ?? null,
+    nextKey: left?.nextKey ?? 0,
+  };
+  return { kind: 'rewind', marker: reached };
 }
 
-function advance(marker: SearchMarker, position: ChainPosition, idsMax: number): SyncStep {
-  const { applied, isAll, last } = position;
-  if (last === null || last.sequence === (marker.row?.sequence ?? 0)) return { kind: 'nothing' };
+function advance(marker: Marker, position: ChainPosition, keysMax: number): SyncStep {
+  const { applied, isAll, lastSequence } = position;
+  if (lastSequence === marker.sequence) return { kind: 'nothing' };
   let count = 0;
   for (const block of applied) {
-    if (count > 0 && newIds(marker.next, block.next) > idsMax) break;
+    if (count > 0 && block.nextKey - marker.nextKey > keysMax) break;
     count++;
   }
+  const block = applied[count - 1];
   // behind the last block that is still there only blocks follow that came and went
   const isEnd = isAll && count === applied.length;
-  const block = applied[count - 1];
-  const row = isEnd ? last : (block as AppliedBlock).row;
+  const sequence = isEnd || block === undefined ? lastSequence : block.sequence;
+  const { tip, nextKey } = block ?? marker;
   return {
     kind: 'advance',
-    marker: {
-      ...marker,
-      row,
-      tip: block === undefined ? marker.tip : refOf(block.row),
-      next: block?.next ?? marker.next,
-      undoEpoch: epochAt(position, row.sequence),
-    },
+    marker: { ...marker, epoch: epochAt(position, sequence), sequence, tip, nextKey },
   };
 }
 
 /** Why a marker cannot be one of this chain and its history; null: it is. */
-function foreignBecause(
-  { chain, row }: SearchMarker,
-  { chain: own, atMarker }: ChainPosition,
-): string | null {
-  if (chain !== own) return 'the index is of another database';
-  if (row === null) return null;
-  if (atMarker === null) return `the database has no row ${row.sequence} of its outbox (yet)`;
-  const isSame =
-    row.height === atMarker.height &&
-    row.cancels === atMarker.cancels &&
-    Buffer.compare(row.hash, atMarker.hash) === 0;
-  return isSame ? null : `row ${row.sequence} of the outbox is another one than the index was made from`;
+function foreignBecause({ database, sequence, tip }: Marker, position: ChainPosition): string | null {
+  if (database !== position.database) return 'the index is of another database';
+  if (sequence > position.lastSequence) return `the outbox ends before row ${sequence}`;
+  const { tipAtMarker } = position;
+  if (tip?.height === tipAtMarker?.height && tip?.hash === tipAtMarker?.hash) return null;
+  return `after row ${sequence} of the outbox the chain was another one than the index was made from`;
 }
 
 /** The undo epoch when a row was the last one. */
 function epochAt({ undoEpoch, undoSequences }: ChainPosition, sequence: number): number {
   return undoEpoch - undoSequences.filter((undo) => undo > sequence).length;
-}
-
-/** How many documents of the kind that has most come between two sets of ids. */
-function newIds(from: NextIds, to: NextIds): number {
-  return Math.max(to.key - from.key, to.contentId - from.contentId, to.metadataId - from.metadataId);
-}
-
-function refOf({ height, hash }: OutboxRow): BlockRef {
-  return { height, hash };
 }
