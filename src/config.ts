@@ -48,6 +48,42 @@ export const configSchema = Type.Object(
           'PostgreSQL 15 or newer to use instead of the embedded one, as postgres://user:password@host:port/database',
       }),
     ),
+    elasticsearchUrl: Type.Optional(
+      Type.String({
+        pattern: '^https?://',
+        maxLength: 4096,
+        secret: true,
+        description:
+          'Elasticsearch 9 that answers searches, as https://host:9200, several nodes separated by commas; left out: Postgres answers them',
+      }),
+    ),
+    elasticsearchUser: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1024, description: 'user of Elasticsearch' }),
+    ),
+    elasticsearchPassword: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1024, secret: true, description: 'password of that user' }),
+    ),
+    elasticsearchApiKey: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        secret: true,
+        description: 'API key of Elasticsearch, encoded as it gives it, in place of user and password',
+      }),
+    ),
+    elasticsearchCaFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description: 'PEM file of the authority that signed the certificate of Elasticsearch',
+      }),
+    ),
+    elasticsearchIndexPrefix: Type.String({
+      pattern: '^[a-z][a-z0-9-]*$',
+      maxLength: 64,
+      default: 'satscribe',
+      description: 'names of indices and aliases in Elasticsearch begin with it',
+    }),
     searchTextMaxBytes: Type.Integer({
       minimum: 0,
       // no body is longer, as no block is
@@ -236,6 +272,12 @@ function contradictions(config: Config): string[] {
   }
   if (config.bitcoinCookieFile !== undefined && config.bitcoinRpcUser !== undefined) {
     wrong.push('BITCOIN_COOKIE_FILE and BITCOIN_RPC_USER exclude each other');
+  }
+  if ((config.elasticsearchUser === undefined) !== (config.elasticsearchPassword === undefined)) {
+    wrong.push('ELASTICSEARCH_USER and ELASTICSEARCH_PASSWORD are given together or not at all');
+  }
+  if (config.elasticsearchApiKey !== undefined && config.elasticsearchUser !== undefined) {
+    wrong.push('ELASTICSEARCH_API_KEY and ELASTICSEARCH_USER exclude each other');
   }
   const point = config.failpoint?.split(':', 1)[0];
   if (point !== undefined && !failpoints.some((known) => known === point)) {

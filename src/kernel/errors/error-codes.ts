@@ -285,6 +285,56 @@ const table = {
     action: 'Use a method that the Allow header names.',
     retryable: false,
   },
+  search_engine_unreachable: {
+    meaning: 'No Elasticsearch answers at the address.',
+    action:
+      'Start the server, or correct ELASTICSEARCH_URL; searches go on as SEARCH_FALLBACK says, and what it misses is brought to it later.',
+    retryable: true,
+  },
+  search_engine_refused: {
+    meaning: 'Elasticsearch answers and does not let us in, or does not let us do what is needed.',
+    action:
+      'Correct ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USER and ELASTICSEARCH_PASSWORD; the account needs all rights on indices of ELASTICSEARCH_INDEX_PREFIX.',
+    retryable: false,
+  },
+  search_engine_busy: {
+    meaning: 'Elasticsearch has more to do than it takes on (status 429).',
+    action: 'Nothing: it is asked again, more slowly. Give it more memory or nodes where it lasts.',
+    retryable: true,
+  },
+  search_engine_full: {
+    meaning: 'Elasticsearch does not write, as its disk is full or an index is set to be read only.',
+    action: 'Make room on its disks; it takes the block from its indices by itself, and writing goes on.',
+    retryable: true,
+  },
+  search_engine_slow: {
+    meaning: 'Elasticsearch did not answer in time.',
+    action: 'Look at its load; searches that often take so long need more cores, memory or nodes.',
+    retryable: true,
+  },
+  search_engine_missing: {
+    meaning: 'The index, or the moment of it that was asked for, is not in Elasticsearch.',
+    action:
+      'Nothing where the search sync runs: it makes the index again. Else run `satscribe search reindex`.',
+    retryable: false,
+  },
+  search_engine_behind: {
+    meaning:
+      'What Elasticsearch holds is not of the chain as it is indexed now: it is filled, or blocks are taken back.',
+    action: 'Nothing: the search sync catches up. /status shows how far it is.',
+    retryable: true,
+  },
+  search_engine_rejected: {
+    meaning: 'Elasticsearch does not take a request as it is, or what answers is no Elasticsearch.',
+    action: 'Read its reason in the message; it must be Elasticsearch 9.',
+    retryable: false,
+  },
+  search_engine_failed: {
+    meaning: 'Elasticsearch failed at a request, or answered only a part of it.',
+    action:
+      'Read its reason in the message, and its log; the state of its cluster should be green or yellow.',
+    retryable: true,
+  },
   not_acceptable: {
     meaning: 'The content is stored in an encoding that the request does not accept.',
     action: 'Send Accept-Encoding with the encoding that the message names.',
