@@ -28,7 +28,7 @@ export interface Marker {
   readonly nextKey: number;
 }
 
-const markerId = 'marker';
+export const markerId = 'marker';
 
 /** Reads the marker as it stands now, not as of the last refresh; null: none was written. Throws `search_engine_missing`. */
 export async function readMarker(client: ElasticClient, index: string): Promise<Marker | null> {

@@ -9,7 +9,7 @@ import type { AppliedBlock, ChainPosition } from './plan.ts';
 const appliedMax = 10_000;
 
 /** One moment for all that is compared with each other. */
-const readOnlyMoment = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+export const readOnlyMoment = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 interface BlockRow {
   sequence: number;
@@ -31,8 +31,8 @@ interface EndsRow {
 }
 
 /** Where the chain stands, as far as a marker needs it; null: nothing was ever indexed. */
-export function readPosition(pool: pg.Pool, marker: Marker): Promise<ChainPosition | null> {
-  return withTransaction(pool, (tx) => positionIn(tx, marker.sequence), readOnlyMoment);
+export function readPosition(client: pg.ClientBase, marker: Marker): Promise<ChainPosition | null> {
+  return withTransaction(client, (tx) => positionIn(tx, marker.sequence), readOnlyMoment);
 }
 
 async function positionIn(tx: pg.ClientBase, at: number): Promise<ChainPosition | null> {
@@ -111,6 +111,39 @@ export async function isThere(tx: pg.ClientBase, { tip, nextKey }: Marker): Prom
     [tip.height, Buffer.from(tip.hash, 'hex').reverse(), nextKey],
   );
   return rowCount === 1;
+}
+
+/** How many inscriptions with such keys searches can find: those that have a content or metadata. */
+export async function countFindable(tx: pg.ClientBase, from: number, to: number): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>(
+    `SELECT count(*) AS count FROM chain.inscriptions
+      WHERE key >= $1 AND key < $2 AND (content_id IS NOT NULL OR metadata_id IS NOT NULL)`,
+    [from, to],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * The last block, applied up to a row of the outbox and still in the chain, that uses no key from `key` on: as a marker
+ * speaks of it. The row is that block's own, or 0 before the first one.
+ */
+export async function readBlockUpTo(
+  client: pg.ClientBase,
+  key: number,
+  sequence: number,
+): Promise<Pick<Marker, 'epoch' | 'sequence' | 'tip' | 'nextKey'>> {
+  const [block] = await readApplied(
+    client,
+    'o.sequence <= $1 AND b.next_key <= $2 ORDER BY o.sequence DESC LIMIT 1',
+    [sequence, key],
+  );
+  const { rows } = await client.query<{ epoch: number }>(
+    `SELECT undo_epoch - (SELECT count(*) FROM chain.outbox WHERE cancels IS NOT NULL AND sequence > $1) AS epoch
+       FROM chain.state`,
+    [block?.sequence ?? 0],
+  );
+  const epoch = rows[0]?.epoch ?? 0;
+  return { epoch, sequence: block?.sequence ?? 0, tip: block?.tip ?? null, nextKey: block?.nextKey ?? 0 };
 }
 
 function tipOf({ height, hash }: BlockRow): NonNullable<Marker['tip']> {

@@ -38,6 +38,12 @@ export type SyncStep =
   | { readonly kind: 'nothing' };
 
 /**
+ * A document holds copies of several blocks of a step, so going back into a step begins at its start: behind blocks that
+ * may well be taken back a step has one block. Deeper reorganisations cost more, and are as exact.
+ */
+const unsettledBlocks = 6;
+
+/**
  * What to do next, one step at a time. Blocks that came and went since the marker are passed over: of the rows above a marker,
  * those that take back what it reflects all come before those of blocks that are still there, as blocks are a stack.
  * A step takes at least one block, and no more where that would be above `keysMax` inscriptions.
@@ -61,9 +67,10 @@ export function planStep(marker: Marker, position: ChainPosition, keysMax: numbe
 function advance(marker: Marker, position: ChainPosition, keysMax: number): SyncStep {
   const { applied, isAll, lastSequence } = position;
   if (lastSequence === marker.sequence) return { kind: 'nothing' };
+  const settled = isAll ? applied.length - unsettledBlocks : applied.length;
   let count = 0;
   for (const block of applied) {
-    if (count > 0 && block.nextKey - marker.nextKey > keysMax) break;
+    if (count > 0 && (count >= settled || block.nextKey - marker.nextKey > keysMax)) break;
     count++;
   }
   const block = applied[count - 1];

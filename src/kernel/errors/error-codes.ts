@@ -324,6 +324,17 @@ const table = {
     action: 'Nothing: the search sync catches up. /status shows how far it is.',
     retryable: true,
   },
+  search_engine_moved: {
+    meaning: 'Another process has written into an index of Elasticsearch that this one was writing into.',
+    action: 'Nothing: it is looked at anew where the index stands.',
+    retryable: true,
+  },
+  search_engine_foreign: {
+    meaning: 'An index of Elasticsearch holds what this database cannot have made, or lacks what it has.',
+    action:
+      'Nothing: the search sync makes another index. Databases that share an Elasticsearch need an ELASTICSEARCH_INDEX_PREFIX each.',
+    retryable: false,
+  },
   search_engine_rejected: {
     meaning: 'Elasticsearch does not take a request as it is, or what answers is no Elasticsearch.',
     action: 'Read its reason in the message; it must be Elasticsearch 9.',

@@ -167,12 +167,16 @@ test('a marker of another database, or of another history of it, asks for a rebu
   expect(plan({ sequence: 99 })).toBe('rebuild');
 });
 
-test('a step takes as many blocks as fit, and at least one', () => {
+test('a step takes as many blocks as fit, one at least, and one alone where it may be taken back', () => {
   const history = new History();
-  for (const count of [3, 3, 20, 1]) history.apply(count);
-  const reached = (keysMax: number): number | string => {
-    const step = planStep(empty, history.position(empty, 100), keysMax);
+  for (const count of [3, 3, 20, 1, 5, 5, 5, 5, 5, 5]) history.apply(count);
+  const reached = (keysMax: number, appliedMax = 100): number | string => {
+    const step = planStep(empty, history.position(empty, appliedMax), keysMax);
     return step.kind === 'advance' ? step.marker.nextKey : step.kind;
   };
-  expect([1, 6, 25, 26, 100].map(reached)).toEqual([3, 6, 6, 26, 27]);
+  expect([1, 6, 25, 26, 1000].map((max) => reached(max))).toEqual([3, 6, 6, 26, 27]);
+  expect(reached(1000, 9)).toBe(52);
+  const near: Marker = { ...empty, sequence: 5, tip: history.tips[5]!, nextKey: 32 };
+  const step = planStep(near, history.position(near, 100), 1000);
+  expect(step).toMatchObject({ kind: 'advance', marker: { sequence: 6, nextKey: 37 } });
 });
