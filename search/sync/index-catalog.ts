@@ -7,8 +7,10 @@ import { indexName, readAlias, writeAlias } from '#search/elastic/search-index.t
 export interface IndexCatalog {
   /** The index that the read alias names; null: there is none. */
   readonly served: string | null;
-  /** All others, oldest first: one that is being built, and such as were left behind. */
-  readonly others: readonly string[];
+  /** Those made after it, oldest first: they are being built, or their build was cut off. */
+  readonly newer: readonly string[];
+  /** Those made before it: a change to the next one was cut off. */
+  readonly older: readonly string[];
   /** The name of the next one. */
   readonly nextName: string;
 }
@@ -37,11 +39,15 @@ export async function readCatalog(
   const served = own.filter(({ isServed }) => isServed);
   if (served.length > 1) {
     const names = served.map(({ name }) => name).join(', ');
-    throw new AppError('search_engine_rejected', `The alias ${alias} names several indices: ${names}.`, { alias });
+    throw new AppError('search_engine_rejected', `The alias ${alias} names several indices: ${names}.`, {
+      alias,
+    });
   }
+  const [current] = served;
   return {
-    served: served[0]?.name ?? null,
-    others: own.filter(({ isServed }) => !isServed).map(({ name }) => name),
+    served: current?.name ?? null,
+    newer: own.filter(({ number }) => number > (current?.number ?? 0)).map(({ name }) => name),
+    older: own.filter(({ number }) => number < (current?.number ?? 0)).map(({ name }) => name),
     nextName: indexName(prefix, network, (own.at(-1)?.number ?? 0) + 1),
   };
 }

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Marker } from '#search/elastic/marker.ts';
+import { mappingVersion } from '#search/elastic/search-index.ts';
 import type { AppliedBlock, ChainPosition } from './plan.ts';
 
 /** Rows of 80 bytes: more than a step takes on a chain of full blocks, and all of a chain of empty ones in a hundred steps. */
@@ -64,11 +65,14 @@ async function positionIn(tx: pg.ClientBase, at: number): Promise<ChainPosition 
   };
 }
 
-/** Which database this is: another one of the same chain is another one, with an outbox of its own. */
+/**
+ * Which database this is: another one of the same chain is another one, with an outbox of its own. And for which documents, as
+ * an index of older ones is as foreign.
+ */
 function databaseIdentity(network: string, fingerprintKey: Buffer): string {
   // the key itself stays here: whoever knew it could aim collisions at fingerprints
   const digest = createHash('sha256').update('satscribe search').update(fingerprintKey).digest('hex');
-  return `${network}-${digest.slice(0, 32)}`;
+  return `${network}-v${mappingVersion}-${digest.slice(0, 32)}`;
 }
 
 /** The identity of a database in markers; null: nothing was ever indexed into it. */

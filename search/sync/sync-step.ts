@@ -42,8 +42,8 @@ export interface StepDone {
 export class IndexSync {
   private readonly options: IndexSyncOptions;
   private placed: PlacedMarker;
-  /** Documents may be there that the marker does not speak of. */
-  private isClean = false;
+  /** Documents may be there that the marker does not speak of: of a step, or of a way back, that was cut off. */
+  private mayHoldMore = true;
 
   private constructor(options: IndexSyncOptions, placed: PlacedMarker) {
     this.options = options;
@@ -58,6 +58,12 @@ export class IndexSync {
 
   get marker(): Marker {
     return this.placed.marker;
+  }
+
+  /** Whether a marker that was read is the one that this process wrote or read last. */
+  isAt({ place }: PlacedMarker): boolean {
+    const own = this.placed.place;
+    return own?.seqNo === place?.seqNo && own?.primaryTerm === place?.primaryTerm;
   }
 
   /** Writes another state of what is there. */
@@ -92,7 +98,7 @@ export class IndexSync {
 
   private async advance(to: Marker, version: number): Promise<StepDone> {
     const from = this.marker;
-    if (from.state === 'undoing') {
+    if (from.state === 'undoing' || !(await this.isClean(version))) {
       await this.rewindTo(from, version);
       return this.done('rewound');
     }
@@ -100,13 +106,12 @@ export class IndexSync {
       await this.place(to);
       return this.done('advanced');
     }
-    await this.clean(version);
-    this.isClean = false;
+    this.mayHoldMore = true;
     const counts = await this.write(from.nextKey, to, version);
     if (counts === null) return this.done('again');
     if (to.state !== 'loading') await this.verify(from.nextKey, to.nextKey, counts.findable);
     await this.place(to);
-    this.isClean = true;
+    this.mayHoldMore = false;
     return this.done('advanced', to.nextKey - from.nextKey, counts);
   }
 
@@ -155,26 +160,37 @@ export class IndexSync {
    * end lies within a step it is taken back to its start, and brought in again.
    */
   private async rewindTo(to: Marker, version: number): Promise<void> {
-    const { chain, elastic, index } = this.options;
+    const { chain } = this.options;
     let marker: Marker = { ...to, state: to.state === 'loading' ? 'loading' : 'undoing' };
     for (;;) {
       await this.place(marker);
-      await refreshIndex(elastic, index);
-      const straddling = await firstStraddlingKey(elastic, index, marker.nextKey);
+      const straddling = await this.findStraddling();
       if (straddling === null) break;
       const block = await readBlockUpTo(chain, straddling, marker.sequence);
       marker = { ...marker, ...block, rewinds: marker.rewinds + 1 };
     }
-    this.isClean = false;
-    await this.clean(version);
+    await this.removeMore(version);
     if (marker.state === 'undoing') await this.place({ ...marker, state: 'complete' });
   }
 
-  private async clean(version: number): Promise<void> {
-    if (this.isClean) return;
+  private async findStraddling(): Promise<number | null> {
+    const { elastic, index } = this.options;
+    await refreshIndex(elastic, index);
+    return firstStraddlingKey(elastic, index, this.marker.nextKey);
+  }
+
+  /** Takes away what the marker does not speak of, where that can be done without going back; false: it cannot. */
+  private async isClean(version: number): Promise<boolean> {
+    if (!this.mayHoldMore) return true;
+    if ((await this.findStraddling()) !== null) return false;
+    await this.removeMore(version);
+    return true;
+  }
+
+  private async removeMore(version: number): Promise<void> {
     const { elastic, index, signal } = this.options;
     await removeFrom(elastic, index, this.marker.nextKey, version, signal);
-    this.isClean = true;
+    this.mayHoldMore = false;
   }
 
   private async place(marker: Marker): Promise<void> {
