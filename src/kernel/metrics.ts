@@ -26,6 +26,11 @@ export interface HttpRequest {
   readonly seconds: number;
 }
 
+export interface QueueState {
+  readonly length: number;
+  readonly limit: number;
+}
+
 /** The measurements of a process. Names, types and labels: docs/operating.md, "Metrics". */
 export interface Metrics {
   observeStep(step: PipelineStep, seconds: number): void;
@@ -36,6 +41,8 @@ export interface Metrics {
   observeRequest(request: HttpRequest): void;
   /** Adds gauges that are read when somebody asks. */
   read(reading: Reading): void;
+  /** Shows a queue beside its limit. The same name again takes the place of the first. */
+  watchQueue(name: string, look: () => QueueState): void;
   /** The text of all, and its content type. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -78,7 +85,11 @@ export function createMetrics(onReadError: (name: string, error: unknown) => voi
     buckets: requestBuckets,
     registers,
   });
+  const read = (reading: Reading): void => addReading(registry, reading, onReadError);
+  const queues = new Map<string, () => QueueState>();
+  readQueues(read, queues);
   return {
+    watchQueue: (name, look) => queues.set(name, look),
     observeStep: (step, seconds) => steps.observe({ step }, seconds),
     countBlocks: (done) => {
       blocks.inc(done.blocks);
@@ -88,9 +99,26 @@ export function createMetrics(onReadError: (name: string, error: unknown) => voi
     observeReorganisation: (depthBlocks) => depth.observe(depthBlocks),
     observeRequest: ({ method, route, status, seconds }) =>
       requests.observe({ method, route, status: String(status) }, seconds),
-    read: (reading) => addReading(registry, reading, onReadError),
+    read,
     render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   };
+}
+
+function readQueues(read: (reading: Reading) => void, queues: ReadonlyMap<string, () => QueueState>): void {
+  const values = (of: (state: QueueState) => number) => (): ReadValue[] =>
+    [...queues].map(([queue, look]) => ({ labels: { queue }, value: of(look()) }));
+  read({
+    name: 'satscribe_queue_length',
+    help: 'What waits in a queue',
+    labels: ['queue'],
+    values: values(({ length }) => length),
+  });
+  read({
+    name: 'satscribe_queue_limit',
+    help: 'What may wait in a queue at most',
+    labels: ['queue'],
+    values: values(({ limit }) => limit),
+  });
 }
 
 function addReading(
