@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
+import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoints } from '#kernel/failpoint.ts';
 
@@ -143,6 +145,42 @@ export const configSchema = Type.Object(
         description: 'ZMQ address of the node, one for all topics; left out: asked of the node',
       }),
     ),
+    searchAccess: Type.Enum(['open', 'restricted'], {
+      default: 'restricted',
+      description:
+        'who may search over HTTP: `open` everybody; `restricted` who has a key or comes from a listed domain (docs/access.md). `demo` is open',
+    }),
+    searchAllowedDomains: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 65_536,
+        description:
+          'domains whose pages may search without a key, commas between: `example.com` is that host, `*.example.com` all below it',
+      }),
+    ),
+    searchAddressRate: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 6000,
+      description:
+        'searches a minute, and at once, from one address (IPv4, or /64 of IPv6) without a key; 0: no limit, as in `demo`',
+    }),
+    publicUrl: Type.Optional(
+      Type.String({
+        pattern: '^https?://[^/?#@]+/?$',
+        maxLength: 1024,
+        description:
+          'address under which people open the pages, as https://ord.example.com: searches from there need no key; left out: whatever host they name',
+      }),
+    ),
+    trustProxy: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description:
+          'whose X-Forwarded-For is believed: addresses and networks of proxies, commas between (`loopback`, 10.0.0.0/8); left out: nobody’s',
+      }),
+    ),
     eventsKeepBlocks: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
@@ -279,10 +317,22 @@ function contradictions(config: Config): string[] {
   if (config.elasticsearchApiKey !== undefined && config.elasticsearchUser !== undefined) {
     wrong.push('ELASTICSEARCH_API_KEY and ELASTICSEARCH_USER exclude each other');
   }
+  wrong.push(...wrongAccess(config));
   const point = config.failpoint?.split(':', 1)[0];
   if (point !== undefined && !failpoints.some((known) => known === point)) {
     wrong.push(`FAILPOINT: there is no point ${point}, but ${failpoints.join(', ')}`);
   }
+  return wrong;
+}
+
+function wrongAccess({ searchAllowedDomains, trustProxy, publicUrl }: Config): string[] {
+  const wrong = parseAllowedDomains(searchAllowedDomains ?? '').wrong.map(
+    (entry) => `SEARCH_ALLOWED_DOMAINS: ${entry} is no domain; example.com and *.example.com are`,
+  );
+  if (trustProxy !== undefined && parseTrustedProxies(trustProxy) === null) {
+    wrong.push(`TRUST_PROXY: ${trustProxy} is no list of addresses and networks`);
+  }
+  if (publicUrl !== undefined && !URL.canParse(publicUrl)) wrong.push(`PUBLIC_URL: ${publicUrl} is no URL`);
   return wrong;
 }
 

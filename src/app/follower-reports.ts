@@ -1,6 +1,7 @@
 import type { FollowOptions, IndexProgress } from '#indexer/follow/follow-options.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { Repeats } from '#kernel/repeats.ts';
 import type { CommandContext } from '#src/commands/command.ts';
 import { createProgress, type Progress } from '#src/commands/progress.ts';
 import type { MempoolFollower } from './mempool.ts';
@@ -22,9 +23,6 @@ export type FollowerReports = Pick<
   readonly finish: () => void;
 };
 
-/** The same failure is a line of the log this often, not with every attempt. */
-const sameLineEveryMs = 60_000;
-
 /**
  * What a follower tells, on its way to people: progress during a load, a line of the log a block at the tip, and one
  * whenever it goes back, stands by or waits; measurements where there are some.
@@ -37,28 +35,16 @@ export function followerReports(
   const log = logger.child({ part: 'follower' });
   const bar = new Bar((fields) => log.info(fields, 'indexing'));
   let state: FollowerStatus['state'] = 'syncing';
-  let waitingFor: string | null = null;
-  let waitLoggedAt = 0;
-  let queue = { waiting: 0, limit: 0 };
-  operations?.metrics.read({
-    name: 'satscribe_queue_length',
-    help: 'Things that wait in a queue',
-    labels: ['queue'],
-    values: () => [{ labels: { queue: 'blocks' }, value: queue.waiting }],
-  });
-  operations?.metrics.read({
-    name: 'satscribe_queue_limit',
-    help: 'Things that may wait in a queue at most',
-    labels: ['queue'],
-    values: () => [{ labels: { queue: 'blocks' }, value: queue.limit }],
-  });
+  const repeats = new Repeats();
+  let queue = { length: 0, limit: 0 };
+  operations?.metrics.watchQueue('blocks', () => queue);
   return {
     finish: () => bar.finish(),
     onProgress: (progress) => {
       if (state === 'syncing') bar.update(progress);
     },
     onCommit: ({ blocks, bytes, inscriptions, position }) => {
-      waitingFor = null;
+      repeats.reset();
       operations?.metrics.countBlocks({ blocks, bytes, inscriptions });
       if (state === 'syncing' || position.tip === null) return;
       const { height, hash } = position.tip;
@@ -74,10 +60,7 @@ export function followerReports(
       log.info('another process indexes into this database: standing by');
     },
     onWaiting: (problem, delayMs) => {
-      const now = performance.now();
-      if (problem.code === waitingFor && now - waitLoggedAt < sameLineEveryMs) return;
-      waitingFor = problem.code;
-      waitLoggedAt = now;
+      if (!repeats.isDue(problem.code)) return;
       log.warn({ code: problem.code, reason: problem.message, delayMs: Math.round(delayMs) }, 'waiting');
     },
     onStatus: (status) => {
@@ -95,7 +78,7 @@ export function followerReports(
       ),
     onStep: (step, seconds) => operations?.metrics.observeStep(step, seconds),
     onQueue: (waiting, limit) => {
-      queue = { waiting, limit };
+      queue = { length: waiting, limit };
     },
   };
 }

@@ -16,7 +16,7 @@ export interface OperationsParts extends Operations {
   /** Whether this process waits for another one that indexes. */
   setStandby(standsBy: boolean): void;
   /** Shows the connections of a pool in the metrics. */
-  watchPool(name: string, pool: pg.Pool): void;
+  watchPool(this: void, name: string, pool: pg.Pool): void;
 }
 
 /** What `/status`, `/health` and `/metrics` need, for the life of the process. */

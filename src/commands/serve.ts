@@ -8,7 +8,8 @@ export const serveCommand: Command = {
   details: `Follows the node of --node, and serves what is indexed also while no node answers. With --blocks it indexes that folder
 instead. Prints "ready http://ADDRESS:PORT" on stdout when everything answers: with a folder when it is indexed, with a node
 when the index is at its tip, but after 15 seconds at the latest; /health/ready says how far it is. Runs until Ctrl-C or SIGTERM. Other
-commands with the same --data may run beside it. docs/operating.md has the whole story.
+commands with the same --data may run beside it. docs/operating.md has the whole story. Searches over HTTP need a key (satscribe keys
+create) or a listed domain unless SEARCH_ACCESS=open; the pages search without (docs/access.md).
 
   satscribe serve --cookie-file ~/.bitcoin/.cookie
   satscribe serve --blocks ./samples/regtest --data /tmp/regtest --port 7701`,
@@ -30,7 +31,7 @@ commands with the same --data may run beside it. docs/operating.md has the whole
 
 /** Indexes the blocks folder of the settings, or follows their node, and serves until the lifecycle ends. */
 export async function serve(context: CommandContext, tip: string | undefined): Promise<void> {
-  const { blocksDir, host, port, role } = context.config;
+  const { blocksDir, host, port, role, searchAccess } = context.config;
   // loaded here, so that the help and wrong usage answer without all of it
   const [{ checkPort }, { serveApi, serveFolder, serveNode }] = await Promise.all([
     import('#src/app/listen.ts'),
@@ -43,12 +44,12 @@ export async function serve(context: CommandContext, tip: string | undefined): P
       : role === 'api'
         ? await serveApi(context)
         : await serveNode(context);
-  await checkAnswers(address, role === 'indexer' ? ['/health/live'] : ['/health/live', '/', searchOfAll]);
+  // a page of ours searches also where others need a key
+  const search = searchAccess === 'open' ? '/search?text=ready&itemsperpage=1' : '/?text=ready';
+  await checkAnswers(address, role === 'indexer' ? ['/health/live'] : ['/health/live', '/', search]);
   await context.print(`ready ${address}\n`);
   await context.lifecycle.untilStopping();
 }
-
-const searchOfAll = '/search?text=ready&itemsperpage=1';
 
 /** One request of each kind, over the network as clients make them: `ready` must be true. */
 async function checkAnswers(address: string, paths: readonly string[]): Promise<void> {

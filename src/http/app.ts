@@ -4,6 +4,7 @@ import fastify, { LogController } from 'fastify';
 import type { TSchema } from 'typebox';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { assetsFolder } from '#web/assets.ts';
+import { accessHeaders, guardSearches } from './access.ts';
 import { addressRoutes } from './address.routes.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { contentRoutes } from './content.routes.ts';
@@ -34,6 +35,7 @@ export function buildApp(deps: AppDependencies): App {
     logController: new LogController({ disableRequestLogging: true }),
     http: { maxHeaderSize: limits.headerBytes, headersTimeout: limits.headersTimeoutMs },
     bodyLimit: limits.bodyBytes,
+    trustProxy: [...(deps.trustedProxies ?? [])],
     connectionTimeout: limits.idleTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
@@ -61,7 +63,7 @@ export function buildApp(deps: AppDependencies): App {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST'],
     allowedHeaders: ['Accept', 'Content-Type', 'If-None-Match', 'x-api-key'],
-    exposedHeaders: ['ETag', 'X-Indexed-Height', 'X-Mempool-Revision', 'X-Search-Needles'],
+    exposedHeaders: ['ETag', 'X-Indexed-Height', 'X-Mempool-Revision', 'X-Search-Needles', ...accessHeaders],
     maxAge: 86_400,
     // an OPTIONS that is no preflight is answered like one; otherwise it would be an error in a form that is not ours
     strictPreflight: false,
@@ -109,6 +111,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     metricsRoutes(scope, deps.operations);
     // who only indexes answers for itself
     if (deps.operations.role === 'indexer') return;
+    if (deps.access) guardSearches(scope, deps.access);
     eventsRoutes(scope, deps);
     searchRoutes(scope, deps);
     mempoolRoutes(scope, deps);

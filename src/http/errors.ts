@@ -10,6 +10,10 @@ import { sendPage } from './send-page.ts';
 /** HTTP status of the failures that a client may be told of; every other code is a 500 and says nothing to the client. */
 const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   request_invalid: 400,
+  key_missing: 401,
+  key_refused: 401,
+  key_scope: 403,
+  rate_limited: 429,
   search_text_invalid: 400,
   not_found: 404,
   no_node: 404,
@@ -25,6 +29,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   too_many_streams: 503,
   search_busy: 503,
   mempool_not_followed: 503,
+  access_unavailable: 503,
 };
 
 interface Failure {
@@ -42,6 +47,9 @@ function errorForm(request: FastifyRequest): ErrorForm {
   if (/^\/(?:content|preview)(?:\/|$)/u.test(path)) return 'text';
   return prefersHtml(request.headers.accept) ? 'page' : 'json';
 }
+
+/** Statuses that mean what they say also on the paths of searches. */
+const plainStatuses: ReadonlySet<number> = new Set([401, 403, 405, 429]);
 
 /** What is too much now mostly is not a few seconds later. */
 const retryAfterSeconds = 2;
@@ -88,8 +96,8 @@ function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyRe
   switch (errorForm(request)) {
     case 'search':
       // what the client did wrong is a normal answer on the paths of searches (interface, section 7); another method is
-      // no question of theirs
-      return reply.code(status < 500 && status !== 405 ? 200 : status).send(body);
+      // no question of theirs, and who may not ask, or not so often, must be able to tell by the status
+      return reply.code(status < 500 && !plainStatuses.has(status) ? 200 : status).send(body);
     case 'json':
       return reply.code(status).header('vary', 'Accept').send(body);
     case 'text':

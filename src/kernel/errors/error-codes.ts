@@ -367,6 +367,48 @@ const table = {
     action: 'Nothing: clients try again. Start further processes with --role api where it lasts.',
     retryable: true,
   },
+  key_missing: {
+    meaning: 'Searches are restricted here, and a request has no key and comes from no listed domain.',
+    action:
+      'Make a key (`satscribe keys create --account A`) and send it as x-api-key; list the domain in SEARCH_ALLOWED_DOMAINS; or set SEARCH_ACCESS=open.',
+    retryable: false,
+  },
+  key_refused: {
+    meaning: 'What a request sends as x-api-key is no key, or one that was revoked.',
+    action: 'Compare it with `satscribe keys list`, or make another with `satscribe keys create`.',
+    retryable: false,
+  },
+  key_scope: {
+    meaning: 'The key is valid, and for something else than what was asked with it.',
+    action: 'Make a key with the scope that is needed: `satscribe keys create --scope search`.',
+    retryable: false,
+  },
+  rate_limited: {
+    meaning: 'More was asked with a key, or from an address, than it may in a minute.',
+    action:
+      'Wait the seconds that Retry-After names, or make a key with a higher --rate; SEARCH_ADDRESS_RATE is the limit of those without one.',
+    retryable: true,
+  },
+  access_unavailable: {
+    meaning: 'The database could not be asked whether a request may be made.',
+    action: 'Nothing: clients try again. Where it lasts, look at the server: the log says why.',
+    retryable: true,
+  },
+  account_exists: {
+    meaning: 'An account of that name is there already.',
+    action: 'Use it, or take another name; `satscribe accounts list` shows all.',
+    retryable: false,
+  },
+  account_unknown: {
+    meaning: 'There is no account of that name.',
+    action: 'Look at `satscribe accounts list`, or make it with `satscribe accounts create NAME`.',
+    retryable: false,
+  },
+  key_not_found: {
+    meaning: 'The account has no such key, or it is revoked already.',
+    action: 'Look at `satscribe keys list --account A`.',
+    retryable: false,
+  },
   output_failed: {
     meaning: 'What the command writes to its output could not be written: it is not complete.',
     action: 'Make room where the output goes, and run the command again.',
