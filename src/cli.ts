@@ -7,6 +7,7 @@ import { indexCommand } from './commands/index-blocks.ts';
 import { keysCommand } from './commands/keys.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { rollbackCommand } from './commands/rollback.ts';
+import { searchReindexCommand } from './commands/search-reindex.ts';
 import { serveCommand } from './commands/serve.ts';
 import { verifyCommand } from './commands/verify.ts';
 import type { SettingName } from './config.ts';
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   exportCommand,
   verifyCommand,
   rollbackCommand,
+  searchReindexCommand,
   migrateCommand,
   accountsCommand,
   keysCommand,

@@ -86,6 +86,33 @@ export const configSchema = Type.Object(
       default: 'satscribe',
       description: 'names of indices and aliases in Elasticsearch begin with it',
     }),
+    elasticsearchShards: Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      default: 1,
+      description:
+        'shards of the next index: 1 up to some tens of millions of inscriptions, more where several nodes are to share a search',
+    }),
+    elasticsearchReplicas: Type.Integer({
+      minimum: 0,
+      maximum: 8,
+      default: 0,
+      description:
+        'copies of each shard beside the first, once an index is loaded: 1 where a node may be lost without searches failing',
+    }),
+    searchFallback: Type.Enum(['postgres', 'error'], {
+      default: 'postgres',
+      description:
+        'who answers searches while Elasticsearch cannot: `postgres`, which keeps an index of its own for it, or an error',
+    }),
+    searchLagBlocks: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      // a block is in Elasticsearch within seconds: more than a few at once is being behind
+      default: 3,
+      description:
+        'Elasticsearch answers searches while it is no more blocks than this behind what is indexed',
+    }),
     searchTextMaxBytes: Type.Integer({
       minimum: 0,
       // no body is longer, as no block is
@@ -94,11 +121,11 @@ export const configSchema = Type.Object(
       description:
         'longest text, decoded, that is made searchable, from the next block on; contents above it are found by hash',
     }),
-    role: Type.Enum(['all', 'indexer', 'api'], {
+    role: Type.Enum(['all', 'indexer', 'search-sync', 'api'], {
       default: 'all',
       flag: 'role',
       description:
-        'what this process does: `indexer` follows the chain, `api` answers questions; both need DATABASE_URL',
+        'what this process does: `indexer` follows the chain, `search-sync` brings it to Elasticsearch, `api` answers questions; each needs DATABASE_URL',
     }),
     network: Type.Optional(
       Type.Enum(['mainnet', 'testnet3', 'testnet4', 'signet', 'regtest'], {
@@ -316,6 +343,9 @@ function contradictions(config: Config): string[] {
   }
   if (config.elasticsearchApiKey !== undefined && config.elasticsearchUser !== undefined) {
     wrong.push('ELASTICSEARCH_API_KEY and ELASTICSEARCH_USER exclude each other');
+  }
+  if (config.role === 'search-sync' && config.elasticsearchUrl === undefined) {
+    wrong.push('ROLE search-sync needs ELASTICSEARCH_URL');
   }
   wrong.push(...wrongAccess(config));
   const point = config.failpoint?.split(':', 1)[0];

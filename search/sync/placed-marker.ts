@@ -25,9 +25,17 @@ interface WrittenMarker {
 }
 
 /** The marker as it stands now; null: the index has none. Throws `search_engine_missing` where there is no index. */
-export async function readPlacedMarker(client: ElasticClient, index: string): Promise<PlacedMarker | null> {
+export async function readPlacedMarker(
+  client: ElasticClient,
+  index: string,
+  timeoutMs?: number,
+): Promise<PlacedMarker | null> {
   const stored = await client
-    .request<StoredMarker>({ method: 'GET', path: `/${index}/_doc/${markerId}` })
+    .request<StoredMarker>({
+      method: 'GET',
+      path: `/${index}/_doc/${markerId}`,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    })
     .catch((error: unknown) => {
       // a document that is not there is a 404 without a type
       if (

@@ -6,13 +6,13 @@ import type { Operations } from '#http/operations.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
 import { createSearchService } from '#search/search-service.ts';
 import type { CommandContext } from '#src/commands/command.ts';
 import { openAccess } from './access.ts';
 import type { Database } from './database.ts';
 import { addressOf, listen } from './listen.ts';
 import type { OperationsParts } from './operations.ts';
+import { openSearchEngine } from './search.ts';
 
 /** What was asked before the end gets its answer, if that comes within this time: most do within milliseconds. */
 const answerGraceMs = 4000;
@@ -40,8 +40,7 @@ export async function serveHttp(
   port = context.config.port,
 ): Promise<{ address: string }> {
   const { config, lifecycle, logger } = context;
-  const engine = createPostgresEngine();
-  lifecycle.add('search engine', () => engine.close());
+  const engine = openSearchEngine(context, network, operations);
   const app = buildApp({
     pool: database.readers,
     search: createSearchService({ pool: database.readers, engine }),
@@ -49,7 +48,10 @@ export async function serveHttp(
     logger: logger.child({ part: 'http' }),
     operations,
     // who only indexes answers no searches
-    access: config.role === 'indexer' ? null : openAccess(context, database, operations.watchPool),
+    access:
+      config.role === 'indexer' || config.role === 'search-sync'
+        ? null
+        : openAccess(context, database, operations.watchPool),
     trustedProxies: config.trustProxy === undefined ? null : parseTrustedProxies(config.trustProxy),
     blocks,
     node,

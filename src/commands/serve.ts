@@ -31,22 +31,27 @@ create) or a listed domain unless SEARCH_ACCESS=open; the pages search without (
 
 /** Indexes the blocks folder of the settings, or follows their node, and serves until the lifecycle ends. */
 export async function serve(context: CommandContext, tip: string | undefined): Promise<void> {
-  const { blocksDir, host, port, role, searchAccess } = context.config;
+  const { blocksDir, elasticsearchUrl, host, port, role, searchAccess, searchFallback } = context.config;
   // loaded here, so that the help and wrong usage answer without all of it
-  const [{ checkPort }, { serveApi, serveFolder, serveNode }] = await Promise.all([
+  const [{ checkPort }, { serveApi, serveFolder, serveNode, serveSearchSync }] = await Promise.all([
     import('#src/app/listen.ts'),
     import('#src/app/serving.ts'),
   ]);
   await checkPort(host, port);
   const { address } =
-    blocksDir !== undefined
-      ? await serveFolder(context, blocksDir, tip)
-      : role === 'api'
-        ? await serveApi(context)
-        : await serveNode(context);
+    role === 'search-sync'
+      ? await serveSearchSync(context)
+      : blocksDir !== undefined
+        ? await serveFolder(context, blocksDir, tip)
+        : role === 'api'
+          ? await serveApi(context)
+          : await serveNode(context);
   // a page of ours searches also where others need a key
   const search = searchAccess === 'open' ? '/search?text=ready&itemsperpage=1' : '/?text=ready';
-  await checkAnswers(address, role === 'indexer' ? ['/health/live'] : ['/health/live', '/', search]);
+  // an index that is still built answers nothing, which is no reason not to be there
+  const isSearched = elasticsearchUrl === undefined || searchFallback === 'postgres';
+  const asked = ['/health/live', '/', ...(isSearched ? [search] : [])];
+  await checkAnswers(address, role === 'all' || role === 'api' ? asked : ['/health/live']);
   await context.print(`ready ${address}\n`);
   await context.lifecycle.untilStopping();
 }

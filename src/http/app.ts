@@ -110,7 +110,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     statusRoutes(scope, deps);
     metricsRoutes(scope, deps.operations);
     // who only indexes answers for itself
-    if (deps.operations.role === 'indexer') return;
+    if (deps.operations.role === 'indexer' || deps.operations.role === 'search-sync') return;
     if (deps.access) guardSearches(scope, deps.access);
     eventsRoutes(scope, deps);
     searchRoutes(scope, deps);

@@ -29,6 +29,15 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   too_many_streams: 503,
   search_busy: 503,
   mempool_not_followed: 503,
+  search_engine_unreachable: 503,
+  search_engine_refused: 503,
+  search_engine_busy: 503,
+  search_engine_full: 503,
+  search_engine_slow: 503,
+  search_engine_missing: 503,
+  search_engine_behind: 503,
+  search_engine_rejected: 503,
+  search_engine_failed: 503,
   access_unavailable: 503,
 };
 
@@ -56,7 +65,20 @@ const retryAfterSeconds = 2;
 
 /** What is refused because of what others ask is no failure: the measurements of requests count it. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof AppError && (error.code === 'search_busy' || error.code === 'too_many_streams');
+  if (!(error instanceof AppError)) return false;
+  const { code } = error;
+  // that a search server does not answer is told once where it begins
+  return code === 'search_busy' || code === 'too_many_streams' || code.startsWith('search_engine_');
+}
+
+/** What a client is told of a failure of ours: where it is and what it said is for the log. */
+function toldOf({ code, message }: AppError): string {
+  if (code.startsWith('node_')) return 'the node does not answer';
+  if (code === 'search_engine_behind')
+    return 'searches are not up to date with the chain yet: try again in a few seconds';
+  return code.startsWith('search_engine_')
+    ? 'searches cannot be answered now: try again in a few seconds'
+    : message;
 }
 
 const internal: Failure = { status: 500, message: 'internal error' };
@@ -66,7 +88,7 @@ function failureOf(error: unknown): Failure {
     const status = statusByCode[error.code];
     if (status === undefined) return internal;
     // where it is and what it said is for the log
-    return { status, message: error.code.startsWith('node_') ? 'the node does not answer' : error.message };
+    return { status, message: toldOf(error) };
   }
   if (!(error instanceof Error)) return internal;
   const { validation, statusCode, code } = error as FastifyError;
