@@ -9,6 +9,7 @@ import type {
 import { AppError } from '#kernel/errors/app-error.ts';
 import { hashFromDisplay } from '#kernel/primitives/hash.ts';
 import type { ElasticClient } from './elastic-client.ts';
+import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
 import { readPage } from './key-pages.ts';
 import { type ReadMoment, ReadSession } from './read-session.ts';
 import { type Clause, hashClause, needleClauses } from './text-query.ts';
@@ -18,6 +19,8 @@ export interface ElasticEngineOptions {
   readonly client: ElasticClient;
   /** The read alias, or an index. */
   readonly alias: string;
+  /** `spanKeys` as the index was written with. */
+  readonly tuning?: Partial<ElasticTuning>;
 }
 
 interface Page {
@@ -30,7 +33,8 @@ interface Page {
  * the tip of the snapshot or below it. Throws `search_engine_behind` while the index is of another chain than the
  * snapshot, and the other `search_engine_…` codes where the server does not answer in full.
  */
-export function createElasticEngine({ client, alias }: ElasticEngineOptions): SearchEngine {
+export function createElasticEngine({ client, alias, tuning: given }: ElasticEngineOptions): SearchEngine {
+  const tuning = { ...usualTuning, ...given };
   const session = new ReadSession(client, alias);
 
   const search = async (
@@ -41,7 +45,7 @@ export function createElasticEngine({ client, alias }: ElasticEngineOptions): Se
     if (clauses === null || tip === null) return { keys: [], totalItems: 0, tip };
     const slice = { offset: (page - 1) * itemsPerPage, limit: itemsPerPage };
     return session.run({ client: postgres, tip }, async (moment) => ({
-      ...(await readPage(moment, clauses, slice)),
+      ...(await readPage({ moment, clauses, tuning }, slice)),
       tip: tipOf(moment),
     }));
   };

@@ -1,6 +1,6 @@
 import { foldText } from '#kernel/text/fold.ts';
+import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
 import { type MetadataTerms, metadataPair, metadataTerms } from './metadata-terms.ts';
-import { spanKeys } from './search-index.ts';
 
 /**
  * Inscriptions of a range of keys that are equal in everything that is searched and filtered, except their places in the
@@ -37,6 +37,8 @@ export interface GroupMetadata {
   readonly folded: string;
 }
 
+export type DocumentBounds = Pick<ElasticTuning, 'spanKeys' | 'keysPerDocument'>;
+
 /** A document as bulk writes take it. */
 export interface SearchDocument {
   readonly id: string;
@@ -44,12 +46,6 @@ export interface SearchDocument {
   readonly version: number;
   readonly source: Readonly<Record<string, unknown>>;
 }
-
-/**
- * Keys of a document at most: its first page of hits carries them all, and a text that very many copy costs once more for
- * each so many of them.
- */
-export const keysPerDocument = 256;
 
 /**
  * Ends every text: the grams of its end show needles of one and two code points by their beginnings. NUL is in no folded
@@ -67,9 +63,13 @@ function present(fields: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** The documents of a group: one, but for groups of very many keys, or of keys in several spans. */
-export function documentsOf(group: Group, sequence: number): SearchDocument[] {
+export function documentsOf(
+  group: Group,
+  sequence: number,
+  bounds: DocumentBounds = usualTuning,
+): SearchDocument[] {
   const shared = sharedFields(group);
-  return slicesOf(group.keys).map(([from, to]) => {
+  return slicesOf(group.keys, bounds).map(([from, to]) => {
     const keys = group.keys.slice(from, to);
     const firstKey = keys[0] as number;
     return {
@@ -93,19 +93,21 @@ export function tombstone(id: string, sequence: number): SearchDocument {
 }
 
 /** Places that ascending keys are cut at: every `keysPerDocument`, and between spans. */
-function slicesOf(keys: readonly number[]): [from: number, to: number][] {
+function slicesOf(
+  keys: readonly number[],
+  { keysPerDocument, spanKeys }: DocumentBounds,
+): [from: number, to: number][] {
+  const spanOf = (at: number): number => Math.floor((keys[at] as number) / spanKeys);
   const slices: [number, number][] = [];
   let from = 0;
   for (let at = 1; at <= keys.length; at++) {
     const isEnd = at === keys.length || at - from === keysPerDocument;
-    if (!isEnd && spanOf(keys[at] as number) === spanOf(keys[from] as number)) continue;
+    if (!isEnd && spanOf(at) === spanOf(from)) continue;
     slices.push([from, at]);
     from = at;
   }
   return slices;
 }
-
-const spanOf = (key: number): number => Math.floor(key / spanKeys);
 
 function sharedFields(group: Group): Record<string, unknown> {
   const { content, metadata, contentType } = group;

@@ -1,6 +1,6 @@
-import { type KeyRange, type KeyWindow, windowOf } from './page-window.ts';
+import type { ElasticTuning } from './elastic-tuning.ts';
+import { type KeyRange, type PlacedRange, rangeAt } from './key-ranges.ts';
 import type { ReadMoment } from './read-session.ts';
-import { spanKeys } from './search-index.ts';
 import { type Clause, keysClause } from './text-query.ts';
 
 /** A slice of the matching inscriptions, in the order of their keys. */
@@ -14,12 +14,12 @@ export interface MatchingPage {
   readonly totalItems: number;
 }
 
-/** Documents that a page is read from at most; pages that end behind so many inscriptions are looked for by counts. */
-const hitsMax = 1000;
-/** Ranges that a window is divided into: one round narrows a span of 2^22 keys to 4,096, the next to 4. */
-const rangesMax = 1024;
-/** A window of so many matches is read as it is: a page of 1,000 and what its first and last range hold beside it. */
-const windowKeysMax = 4000;
+/** Whom a page is asked of. */
+export interface PageSource {
+  readonly moment: ReadMoment;
+  readonly clauses: readonly Clause[];
+  readonly tuning: ElasticTuning;
+}
 
 /**
  * The page of the inscriptions of documents that satisfy all clauses, and how many inscriptions these are together: the
@@ -27,13 +27,9 @@ const windowKeysMax = 4000;
  * least first keys. For a deep page the keys between which it lies are found by counting, span by span, then in the
  * spans alone that it touches.
  */
-export async function readPage(
-  moment: ReadMoment,
-  clauses: readonly Clause[],
-  slice: Slice,
-): Promise<MatchingPage> {
-  const end = slice.offset + slice.limit;
-  return end <= hitsMax ? readFirst(moment, clauses, slice) : readDeep(moment, clauses, slice);
+export async function readPage(source: PageSource, slice: Slice): Promise<MatchingPage> {
+  const isFirst = slice.offset + slice.limit <= source.tuning.hitsMax;
+  return isFirst ? readFirst(source, slice) : readDeep(source, slice);
 }
 
 interface FirstAnswer {
@@ -41,11 +37,7 @@ interface FirstAnswer {
   readonly aggregations: { readonly total: { readonly value: number } };
 }
 
-async function readFirst(
-  moment: ReadMoment,
-  clauses: readonly Clause[],
-  { offset, limit }: Slice,
-): Promise<MatchingPage> {
+async function readFirst({ moment, clauses }: PageSource, { offset, limit }: Slice): Promise<MatchingPage> {
   const { hits, aggregations } = await moment.search<FirstAnswer>(
     {
       size: offset + limit,
@@ -61,18 +53,43 @@ async function readFirst(
   return { keys: keys.slice(offset, offset + limit), totalItems: aggregations.total.value };
 }
 
-async function readDeep(moment: ReadMoment, clauses: readonly Clause[], slice: Slice): Promise<MatchingPage> {
-  const spans = await countSpans(moment, clauses);
+async function readDeep(source: PageSource, { offset, limit }: Slice): Promise<MatchingPage> {
+  const spans = await countSpans(source);
   const totalItems = spans.reduce((sum, { count }) => sum + count, 0);
-  let window = windowOf(spans, 0, slice);
-  while (window !== null && window.count > windowKeysMax) {
-    window = windowOf(await countRanges(moment, clauses, window), window.before, slice);
-  }
-  if (window === null) return { keys: [], totalItems };
-  const keys = await readKeys(moment, clauses, window);
-  const from = slice.offset - window.before;
-  return { keys: keys.slice(Math.max(0, from), from + slice.limit), totalItems };
+  const end = Math.min(offset + limit, totalItems);
+  const counted = new Map<string, Promise<KeyRange[]>>();
+  const first = await narrow(source, spans, counted, offset);
+  const last = await narrow(source, spans, counted, end - 1);
+  if (first === null || last === null) return { keys: [], totalItems };
+  const skipped = offset - first.before;
+  const keys = await readKeys(source, { from: first.from, to: last.to }, skipped + limit);
+  return { keys: keys.slice(skipped), totalItems };
 }
+
+/**
+ * A range of few matches, or of a single key, that holds the match of a rank; null where there are not so many. Ranges of a round
+ * are remembered in `counted`: both ends of a page mostly are in the same ones.
+ */
+async function narrow(
+  source: PageSource,
+  spans: readonly KeyRange[],
+  counted: Map<string, Promise<KeyRange[]>>,
+  rank: number,
+): Promise<PlacedRange | null> {
+  let range = rangeAt(spans, 0, rank);
+  // each round divides the range, so it ends at one key, which is one match
+  while (range !== null && range.count > source.tuning.rangeMatchesMax) {
+    const { from, to, before } = range;
+    const name = `${from} ${to}`;
+    const ranges = counted.get(name) ?? countRanges(source, { from, to });
+    counted.set(name, ranges);
+    range = rangeAt(await ranges, before, rank);
+  }
+  return range;
+}
+
+/** Keys from `from` to below `to`. */
+type Keys = Pick<KeyRange, 'from' | 'to'>;
 
 interface Bucket {
   readonly key: number;
@@ -87,7 +104,7 @@ interface SpansAnswer {
   };
 }
 
-async function countSpans(moment: ReadMoment, clauses: readonly Clause[]): Promise<KeyRange[]> {
+async function countSpans({ moment, clauses, tuning: { spanKeys } }: PageSource): Promise<KeyRange[]> {
   const { aggregations } = await moment.search<SpansAnswer>(
     {
       size: 0,
@@ -115,9 +132,8 @@ interface MembersAnswer {
 
 /** Asks the inscriptions of a window, one nested document each; only documents of its spans are looked at. */
 async function aggregateMembers(
-  moment: ReadMoment,
-  clauses: readonly Clause[],
-  { from, to }: KeyWindow,
+  { moment, clauses, tuning: { spanKeys } }: PageSource,
+  { from, to }: Keys,
   keys: Readonly<Record<string, unknown>>,
 ): Promise<readonly Bucket[]> {
   const spanStart = Math.floor(from / spanKeys) * spanKeys;
@@ -136,25 +152,21 @@ async function aggregateMembers(
   return aggregations.members.within.keys.buckets;
 }
 
-async function countRanges(
-  moment: ReadMoment,
-  clauses: readonly Clause[],
-  window: KeyWindow,
-): Promise<KeyRange[]> {
-  const interval = Math.ceil((window.to - window.from) / rangesMax);
-  const buckets = await aggregateMembers(moment, clauses, window, {
+async function countRanges(source: PageSource, window: Keys): Promise<KeyRange[]> {
+  const interval = Math.ceil((window.to - window.from) / source.tuning.rangesMax);
+  const buckets = await aggregateMembers(source, window, {
     histogram: { field: 'member.key', interval, offset: window.from % interval, min_doc_count: 1 },
   });
-  return buckets.map(({ key, doc_count: count }) => ({ from: key, to: key + interval, count }));
+  return buckets.map(({ key, doc_count: count }) => ({
+    from: key,
+    to: Math.min(key + interval, window.to),
+    count,
+  }));
 }
 
-async function readKeys(
-  moment: ReadMoment,
-  clauses: readonly Clause[],
-  window: KeyWindow,
-): Promise<number[]> {
-  const buckets = await aggregateMembers(moment, clauses, window, {
-    terms: { field: 'member.key', size: windowKeysMax, order: { _key: 'asc' } },
+async function readKeys(source: PageSource, window: Keys, count: number): Promise<number[]> {
+  const buckets = await aggregateMembers(source, window, {
+    terms: { field: 'member.key', size: count, order: { _key: 'asc' } },
   });
   return buckets.map(({ key }) => key);
 }

@@ -5,13 +5,6 @@ import type { ElasticClient } from './elastic-client.ts';
 /** A change of the mapping, of the analysis or of what documents hold is a new version, and a new index. */
 export const mappingVersion = 1;
 
-/**
- * Keys of a span. No document holds inscriptions of two spans, so that sums over documents count the inscriptions of each
- * span, and only one span is looked into for a deep page. Documents of a span are one a text: large spans fold more
- * copies into one document, small ones make deep pages cheaper (docs/adr/0014).
- */
-export const spanKeys = 1 << 22;
-
 export interface IndexOptions {
   readonly shards: number;
   readonly replicas: number;
