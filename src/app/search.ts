@@ -10,6 +10,7 @@ import { readAlias } from '#search/elastic/search-index.ts';
 import { createPostgresEngine } from '#search/postgres-engine.ts';
 import { createFallbackEngine } from '#search/sync/fallback-engine.ts';
 import { buildIndex } from '#search/sync/index-build.ts';
+import { readDatabaseIdentity } from '#search/sync/outbox.ts';
 import { runSearchSync } from '#search/sync/search-sync.ts';
 import { readSearchStanding } from '#search/sync/standing.ts';
 import type { CommandContext } from '#src/commands/command.ts';
@@ -64,7 +65,7 @@ export function openSearchEngine(
   }
   const alias = readAlias(config.elasticsearchIndexPrefix, network);
   const engine = createFallbackEngine({
-    first: createElasticEngine({ client: elastic, alias }),
+    first: createElasticEngine({ client: elastic, alias, readDatabase: readDatabaseIdentity }),
     fallback: postgres,
     lagMaxBlocks: config.searchLagBlocks,
     onChange: (problem) => {
@@ -180,6 +181,7 @@ export async function reindexSearch(
 
 /** What a sync tells, on its way to the log; a bar on a terminal while an index is built. */
 function syncReports({
+  config,
   health,
   logger,
 }: CommandContext): Pick<
@@ -190,6 +192,8 @@ function syncReports({
   let bar: Progress | null = null;
   let told: { code: string; at: number } | null = null;
   let isStandby = false;
+  // where Postgres answers in its place nobody has to look for another process
+  const isNeeded = config.role === 'search-sync' || config.searchFallback === 'error';
   return {
     onStep: ({ kind, marker, keys, documents }, seconds) => {
       isStandby = false;
@@ -221,7 +225,7 @@ function syncReports({
       isStandby = true;
     },
     onProblem: (problem: AppError | null) => {
-      health.report('search sync', problem);
+      if (isNeeded) health.report('search sync', problem);
       if (problem === null) {
         told = null;
         log.info('Elasticsearch is written again');

@@ -12,10 +12,11 @@ import { createElasticEngine } from '#search/elastic/elastic-engine.ts';
 import { readAlias } from '#search/elastic/search-index.ts';
 import { buildIndex } from '#search/sync/index-build.ts';
 import { readCatalog } from '#search/sync/index-catalog.ts';
+import { readDatabaseIdentity } from '#search/sync/outbox.ts';
 import { readPlacedMarker } from '#search/sync/placed-marker.ts';
 import { IndexSync } from '#search/sync/sync-step.ts';
 import { naiveHashSearch, naiveTextSearch } from './naive-search.ts';
-import type { SearchRows } from './search-rows.ts';
+import type { SearchRows, StoredInscription } from './search-rows.ts';
 
 let prefixes = 0;
 
@@ -46,13 +47,14 @@ interface Hit {
 export function createSyncedIndex(
   pool: pg.Pool,
   databaseUrl: string,
-  rows: SearchRows,
+  /** What should be in it; null: `expectWhole` is not asked. */
+  rows: SearchRows | null,
   url: string,
   prefix = freshPrefix(),
 ): SyncedIndex {
   const elastic = createElasticClient({ url });
   const alias = readAlias(prefix, 'regtest');
-  const engine = createElasticEngine({ client: elastic, alias });
+  const engine = createElasticEngine({ client: elastic, alias, readDatabase: readDatabaseIdentity });
   const signal = new AbortController().signal;
 
   const served = async (): Promise<string> => {
@@ -109,11 +111,9 @@ export function createSyncedIndex(
     return keys.toSorted((a, b) => a - b);
   };
 
-  const expectFound = async (): Promise<void> => {
+  const expectFound = async (inscriptions: readonly StoredInscription[]): Promise<void> => {
     const page = { page: 1, itemsPerPage: 1000 };
-    const findable = rows.inscriptions.filter(
-      ({ content, metadata }) => content !== null || metadata !== null,
-    );
+    const findable = inscriptions.filter(({ content, metadata }) => content !== null || metadata !== null);
     const bodies = new Map(
       findable.flatMap(({ content }) =>
         content === null ? [] : [[Buffer.from(content.body).toString('hex'), content]],
@@ -125,7 +125,7 @@ export function createSyncedIndex(
         const hash = createHash('sha256').update(body).digest();
         const found = await engine.searchHash(snapshot, { hash, ...page });
         expect({ keys: found.keys, totalItems: found.totalItems }).toEqual(
-          naiveHashSearch(rows.inscriptions, hash, page),
+          naiveHashSearch(inscriptions, hash, page),
         );
         expect({ ...found.tip, hash: displayHash(found.tip!.hash) }).toEqual({
           ...snapshot.tip,
@@ -139,7 +139,7 @@ export function createSyncedIndex(
           ...page,
         });
         expect({ keys: byText.keys, totalItems: byText.totalItems }).toEqual(
-          naiveTextSearch(rows.inscriptions, 'content', [needle], page),
+          naiveTextSearch(inscriptions, 'content', [needle], page),
         );
       }
       for (const json of new Set(findable.flatMap(({ metadata }) => metadata ?? []))) {
@@ -149,7 +149,7 @@ export function createSyncedIndex(
           ...page,
         });
         expect({ keys: found.keys, totalItems: found.totalItems }).toEqual(
-          naiveTextSearch(rows.inscriptions, 'metadata', [json], page),
+          naiveTextSearch(inscriptions, 'metadata', [json], page),
         );
       }
     });
@@ -163,11 +163,10 @@ export function createSyncedIndex(
     served,
     catchUp,
     expectWhole: async () => {
-      const findable = rows.inscriptions.filter(
-        ({ content, metadata }) => content !== null || metadata !== null,
-      );
+      const inscriptions = rows?.inscriptions ?? [];
+      const findable = inscriptions.filter(({ content, metadata }) => content !== null || metadata !== null);
       expect(await readKeys(await served())).toEqual(findable.map(({ key }) => key));
-      await expectFound();
+      await expectFound(inscriptions);
     },
     close: async () => {
       await engine.close();
