@@ -18,7 +18,7 @@ export function parseAllowedDomains(text: string): { domains: AllowedDomains; wr
     if (entry === '') continue;
     const isParent = entry.startsWith('*.');
     // as browsers write them: lower case, other scripts in Punycode
-    const host = domainToASCII(isParent ? entry.slice(2) : entry);
+    const host = /[/\\?#@:]/u.test(entry) ? '' : domainToASCII(isParent ? entry.slice(2) : entry);
     if (!hostPattern.test(host)) wrong.push(entry);
     else if (isParent) parents.push(`.${host}`);
     else hosts.add(host);

@@ -17,6 +17,8 @@ const keysMax = 20_000;
 interface Entry {
   readonly found: Promise<KeyFacts | null>;
   readonly until: number;
+  /** Null while it is looked up for the first time. */
+  isGood: boolean | null;
 }
 
 /** Keys that are good, by hash, remembered for some seconds. */
@@ -36,6 +38,11 @@ export class KeyDirectory {
     return entry === undefined || this.now() >= entry.until ? undefined : entry.found;
   }
 
+  /** Whether a key was good when it was looked up last, however long ago that is. */
+  wasGood(hash: Buffer): boolean {
+    return this.entries.get(hash.toString('hex'))?.isGood === true;
+  }
+
   /**
    * The key with this hash; null where there is none, or it was revoked. Those that ask at once share one look. Throws
    * `access_unavailable`.
@@ -45,14 +52,24 @@ export class KeyDirectory {
     if (remembered !== undefined) return remembered;
     const name = hash.toString('hex');
     const found = keyByHash(this.pool, hash);
+    const entry: Entry = {
+      found,
+      until: this.now() + keyMemoryMs,
+      isGood: this.entries.get(name)?.isGood ?? null,
+    };
     // the oldest look first: they are made anew anyway
     this.entries.delete(name);
-    this.entries.set(name, { found, until: this.now() + keyMemoryMs });
+    this.entries.set(name, entry);
     const [oldest] = this.entries.keys();
     if (this.entries.size > keysMax && oldest !== undefined) this.entries.delete(oldest);
-    found.catch(() => {
-      if (this.entries.get(name)?.found === found) this.entries.delete(name);
-    });
+    found.then(
+      (key) => {
+        entry.isGood = key !== null;
+      },
+      () => {
+        if (this.entries.get(name) === entry) this.entries.delete(name);
+      },
+    );
     return found;
   }
 }

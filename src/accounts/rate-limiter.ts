@@ -172,11 +172,24 @@ export class RateLimiter {
     // whatever is asked for in this turn of the event loop belongs together
     await Promise.resolve();
     while (this.asking.size > 0) {
-      const buckets = [...this.asking];
+      const buckets = [...this.asking].filter((bucket) => this.serveFromLease(bucket));
       this.asking.clear();
-      await this.askFor(buckets);
+      if (buckets.length > 0) await this.askFor(buckets);
     }
     this.running = null;
+  }
+
+  /** Serves those who came while a lease was under way from what it has left. True where the database must be asked all the same. */
+  private serveFromLease(bucket: Bucket): boolean {
+    const now = this.parts.now();
+    if (now < bucket.leasedUntil) {
+      const served = bucket.waiting.splice(0, bucket.tokens);
+      bucket.tokens -= served.length;
+      for (const { resolve } of served) resolve(decision(bucket, now, true));
+    }
+    // a lease of others must not be on top of one that is not used up
+    if (bucket.waiting.length > 0) this.giveBack(bucket);
+    return bucket.waiting.length > 0 || bucket.givenBack > 0;
   }
 
   private async askFor(buckets: readonly Bucket[]): Promise<void> {

@@ -100,7 +100,8 @@ export class SearchAccess {
     if (hash === null) return { key: null, admission: unknown };
     const guesser = `unknown keys ${clientOf(request.address)}`;
     const remembered = keys.remembered(hash);
-    const refusal = remembered === undefined ? limiter.refusal(guesser, unknownKeysPerMinute) : null;
+    const mayBeAsked = remembered !== undefined || keys.wasGood(hash);
+    const refusal = mayBeAsked ? null : limiter.refusal(guesser, unknownKeysPerMinute);
     if (refusal !== null) return { key: null, admission: limited(refusal, 'unknown keys') };
     const key = await (remembered ?? keys.find(hash));
     if (key !== null) return { key, admission: unknown };

@@ -33,7 +33,14 @@ export class IndexerProcess {
     writeSync(log, `--- start ${new Date().toISOString()} ${JSON.stringify(failpoint)}\n`);
     this.child = spawn(process.execPath, ['src/main.ts', 'serve', '--data', join(folder, `${name}-data`)], {
       cwd: root,
-      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env, ...failpoint },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: process.env['HOME'] ?? '/',
+        SEARCH_ACCESS: 'open',
+        SEARCH_ADDRESS_RATE: '0',
+        ...env,
+        ...failpoint,
+      },
       stdio: ['ignore', log, log],
     });
     this.ended = new Promise((resolve) => {
