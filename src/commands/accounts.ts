@@ -1,3 +1,4 @@
+import { insertAccount, listAccounts } from '#accounts/account.store.ts';
 import { type Command, type CommandContext, UsageError } from './command.ts';
 import { settingFlag } from './flags.ts';
 import { jsonFlag, shownTime, withService } from './service-database.ts';
@@ -42,7 +43,7 @@ function onlyName(words: readonly (string | undefined)[]): string {
 }
 
 async function create(context: CommandContext, name: string): Promise<void> {
-  await withService(context, async (pool, { insertAccount }) => {
+  await withService(context, async (pool) => {
     const { createdAt } = await insertAccount(pool, name);
     await context.print(
       context.flags['json'] === undefined
@@ -53,7 +54,7 @@ async function create(context: CommandContext, name: string): Promise<void> {
 }
 
 async function list(context: CommandContext): Promise<void> {
-  await withService(context, async (pool, { listAccounts }) => {
+  await withService(context, async (pool) => {
     const accounts = await listAccounts(pool);
     const lines = accounts.map(
       ({ name, createdAt, keys }) => `${name}  made ${shownTime(createdAt)}  keys ${keys}\n`,

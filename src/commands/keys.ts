@@ -1,6 +1,6 @@
-import type { StoredKey, WhichKeys } from '#accounts/account.store.ts';
+import { insertKey, listKeys, revokeKeys, type StoredKey, type WhichKeys } from '#accounts/account.store.ts';
 import { apiKeyHash, newApiKey, type Scope, scopes } from '#accounts/api-key.ts';
-import type { UsageLine } from '#accounts/usage.store.ts';
+import { type UsageLine, usageSince } from '#accounts/usage.store.ts';
 import { type Command, type CommandContext, type CommandFlag, UsageError } from './command.ts';
 import { settingFlag } from './flags.ts';
 import { jsonFlag, shownTime, withService } from './service-database.ts';
@@ -79,7 +79,7 @@ async function create(context: CommandContext): Promise<void> {
     scope: scopeOf(flags) ?? 'search',
     ratePerMinute: wholeNumber(flags, 'rate', rateMax) ?? rateDefault,
   };
-  await withService(context, async (pool, { insertKey }) => {
+  await withService(context, async (pool) => {
     const { key, prefix, hash } = newApiKey();
     const stored = await insertKey(pool, { prefix, hash }, terms);
     if (flags['json'] !== undefined) {
@@ -98,8 +98,7 @@ async function list(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const account = flags['account'] ?? null;
   const days = wholeNumber(flags, 'days', daysMax) ?? daysDefault;
-  const { usageSince } = await import('#accounts/usage.store.ts');
-  await withService(context, async (pool, { listKeys }) => {
+  await withService(context, async (pool) => {
     const keys = await listKeys(pool, account);
     const since = new Date(Date.now() - (days - 1) * dayMs).toISOString().slice(0, 10);
     const usage = await usageSince(
@@ -119,7 +118,7 @@ async function list(context: CommandContext): Promise<void> {
 async function revoke(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const which: WhichKeys = { account: accountOf(flags), scope: scopeOf(flags), key: keyOf(flags) };
-  await withService(context, async (pool, { revokeKeys }) => {
+  await withService(context, async (pool) => {
     const revoked = await revokeKeys(pool, which);
     if (flags['json'] !== undefined) await print(`${JSON.stringify(revoked.map(jsonOf))}\n`);
     else if (revoked.length === 0) await print('nothing to revoke\n');

@@ -9,20 +9,15 @@ export const jsonFlag: CommandFlag = {
   default: null,
 };
 
-type AccountStore = typeof import('#accounts/account.store.ts');
-
-/** Runs work on the tables of accounts in the database of the settings, beside a service or without one. */
+/** Runs work on the database of the settings, beside a service or without one. */
 export async function withService(
   context: CommandContext,
-  work: (pool: pg.Pool, store: AccountStore) => Promise<void>,
+  work: (pool: pg.Pool) => Promise<void>,
 ): Promise<void> {
   // loaded here, so that the help and wrong usage answer without all of it
-  const [{ openDatabase }, store] = await Promise.all([
-    import('#src/app/database.ts'),
-    import('#accounts/account.store.ts'),
-  ]);
+  const { openDatabase } = await import('#src/app/database.ts');
   const { readers } = await openDatabase(context, 'existing');
-  await context.lifecycle.run('accounts', () => work(readers, store));
+  await context.lifecycle.run('accounts', () => work(readers));
 }
 
 /** To the second, in UTC. */
