@@ -100,8 +100,12 @@ export async function revokeKeys(
   const hash = key !== null && 'hash' in key ? key.hash : null;
   const { rows } = await pool.query<StoredKey>(
     `UPDATE service.keys SET revoked_at = now()
-      WHERE account = $1 AND revoked_at IS NULL AND ($2::text IS NULL OR scope = $2)
-        AND ($3::text IS NULL OR prefix = $3) AND ($4::bytea IS NULL OR hash = $4)
+      WHERE id IN (
+        -- in the order in which services lock them to count what was asked
+        SELECT id FROM service.keys
+         WHERE account = $1 AND revoked_at IS NULL AND ($2::text IS NULL OR scope = $2)
+           AND ($3::text IS NULL OR prefix = $3) AND ($4::bytea IS NULL OR hash = $4)
+         ORDER BY id FOR UPDATE)
       RETURNING ${keyColumns}`,
     [account, scope, prefix, hash],
   );
