@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { int32s } from '../int32s.ts';
 import type { Group, GroupContent, GroupMetadata } from './group-document.ts';
+import { hashTerm } from './text-query.ts';
 
 interface GroupRow {
   content_id: number | null;
@@ -122,8 +123,8 @@ async function readContents(
     found.map((row) => [
       row.content_id,
       {
-        sha256: row.sha256.toString('hex'),
-        decodedSha256: row.decoded_sha256?.toString('hex') ?? null,
+        sha256: hashTerm(row.sha256),
+        decodedSha256: row.decoded_sha256 === null ? null : hashTerm(row.decoded_sha256),
         sizeBytes: row.size_bytes,
         folded: row.folded === null ? null : utf8(row.folded),
       },

@@ -11,7 +11,7 @@ import { hashFromDisplay } from '#kernel/primitives/hash.ts';
 import type { ElasticClient } from './elastic-client.ts';
 import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
 import { readPage } from './key-pages.ts';
-import { type ReadMoment, ReadSession } from './read-session.ts';
+import { type DatabaseReader, type ReadMoment, ReadSession } from './read-session.ts';
 import { type Clause, hashClause, needleClauses } from './text-query.ts';
 
 export interface ElasticEngineOptions {
@@ -19,6 +19,7 @@ export interface ElasticEngineOptions {
   readonly client: ElasticClient;
   /** The read alias, or an index. */
   readonly alias: string;
+  readonly readDatabase: DatabaseReader;
   /** `spanKeys` as the index was written with. */
   readonly tuning?: Partial<ElasticTuning>;
 }
@@ -33,9 +34,10 @@ interface Page {
  * the tip of the snapshot or below it. Throws `search_engine_behind` while the index is of another chain than the
  * snapshot, and the other `search_engine_…` codes where the server does not answer in full.
  */
-export function createElasticEngine({ client, alias, tuning: given }: ElasticEngineOptions): SearchEngine {
+export function createElasticEngine(options: ElasticEngineOptions): SearchEngine {
+  const { client, alias, readDatabase, tuning: given } = options;
   const tuning = { ...usualTuning, ...given };
-  const session = new ReadSession(client, alias);
+  const session = new ReadSession(client, alias, readDatabase);
 
   const search = async (
     { client: postgres, tip }: Snapshot,

@@ -71,10 +71,17 @@ const codeByStatus: Readonly<Record<number, ErrorCode>> = {
   504: 'search_engine_slow',
 };
 
+/** A document that the server has no room for even where it is alone: it counts four times its size, beside the request. */
+function isTooLarge(reason: string): boolean {
+  const [, size, most] = /primary_operation_bytes=(\d+), max_primary_bytes=(\d+)/u.exec(reason) ?? [];
+  return Number(size) * 1.25 > Number(most);
+}
+
 function codeOf(status: number, type = '', reason = ''): ErrorCode {
   // a full disk: 429 since version 8, and 403 where the block was set by hand or by an older one
   const isBlocked = type === 'cluster_block_exception' && /disk|read-only/u.test(reason);
   if (isBlocked || reason.includes('No space left on device')) return 'search_engine_full';
+  if (isTooLarge(reason)) return 'search_engine_rejected';
   const known = codeByType[type] ?? codeByStatus[status];
   return known ?? (status >= 400 && status < 500 ? 'search_engine_rejected' : 'search_engine_failed');
 }

@@ -1,6 +1,7 @@
 import { foldText } from '#kernel/text/fold.ts';
 import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
-import { type MetadataTerms, metadataPair, metadataTerms } from './metadata-terms.ts';
+import { indexPair, indexTerm } from './index-term.ts';
+import { type MetadataTerms, metadataTerms } from './metadata-terms.ts';
 
 /**
  * Inscriptions of a range of keys that are equal in everything that is searched and filtered, except their places in the
@@ -24,7 +25,7 @@ export interface Group {
 }
 
 export interface GroupContent {
-  /** Hex. */
+  /** As `hashTerm` writes them. */
   readonly sha256: string;
   readonly decodedSha256: string | null;
   readonly sizeBytes: number;
@@ -113,10 +114,10 @@ function sharedFields(group: Group): Record<string, unknown> {
   const { content, metadata, contentType } = group;
   const terms = metadata === null ? null : metadataTerms(metadata.json);
   return present({
-    type: contentType,
-    media: contentType === null ? null : mediaTypeOf(contentType),
+    type: contentType === null ? null : indexTerm(contentType),
+    media: contentType === null ? null : indexTerm(mediaTypeOf(contentType)),
     cursed: group.cursed,
-    metaprotocol: group.metaprotocol,
+    metaprotocol: group.metaprotocol === null ? null : indexTerm(group.metaprotocol),
     parents: group.parents,
     ...contentFields(content),
     metadata: metadata === null ? null : metadata.folded + textEnd,
@@ -160,7 +161,7 @@ function propertyFields(json: string | null): Record<string, unknown> {
   const traits = Object.entries(attributes.traits ?? {});
   return {
     title: typeof attributes.title === 'string' ? foldText(attributes.title) + textEnd : null,
-    traits: traits.map(([name, value]) => metadataPair(foldText(name), foldText(String(value)))),
+    traits: traits.map(([name, value]) => indexPair(foldText(name), foldText(String(value)))),
     gallery: [...new Set(gallery.map(({ id }) => id))],
   };
 }

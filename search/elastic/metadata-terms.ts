@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { foldText } from '#kernel/text/fold.ts';
+import { indexPair, indexTerm } from './index-term.ts';
 
 /** What of a metadata text is found by whole keys and values. Terms are folded and bounded; each is there once. */
 export interface MetadataTerms {
@@ -8,19 +8,6 @@ export interface MetadataTerms {
   /** A key and a value that stands under it, or in a list under it. */
   readonly pairs: readonly string[];
 }
-
-/** UTF-8 of a term as it is: longer ones are named by their hash (Lucene's own limit is 32,766 bytes). */
-const termBytesMax = 512;
-
-/** A folded key or value as it stands in the index. Equal for equal values, whatever their length. */
-export function metadataTerm(folded: string): string {
-  if (Buffer.byteLength(folded) <= termBytesMax) return folded;
-  return `sha256:${createHash('sha256').update(folded).digest('hex')}`;
-}
-
-/** A pair as it stands in the index; NUL is in no folded text. */
-export const metadataPair = (foldedKey: string, foldedValue: string): string =>
-  `${metadataTerm(foldedKey)}\0${metadataTerm(foldedValue)}`;
 
 /**
  * The terms of a canonical metadata text: names of members, at any depth, and scalar values as they stand in the text
@@ -41,13 +28,13 @@ export function metadataTerms(json: string): MetadataTerms | null {
     } else if (typeof value === 'object' && value !== null && !(value instanceof NumberText)) {
       for (const [name, member] of Object.entries(value)) {
         const folded = foldText(name);
-        keys.add(metadataTerm(folded));
+        keys.add(indexTerm(folded));
         left.push({ key: folded, value: member });
       }
     } else {
       const text = foldText(value instanceof NumberText ? value.text : String(value));
-      values.add(metadataTerm(text));
-      pairs.add(metadataPair(key, text));
+      values.add(indexTerm(text));
+      pairs.add(indexPair(key, text));
     }
   }
   return { keys: [...keys], values: [...values], pairs: [...pairs] };

@@ -13,6 +13,9 @@ export interface ReadMoment {
   search<Answer>(body: Readonly<Record<string, unknown>>, clauses: readonly Clause[]): Promise<Answer>;
 }
 
+/** Names the database of a snapshot as markers do; null: nothing was ever indexed into it. */
+export type DatabaseReader = (client: Snapshot['client']) => Promise<string | null>;
+
 /** Between two questions the server keeps a moment so long; while nobody asks it may forget it, and another is opened. */
 const keepAlive = '2m';
 /** A search is ended by the server before the client gives up waiting. */
@@ -26,6 +29,8 @@ interface SearchAnswer {
 
 interface OpenMoment extends ReadMoment {
   readonly id: string;
+  /** It is of the database that asks. */
+  isOurs: boolean;
   users: number;
   isReplaced: boolean;
 }
@@ -42,12 +47,14 @@ interface OpenMoment extends ReadMoment {
 export class ReadSession {
   readonly #client: ElasticClient;
   readonly #alias: string;
+  readonly #readDatabase: DatabaseReader;
   #current: OpenMoment | null = null;
   #opening: Promise<OpenMoment> | null = null;
 
-  constructor(client: ElasticClient, alias: string) {
+  constructor(client: ElasticClient, alias: string, readDatabase: DatabaseReader) {
     this.#client = client;
     this.#alias = alias;
+    this.#readDatabase = readDatabase;
   }
 
   /**
@@ -74,14 +81,24 @@ export class ReadSession {
   ): Promise<Result> {
     const known = this.#current;
     const moment = known !== null && isOfTip(known.marker, snapshot.tip) ? known : await this.#open();
-    await assertChain(snapshot, moment.marker);
     moment.users++;
     try {
+      await this.#assertOurs(snapshot, moment);
+      await assertChain(snapshot, moment.marker);
       return await ask(moment);
     } finally {
       moment.users--;
       if (moment.isReplaced && moment.users === 0) this.#forget(moment);
     }
+  }
+
+  /** Keys mean what they mean in the database that the documents were made from: asked once a moment. */
+  async #assertOurs({ client }: Snapshot, moment: OpenMoment): Promise<void> {
+    if (moment.isOurs) return;
+    if ((await this.#readDatabase(client)) !== moment.marker.database) {
+      throw behind('Elasticsearch is of another database.');
+    }
+    moment.isOurs = true;
   }
 
   /** Opens a moment; searches that come together share one. */
@@ -107,6 +124,7 @@ export class ReadSession {
     const moment: OpenMoment = {
       marker: before,
       id,
+      isOurs: false,
       users: 0,
       isReplaced: false,
       search: (body, clauses) => searchMoment(this.#client, moment, body, clauses),

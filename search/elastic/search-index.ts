@@ -29,7 +29,7 @@ export const mappings = {
     count: column,
     keys: column,
     sequence: { type: 'long' },
-    member: { type: 'nested', properties: { key: number, day: column } },
+    member: { type: 'nested', properties: { key: column, day: column } },
     text: grams,
     metadata: grams,
     title: grams,

@@ -30,9 +30,12 @@ function needleClause(field: string, needle: string): Clause {
     : { match_phrase: { [field]: { query: needle } } };
 }
 
+/** A hash as it stands in the index: random terms share no beginnings, so each of their bytes counts. */
+export const hashTerm = (hash: Uint8Array): string => Buffer.from(hash).toString('base64url');
+
 /** The clause of contents whose stored or decoded body has a hash. */
 export const hashClause = (hash: Uint8Array): Clause => ({
-  term: { hashes: Buffer.from(hash).toString('hex') },
+  term: { hashes: hashTerm(hash) },
 });
 
 /** The clause of documents whose inscriptions have keys from `from` to below `to`; both are ends of spans or of the index. */

@@ -73,7 +73,12 @@ export async function followerUnderTest(
   // what is asked before anything was taken up
   marker = await newIndex(0);
   return {
-    engine: createElasticEngine({ client, alias, tuning: bounds }),
+    engine: createElasticEngine({
+      client,
+      alias,
+      readDatabase: () => Promise.resolve('test'),
+      tuning: bounds,
+    }),
     isFollower: true,
     takeUp,
     forget: () => Promise.resolve(),

@@ -76,6 +76,26 @@ test.each([
     },
     'search_engine_missing',
   ],
+  [
+    429,
+    {
+      error: {
+        type: 'es_rejected_execution_exception',
+        reason: 'rejected execution [primary_operation_bytes=96000272, max_primary_bytes=107374182]',
+      },
+    },
+    'search_engine_rejected',
+  ],
+  [
+    429,
+    {
+      error: {
+        type: 'es_rejected_execution_exception',
+        reason: 'rejected execution [primary_operation_bytes=16000272, max_primary_bytes=107374182]',
+      },
+    },
+    'search_engine_busy',
+  ],
   [400, { error: { type: 'parsing_exception', reason: 'unknown' } }, 'search_engine_rejected'],
   [503, { error: { type: 'no_shard_available_action_exception' } }, 'search_engine_failed'],
   [502, '<html>bad gateway</html>', 'search_engine_failed'],

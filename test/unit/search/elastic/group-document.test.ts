@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { documentsOf, type Group, mediaTypeOf, tombstone } from '#search/elastic/group-document.ts';
-import { metadataPair } from '#search/elastic/metadata-terms.ts';
+import { indexPair } from '#search/elastic/index-term.ts';
 import { mappings } from '#search/elastic/search-index.ts';
 
 const group = (changed: Partial<Group> = {}): Group => ({
@@ -76,7 +76,7 @@ test('fields that are not there are left out, and all others are in the mapping'
     title: 'title\0\0',
     hashes: ['aa', 'bb'],
     metadataKeys: ['k'],
-    traits: [metadataPair('eyes', 'blue'), metadataPair('n', '1')],
+    traits: [indexPair('eyes', 'blue'), indexPair('n', '1')],
     gallery: [id],
     media: 'text/plain',
     parents: [3, 4],
@@ -99,4 +99,30 @@ test('a tombstone has nothing that a search could find', () => {
 
 test('types are compared without their parameters', () => {
   expect(mediaTypeOf('Text/HTML; charset=UTF-8')).toBe('text/html');
+});
+
+test('no value, however long a miner lets it be, makes a term that the server refuses', () => {
+  const long = 'x'.repeat(400_000);
+  const { source } = documentsOf(
+    group({
+      contentType: long,
+      metaprotocol: long,
+      metadata: { json: JSON.stringify({ [long]: long }), folded: long },
+      properties: JSON.stringify({ gallery: [], attributes: { title: long, traits: { [long]: long } } }),
+    }),
+    1,
+  )[0]!;
+  for (const field of [
+    'type',
+    'media',
+    'metaprotocol',
+    'metadataKeys',
+    'metadataValues',
+    'metadataPairs',
+    'traits',
+  ]) {
+    for (const term of [source[field]].flat() as string[]) {
+      expect(Buffer.byteLength(term)).toBeLessThan(32_766);
+    }
+  }
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { metadataPair, metadataTerm, metadataTerms } from '#search/elastic/metadata-terms.ts';
+import { indexPair, indexTerm } from '#search/elastic/index-term.ts';
+import { metadataTerms } from '#search/elastic/metadata-terms.ts';
 
 test('keys, values and pairs of every depth are found, folded', () => {
   const terms = metadataTerms('{"Name":"FOO","attributes":[{"Eyes":"Blue"},{"n":1}],"list":[true,null,"x"]}');
@@ -14,7 +15,7 @@ test('keys, values and pairs of every depth are found, folded', () => {
         ['list', 'true'],
         ['list', 'null'],
         ['list', 'x'],
-      ].map(([key, value]) => metadataPair(key!, value!)),
+      ].map(([key, value]) => indexPair(key!, value!)),
     ),
   );
 });
@@ -26,10 +27,10 @@ test('numbers keep all of their digits', () => {
 });
 
 test('terms are bounded, and long ones differ where the values do', () => {
-  const [a, b] = ['a', 'b'].map((end) => metadataTerm('é'.repeat(5000) + end));
+  const [a, b] = ['a', 'b'].map((end) => indexTerm('é'.repeat(5000) + end));
   expect(a).not.toBe(b);
   expect(Buffer.byteLength(a!)).toBeLessThan(100);
-  expect(metadataTerm('é'.repeat(256))).toBe('é'.repeat(256));
+  expect(indexTerm('é'.repeat(256))).toBe('é'.repeat(256));
 });
 
 test('a value alone, an empty object and what is no JSON', () => {
@@ -46,6 +47,6 @@ test('a very deep text is read', () => {
 test('a key of JavaScript itself is a key like all others', () => {
   const terms = metadataTerms('{"__proto__":"x","constructor":"y"}');
   expect(terms?.pairs).toEqual(
-    expect.arrayContaining([metadataPair('__proto__', 'x'), metadataPair('constructor', 'y')]),
+    expect.arrayContaining([indexPair('__proto__', 'x'), indexPair('constructor', 'y')]),
   );
 });
