@@ -46,13 +46,21 @@ const pauseMaxMs = 10_000;
  * the outbox. Any number of processes may run it: one works, the others stand by. It ends with the signal alone; failures are
  * waited for.
  */
-export async function runSearchSync(options: SearchSyncOptions, signal: AbortSignal): Promise<void> {
+export async function runSearchSync(given: SearchSyncOptions, signal: AbortSignal): Promise<void> {
+  let isTold = false;
+  const options: SearchSyncOptions = {
+    ...given,
+    onProblem: (problem) => {
+      isTold = problem !== null;
+      given.onProblem?.(problem);
+    },
+  };
   const session = new SyncSession(options, signal);
   let failures = 0;
   while (!signal.aborted) {
     try {
       await session.work(() => {
-        if (failures > 0) options.onProblem?.(null);
+        if (isTold) options.onProblem?.(null);
         failures = 0;
       });
     } catch (error) {

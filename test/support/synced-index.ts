@@ -24,6 +24,14 @@ let prefixes = 0;
 export const freshPrefix = (): string =>
   `test-${process.pid}-${Date.now().toString(36)}-${(prefixes++).toString(36)}`;
 
+/** All keys are compared; searches are asked for so many texts, spread over all of them. */
+const askedMax = 40;
+
+function sampleOf<T>(all: readonly T[]): T[] {
+  const every = Math.ceil(all.length / askedMax);
+  return all.filter((_, at) => at % every === 0);
+}
+
 export interface SyncedIndex {
   readonly prefix: string;
   readonly alias: string;
@@ -121,7 +129,7 @@ export function createSyncedIndex(
     );
     await withSnapshot(pool, async (snapshot) => {
       if (snapshot.tip === null) return;
-      for (const { body, text } of bodies.values()) {
+      for (const { body, text } of sampleOf([...bodies.values()])) {
         const hash = createHash('sha256').update(body).digest();
         const found = await engine.searchHash(snapshot, { hash, ...page });
         expect({ keys: found.keys, totalItems: found.totalItems }).toEqual(
@@ -142,7 +150,8 @@ export function createSyncedIndex(
           naiveTextSearch(inscriptions, 'content', [needle], page),
         );
       }
-      for (const json of new Set(findable.flatMap(({ metadata }) => metadata ?? []))) {
+      const jsons = new Set(findable.flatMap(({ metadata }) => metadata ?? []));
+      for (const json of sampleOf([...jsons])) {
         const found = await engine.searchText(snapshot, {
           corpus: 'metadata',
           needles: [foldText(json)],

@@ -28,7 +28,10 @@ interface RunningSync {
   stop(): Promise<void>;
 }
 
-describe.runIf(hasElasticsearch())('the sync of a search index that fails', () => {
+/** A start of the server takes half a minute on a machine that runs other suites too. */
+const timeout = 400_000;
+
+describe.runIf(hasElasticsearch())('the sync of a search index that fails', { timeout }, () => {
   let database: TestDatabase;
   let rows: SearchRows;
   let server: Elasticsearch;
@@ -127,9 +130,9 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', () =
       });
       return null;
     };
-    await apply(3000, 1000);
+    await apply(900, 1000);
     await rows.undoAbove(6, noHook);
-    await apply(2000, 5000);
+    await apply(500, 5000);
     await waitUntil(() => isDead);
     await waitUntil(() => sync.problems.includes('search_engine_unreachable'));
     faults.decide = () => null;
@@ -263,8 +266,8 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', () =
     await other.stop();
     expect(other.problems).toContain('search_engine_foreign');
     await index.expectWhole();
-    const gone = index.elastic.request({ method: 'HEAD', path: `/${before}` });
-    await expect(gone).rejects.toMatchObject({ code: 'search_engine_missing' });
+    const isThere = await index.elastic.request({ method: 'HEAD', path: `/${before}` });
+    expect(isThere).toBe(false);
   });
 
   test('one works and the others stand by, and one of them takes over', async () => {
