@@ -1,9 +1,11 @@
+import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keyMemoryMs } from '#accounts/key-directory.ts';
 import { leaseCap, leaseMs } from '#accounts/rate-limiter.ts';
 import { usageFlushMs } from '#accounts/usage-counter.ts';
 import { insertChain } from '#test/support/chain-rows.ts';
+import { makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type CliProcess, type CliResult, runCli, startCli } from '#test/support/run-cli.ts';
 
@@ -185,6 +187,18 @@ describe('accounts and keys on the command line', () => {
     expect(JSON.parse((await cli('accounts', 'list', '--json')).stdout)).toMatchObject([
       { name: 'alice', keys: 0 },
     ]);
+  });
+
+  it('make no database where there is none: the folder may be a slip', async () => {
+    const folder = await makeDataDir();
+    try {
+      const { exitCode, stderr } = await runCli(['accounts', 'create', 'alice'], { DATA_DIR: folder.path });
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain('nothing_indexed');
+      expect(await readdir(folder.path)).toEqual([]);
+    } finally {
+      await folder.remove();
+    }
   });
 
   it('are refused with what to do', async () => {

@@ -287,6 +287,12 @@ describe('a rate', () => {
     expect(await by('203.0.113.5', '198.51.100.1')).toBe(429);
   });
 
+  it('is that of the connection where no proxy is trusted', async () => {
+    await open({ mode: 'open', addressRate: 1 });
+    expect((await ask({ 'x-forwarded-for': '203.0.113.1', forwarded: 'for=203.0.113.1' })).status).toBe(200);
+    expect((await ask({ 'x-forwarded-for': '203.0.113.2', forwarded: 'for=203.0.113.2' })).status).toBe(429);
+  });
+
   it('of unknown keys keeps those who guess from the database, and nobody else', async () => {
     await open();
     const { key } = await giveKey(http.database.pool);
