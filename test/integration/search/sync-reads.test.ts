@@ -59,7 +59,7 @@ describe.runIf(isThere)('searches while the chain and the index go on', () => {
           'SELECT tip_hash FROM chain.state',
         );
         const hash = tips[0]!.tip_hash;
-        states.set(hash === null ? 'none' : displayHash(hash), rows.inscriptions);
+        states.set(hash === null ? 'none' : displayHash(hash), [...rows.inscriptions]);
       };
       await remember();
       const engine: SearchEngine = createFallbackEngine({
