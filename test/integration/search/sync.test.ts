@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectClient } from '#kernel/pg/pool.ts';
 import { createElasticClient } from '#search/elastic/elastic-client.ts';
+import { buildIndex } from '#search/sync/index-build.ts';
+import { readCatalog } from '#search/sync/index-catalog.ts';
 import { readPlacedMarker } from '#search/sync/placed-marker.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { createElasticFaults, type ElasticFaults, type Fault } from '#test/support/elastic-faults.ts';
@@ -127,6 +130,54 @@ describe.runIf(hasElasticsearch())('the sync of a search index', () => {
       await index.expectWhole();
       const { marker } = (await readPlacedMarker(index.elastic, await index.served()))!;
       expect(marker.rewinds).toBeGreaterThan(1);
+    });
+  });
+
+  test('builds the next index beside the one that answers, goes on where it was cut off, and takes its place', async () => {
+    await rows.clear();
+    for (let height = 0; height < 20; height++) await apply(10, height);
+    await withIndex(async (index) => {
+      await index.catchUp(index.elastic, 1000);
+      const before = await index.served();
+      const through = createElasticClient({ url: faults.url });
+      const build = async (): Promise<string> => {
+        const chain = await connectClient(database.url);
+        try {
+          return await buildIndex({
+            elastic: through,
+            prefix: index.prefix,
+            network: 'regtest',
+            shards: 1,
+            replicas: 0,
+            chain,
+            signal: new AbortController().signal,
+            loadKeysMax: 30,
+          });
+        } finally {
+          await chain.end();
+        }
+      };
+      const begun = faults.count;
+      faults.decide = ({ index: at }) => (at - begun > 18 ? { kind: 'cut' } : null);
+      await expect(build()).rejects.toMatchObject({ code: 'search_engine_unreachable' });
+      faults.decide = () => null;
+      const { served, newer } = await readCatalog(index.elastic, index.prefix, 'regtest');
+      expect({ served, count: newer.length }).toEqual({ served: before, count: 1 });
+      const { marker } = (await readPlacedMarker(index.elastic, newer[0]!))!;
+      expect(marker.state).toBe('loading');
+      expect(marker.nextKey).toBeGreaterThan(0);
+      await rows.undoAbove(17, noHook);
+      await apply(9, 500);
+      await index.catchUp(index.elastic, 1000);
+      await index.expectWhole();
+      expect(await build()).toBe(newer[0]);
+      expect(await readCatalog(index.elastic, index.prefix, 'regtest')).toMatchObject({
+        served: newer[0],
+        newer: [],
+        older: [],
+      });
+      await index.expectWhole();
+      await through.close();
     });
   });
 });
