@@ -12,12 +12,13 @@ export default {
     room('indexer', '^indexer/', '^(indexer|src/kernel)/'),
     room('search', '^search/', '^(search|src/kernel)/'),
     room('chain', '^src/chain/', '^src/(chain|kernel)/'),
+    room('accounts', '^src/accounts/', '^src/(accounts|kernel)/'),
     room('web', '^src/web/', '^src/(web|kernel)/'),
-    room('http', '^src/http/', '^(src/(http|web|chain|kernel)|search|indexer/parse)/'),
+    room('http', '^src/http/', '^(src/(http|web|chain|accounts|kernel)|search|indexer/parse)/'),
     room(
       'commands',
       '^src/(commands/|main|cli|config)',
-      '^src/(commands/|app/|chain/|kernel/|main|cli|config|version)',
+      '^src/(commands/|app/|accounts/|chain/|kernel/|main|cli|config|version)',
     ),
     {
       name: 'parse-is-pure',

@@ -435,6 +435,12 @@ CREATE VIEW chain.pending_transfers AS
 
 CREATE SCHEMA service;
 
+CREATE TABLE service.accounts (
+  name text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT accounts_pkey PRIMARY KEY (name)
+);
+
 CREATE TABLE service.instance (
   one boolean NOT NULL DEFAULT true,
   network text NOT NULL,
@@ -442,3 +448,46 @@ CREATE TABLE service.instance (
   CONSTRAINT instance_pkey PRIMARY KEY (one),
   CONSTRAINT instance_one_check CHECK (one)
 );
+
+CREATE TABLE service.key_usage (
+  key_id integer NOT NULL,
+  day date NOT NULL,
+  endpoints text NOT NULL,
+  requests bigint NOT NULL,
+  refused bigint NOT NULL,
+  CONSTRAINT key_usage_pkey PRIMARY KEY (key_id, day, endpoints),
+  CONSTRAINT key_usage_key_id_fkey FOREIGN KEY (key_id) REFERENCES service.keys(id)
+);
+
+CREATE TABLE service.keys (
+  id integer NOT NULL GENERATED ALWAYS AS IDENTITY,
+  account text NOT NULL,
+  hash bytea NOT NULL,
+  prefix text NOT NULL,
+  scope text NOT NULL,
+  rate_per_minute integer NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  CONSTRAINT keys_pkey PRIMARY KEY (id),
+  CONSTRAINT keys_account_fkey FOREIGN KEY (account) REFERENCES service.accounts(name),
+  CONSTRAINT keys_hash_check CHECK ((length(hash) = 32)),
+  CONSTRAINT keys_hash_key UNIQUE (hash),
+  CONSTRAINT keys_prefix_key UNIQUE (prefix),
+  CONSTRAINT keys_rate_per_minute_check CHECK ((rate_per_minute > 0)),
+  CONSTRAINT keys_scope_check CHECK ((scope = ANY (ARRAY['search'::text, 'tokenpay'::text, 'admin'::text])))
+);
+CREATE INDEX keys_of_account ON service.keys USING btree (account);
+
+CREATE UNLOGGED TABLE service.rate_limits (
+  subject text NOT NULL,
+  level double precision NOT NULL,
+  at timestamp with time zone NOT NULL,
+  per_second double precision NOT NULL,
+  burst double precision NOT NULL,
+  wanted integer NOT NULL,
+  given_back integer NOT NULL,
+  granted integer NOT NULL,
+  CONSTRAINT rate_limits_pkey PRIMARY KEY (subject)
+);
+ALTER TABLE service.rate_limits SET (fillfactor=50);

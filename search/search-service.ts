@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { SearchEngine, SearchHits, Snapshot } from '#kernel/contracts/search-engine.ts';
 import type {
@@ -33,7 +34,7 @@ export function createSearchService({
   const searched = <T>(
     signal: AbortSignal | undefined,
     read: (snapshot: Snapshot) => Promise<T>,
-  ): Promise<T> => gate.run(signal, () => withSnapshot(pool, read, signal));
+  ): Promise<T> => gate.run(signal, () => readAnew(() => withSnapshot(pool, read, signal)));
   return {
     textSearch: async ({ corpus, text, phrase, page, itemsPerPage, pending = false, signal }) => {
       const split = splitNeedles(text, phrase);
@@ -68,6 +69,26 @@ export function createSearchService({
         return { tip, value: record ?? (await lookUpPending(client, id)), mempoolRevision };
       }),
   };
+}
+
+/** Snapshots that a search is tried in, and the pause between them: a reorganisation is worked off in some tenths of a second. */
+const snapshotsMax = 3;
+const anewPauseMs = 150;
+
+/**
+ * Reads again, in a later snapshot, where an engine and the snapshot spoke of different chains: what was found in one moment
+ * is never shown with rows of another.
+ */
+async function readAnew<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      const isBehind = error instanceof AppError && error.code === 'search_engine_behind';
+      if (!isBehind || attempt === snapshotsMax) throw error;
+      await delay(anewPauseMs);
+    }
+  }
 }
 
 /** A page of what an engine found and, where that is asked for, of the mempool's matches behind it. */

@@ -1,10 +1,13 @@
 import { parseArgs } from 'node:util';
+import { accountsCommand } from './commands/accounts.ts';
 import { type Command, type CommandFlag, UsageError } from './commands/command.ts';
 import { demoCommand } from './commands/demo.ts';
 import { exportCommand } from './commands/export.ts';
 import { indexCommand } from './commands/index-blocks.ts';
+import { keysCommand } from './commands/keys.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { rollbackCommand } from './commands/rollback.ts';
+import { searchReindexCommand } from './commands/search-reindex.ts';
 import { serveCommand } from './commands/serve.ts';
 import { verifyCommand } from './commands/verify.ts';
 import type { SettingName } from './config.ts';
@@ -33,7 +36,10 @@ export const commands: readonly Command[] = [
   exportCommand,
   verifyCommand,
   rollbackCommand,
+  searchReindexCommand,
   migrateCommand,
+  accountsCommand,
+  keysCommand,
 ];
 
 const program = 'satscribe';
@@ -46,6 +52,8 @@ export type CommandLine =
       /** Values of flags that go before the environment. */
       readonly settings: Readonly<Partial<Record<SettingName, string>>>;
       readonly flags: Readonly<Record<string, string>>;
+      /** What follows the name of a command with `operands`. */
+      readonly words: readonly string[];
     };
 
 /** Reads the command line. Throws UsageError with the next step in its message. */
@@ -59,7 +67,16 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   const command = find(name);
   const { values, positionals } = parseFlags(command, rest);
   if (values['help'] === true) return { kind: 'help', text: commandHelp(command) };
-  checkObject(command, positionals);
+  const hasOperands = command.operands !== undefined;
+  if (!hasOperands) checkObject(command, positionals);
+  return { kind: 'run', command, ...givenValues(command, values), words: hasOperands ? positionals : [] };
+}
+
+/** Values of flags: those of settings, and the command's own. */
+function givenValues(
+  command: Command,
+  values: FlagValues,
+): { settings: Partial<Record<SettingName, string>>; flags: Record<string, string> } {
   const settings: Partial<Record<SettingName, string>> = {};
   const flags: Record<string, string> = {};
   for (const flag of command.flags) {
@@ -68,7 +85,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
     if (flag.setting === null) flags[flag.name] = String(value);
     else settings[flag.setting] = String(value);
   }
-  return { kind: 'run', command, settings, flags };
+  return { settings, flags };
 }
 
 function find(name: string): Command {
@@ -205,5 +222,6 @@ function describe(flag: CommandFlag): string {
 }
 
 function usageName(command: Command): string {
-  return command.object === null ? command.name : `${command.name} ${command.object}`;
+  const words = command.object ?? command.operands;
+  return words === undefined ? command.name : `${command.name} ${words}`;
 }

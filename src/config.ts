@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
+import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoints } from '#kernel/failpoint.ts';
 
@@ -48,6 +50,69 @@ export const configSchema = Type.Object(
           'PostgreSQL 15 or newer to use instead of the embedded one, as postgres://user:password@host:port/database',
       }),
     ),
+    elasticsearchUrl: Type.Optional(
+      Type.String({
+        pattern: '^https?://',
+        maxLength: 4096,
+        secret: true,
+        description:
+          'Elasticsearch 9 that answers searches, as https://host:9200, several nodes separated by commas; left out: Postgres answers them',
+      }),
+    ),
+    elasticsearchUser: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1024, description: 'user of Elasticsearch' }),
+    ),
+    elasticsearchPassword: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1024, secret: true, description: 'password of that user' }),
+    ),
+    elasticsearchApiKey: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        secret: true,
+        description: 'API key of Elasticsearch, encoded as it gives it, in place of user and password',
+      }),
+    ),
+    elasticsearchCaFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description: 'PEM file of the authority that signed the certificate of Elasticsearch',
+      }),
+    ),
+    elasticsearchIndexPrefix: Type.String({
+      pattern: '^[a-z][a-z0-9-]*$',
+      maxLength: 64,
+      default: 'satscribe',
+      description: 'names of indices and aliases in Elasticsearch begin with it',
+    }),
+    elasticsearchShards: Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      default: 1,
+      description:
+        'shards of the next index: 1 up to some tens of millions of inscriptions, more where several nodes are to share a search',
+    }),
+    elasticsearchReplicas: Type.Integer({
+      minimum: 0,
+      maximum: 8,
+      default: 0,
+      description:
+        'copies of each shard beside the first, once an index is loaded: 1 where a node may be lost without searches failing',
+    }),
+    searchFallback: Type.Enum(['postgres', 'error'], {
+      default: 'postgres',
+      description:
+        'who answers searches while Elasticsearch cannot: `postgres`, which keeps an index of its own for it, or an error',
+    }),
+    searchLagBlocks: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      // a block is in Elasticsearch within seconds: more than a few at once is being behind
+      default: 3,
+      description:
+        'Elasticsearch answers searches while it is no more blocks than this behind what is indexed',
+    }),
     searchTextMaxBytes: Type.Integer({
       minimum: 0,
       // no body is longer, as no block is
@@ -56,11 +121,11 @@ export const configSchema = Type.Object(
       description:
         'longest text, decoded, that is made searchable, from the next block on; contents above it are found by hash',
     }),
-    role: Type.Enum(['all', 'indexer', 'api'], {
+    role: Type.Enum(['all', 'indexer', 'search-sync', 'api'], {
       default: 'all',
       flag: 'role',
       description:
-        'what this process does: `indexer` follows the chain, `api` answers questions; both need DATABASE_URL',
+        'what this process does: `indexer` follows the chain, `search-sync` brings it to Elasticsearch, `api` answers questions; each needs DATABASE_URL',
     }),
     network: Type.Optional(
       Type.Enum(['mainnet', 'testnet3', 'testnet4', 'signet', 'regtest'], {
@@ -105,6 +170,42 @@ export const configSchema = Type.Object(
         pattern: '^tcp://',
         maxLength: 4096,
         description: 'ZMQ address of the node, one for all topics; left out: asked of the node',
+      }),
+    ),
+    searchAccess: Type.Enum(['open', 'restricted'], {
+      default: 'open',
+      description:
+        'who may search over HTTP: `open` everybody; `restricted` who has a key or comes from a listed domain (docs/access.md)',
+    }),
+    searchAllowedDomains: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 65_536,
+        description:
+          'domains whose pages may search without a key, commas between: `example.com` is that host, `*.example.com` all below it',
+      }),
+    ),
+    searchAddressRate: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 60_000,
+      description:
+        'searches a minute, and at once, from one address (IPv4, or /64 of IPv6) without a key; 0: no limit, as in `demo`',
+    }),
+    publicUrl: Type.Optional(
+      Type.String({
+        pattern: '^https?://[^/?#@]+/?$',
+        maxLength: 1024,
+        description:
+          'address under which people open the pages, as https://ord.example.com: searches from there need no key; left out: whatever host they name',
+      }),
+    ),
+    trustProxy: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description:
+          'whose X-Forwarded-For is believed: addresses and networks of proxies, commas between (`loopback`, 10.0.0.0/8); left out: nobody’s',
       }),
     ),
     eventsKeepBlocks: Type.Integer({
@@ -237,10 +338,36 @@ function contradictions(config: Config): string[] {
   if (config.bitcoinCookieFile !== undefined && config.bitcoinRpcUser !== undefined) {
     wrong.push('BITCOIN_COOKIE_FILE and BITCOIN_RPC_USER exclude each other');
   }
+  wrong.push(...wrongSearchServer(config), ...wrongAccess(config));
   const point = config.failpoint?.split(':', 1)[0];
   if (point !== undefined && !failpoints.some((known) => known === point)) {
     wrong.push(`FAILPOINT: there is no point ${point}, but ${failpoints.join(', ')}`);
   }
+  return wrong;
+}
+
+function wrongSearchServer(config: Config): string[] {
+  const wrong: string[] = [];
+  if ((config.elasticsearchUser === undefined) !== (config.elasticsearchPassword === undefined)) {
+    wrong.push('ELASTICSEARCH_USER and ELASTICSEARCH_PASSWORD are given together or not at all');
+  }
+  if (config.elasticsearchApiKey !== undefined && config.elasticsearchUser !== undefined) {
+    wrong.push('ELASTICSEARCH_API_KEY and ELASTICSEARCH_USER exclude each other');
+  }
+  if (config.role === 'search-sync' && config.elasticsearchUrl === undefined) {
+    wrong.push('ROLE search-sync needs ELASTICSEARCH_URL');
+  }
+  return wrong;
+}
+
+function wrongAccess({ searchAllowedDomains, trustProxy, publicUrl }: Config): string[] {
+  const wrong = parseAllowedDomains(searchAllowedDomains ?? '').wrong.map(
+    (entry) => `SEARCH_ALLOWED_DOMAINS: ${entry} is no domain; example.com and *.example.com are`,
+  );
+  if (trustProxy !== undefined && parseTrustedProxies(trustProxy) === null) {
+    wrong.push(`TRUST_PROXY: ${trustProxy} is no list of addresses and networks`);
+  }
+  if (publicUrl !== undefined && !URL.canParse(publicUrl)) wrong.push(`PUBLIC_URL: ${publicUrl} is no URL`);
   return wrong;
 }
 

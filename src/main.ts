@@ -48,7 +48,16 @@ async function main(words: readonly string[]): Promise<void> {
     if (error.code === 'EPIPE') void end(lifecycle, logger, 'done', exitCodes.outputClosed);
   });
   try {
-    await line.command.run({ config, flags: line.flags, lifecycle, health: createHealth(), logger, print });
+    const { flags, words: operands } = line;
+    await line.command.run({
+      config,
+      flags,
+      words: operands,
+      lifecycle,
+      health: createHealth(),
+      logger,
+      print,
+    });
     // a service that was asked to end has reached its end
     await end(lifecycle, logger, lifecycle.reason ?? 'done', exitCodes.ok);
   } catch (error) {

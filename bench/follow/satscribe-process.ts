@@ -25,7 +25,14 @@ export class SatscribeProcess {
     const stderr = openSync(this.log, 'a');
     this.child = spawn(process.execPath, ['src/main.ts', ...words, '--data', dataDir], {
       cwd: root,
-      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env },
+      // searches are measured, not their limits
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: process.env['HOME'] ?? '/',
+        SEARCH_ACCESS: 'open',
+        SEARCH_ADDRESS_RATE: '0',
+        ...env,
+      },
       stdio: ['ignore', 'pipe', stderr],
     });
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -13,6 +13,7 @@ import type { Database } from './database.ts';
 import { followerReports } from './follower-reports.ts';
 import { mempoolFollower } from './mempool.ts';
 import type { OperationsParts } from './operations.ts';
+import { mayPostgresSearch } from './search.ts';
 
 /** The transaction of a batch, or the build of an index that cannot be given up half way. */
 const indexingStopMs = 60_000;
@@ -66,7 +67,8 @@ export async function indexBlocks(
     },
   });
   lifecycle.add('sealer', () => sealer.close());
-  if (operations !== null) {
+  const isSealed = mayPostgresSearch(config);
+  if (operations !== null && isSealed) {
     lifecycle
       .run('sealing', (signal) => sealer.run(signal))
       .catch((error: unknown) => sealerLog.error({ err: error }, 'sealing ended'));
@@ -90,7 +92,7 @@ export async function indexBlocks(
         ...(config.databaseUrl === undefined ? { diskFolder: config.dataDir } : {}),
       }).finally(finish);
       signal.throwIfAborted();
-      await sealer.sealPending(signal);
+      if (isSealed) await sealer.sealPending(signal);
       signal.throwIfAborted();
       return summary;
     },

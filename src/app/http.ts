@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { buildApp } from '#http/app.ts';
 import type { App } from '#http/app-dependencies.ts';
 import type { Operations } from '#http/operations.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
 import { SearchGate } from '#search/search-gate.ts';
 import { createSearchService } from '#search/search-service.ts';
 import type { CommandContext } from '#src/commands/command.ts';
+import { openAccess } from './access.ts';
 import type { Database } from './database.ts';
 import { addressOf, listen } from './listen.ts';
+import type { OperationsParts } from './operations.ts';
+import { openSearchEngine } from './search.ts';
 
 /** What was asked before the end gets its answer, if that comes within this time: most do within milliseconds. */
 const answerGraceMs = 4000;
@@ -21,7 +24,7 @@ const httpStopMs = 10_000;
 export interface HttpParts {
   readonly database: Database;
   readonly network: NetworkName;
-  readonly operations: Operations;
+  readonly operations: OperationsParts;
   /** For answers that hold transactions. */
   readonly blocks: BlockSource | null;
   /** For what the index does not have. */
@@ -33,12 +36,12 @@ export interface HttpParts {
  * address that a browser on this machine can open.
  */
 export async function serveHttp(
-  { config, lifecycle, logger }: CommandContext,
+  context: CommandContext,
   { database, network, operations, blocks, node }: HttpParts,
-  port = config.port,
+  port = context.config.port,
 ): Promise<{ address: string }> {
-  const engine = createPostgresEngine();
-  lifecycle.add('search engine', () => engine.close());
+  const { config, lifecycle, logger } = context;
+  const engine = openSearchEngine(context, network, operations);
   const gate = new SearchGate();
   operations.metrics.watchQueue('searches', () => gate.state);
   const app = buildApp({
@@ -47,6 +50,12 @@ export async function serveHttp(
     network: networks[network],
     logger: logger.child({ part: 'http' }),
     operations,
+    // who only indexes answers no searches
+    access:
+      config.role === 'indexer' || config.role === 'search-sync'
+        ? null
+        : openAccess(context, database, operations.watchPool),
+    trustedProxies: config.trustProxy === undefined ? null : parseTrustedProxies(config.trustProxy),
     blocks,
     node,
   });

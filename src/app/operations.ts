@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Operations } from '#http/operations.ts';
+import type { Operations, SearchServerReport } from '#http/operations.ts';
 import { createMetrics, type Metrics, type ReadValue } from '#kernel/metrics.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { CommandContext } from '#src/commands/command.ts';
@@ -16,7 +16,9 @@ export interface OperationsParts extends Operations {
   /** Whether this process waits for another one that indexes. */
   setStandby(standsBy: boolean): void;
   /** Shows the connections of a pool in the metrics. */
-  watchPool(name: string, pool: pg.Pool): void;
+  watchPool(this: void, name: string, pool: pg.Pool): void;
+  /** Shows a search server in the status and the metrics. */
+  readonly watchSearchServer: (report: SearchServerReport) => void;
 }
 
 /** What `/status`, `/health` and `/metrics` need, for the life of the process. */
@@ -37,6 +39,7 @@ export function openOperations(context: CommandContext, database: Database): Ope
   readDatabase(metrics, pool);
   readPools(metrics, pools);
   let standsBy = false;
+  let searchServer: SearchServerReport | undefined;
   const operations: OperationsParts = {
     version,
     role: config.role,
@@ -50,6 +53,13 @@ export function openOperations(context: CommandContext, database: Database): Ope
       standsBy = value;
     },
     watchPool: (name, watched) => pools.set(name, watched),
+    get searchServer() {
+      return searchServer;
+    },
+    watchSearchServer: (report) => {
+      searchServer = report;
+      readSearchServer(metrics, report);
+    },
   };
   operations.watchPool('readers', database.readers);
   metrics.read({
@@ -65,6 +75,26 @@ export function openOperations(context: CommandContext, database: Database): Ope
     values: () => [{ labels: { version, role: config.role }, value: 1 }],
   });
   return operations;
+}
+
+function readSearchServer(metrics: Metrics, { standing, problem }: SearchServerReport): void {
+  metrics.read({
+    name: 'satscribe_search_server_up',
+    help: '1 where searches are answered by the search server, as far as anybody has asked',
+    values: () => [{ value: problem() === null ? 1 : 0 }],
+  });
+  metrics.read({
+    name: 'satscribe_search_lag',
+    help: 'How far the index of the search server is behind the chain',
+    labels: ['unit'],
+    values: async () => {
+      const { lagBlocks, lagSequence } = await standing();
+      return [
+        ...(lagBlocks === null ? [] : [{ labels: { unit: 'blocks' }, value: lagBlocks }]),
+        ...(lagSequence === null ? [] : [{ labels: { unit: 'rows' }, value: lagSequence }]),
+      ];
+    },
+  });
 }
 
 function readPools(metrics: Metrics, pools: ReadonlyMap<string, pg.Pool>): void {

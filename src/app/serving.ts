@@ -10,6 +10,7 @@ import { awaitDatabase, type Database, isAnythingIndexed, networkOf, openDatabas
 import { type HttpParts, serveHttp } from './http.ts';
 import { linkNode, type NodeLink } from './node.ts';
 import { openOperations } from './operations.ts';
+import { startSearchSync } from './search.ts';
 import { serveWhileWaiting } from './waiting.ts';
 
 /**
@@ -45,6 +46,7 @@ export async function serveFolder(
   const { network } = source;
   // questions are answered while blocks come in
   const { address } = await serveHttp(context, { database, network, operations, blocks: source, node: null });
+  if (config.role === 'all') startSearchSync(context, database, network, operations);
   if (config.role !== 'api') {
     const index = async (): Promise<void> => {
       const { height, hash } = await indexBlocks(context, database, { source, operations });
@@ -76,6 +78,7 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
   const operations = openOperations(context, database);
   const parts: HttpParts = { database, network, operations, blocks: link.blocks(network), node: link.rpc };
   const { address } = await serveHttp(context, parts, port);
+  if (config.role === 'all') startSearchSync(context, database, network, operations);
   const follow = async (): Promise<void> => {
     const { node, source } = await announceWaiting(context, operations.pool, link);
     await indexBlocks(context, database, { source, operations, node });
@@ -86,8 +89,25 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
   return { address };
 }
 
+/** Brings the chain from a database that another process indexes into to Elasticsearch. */
+export async function serveSearchSync(context: CommandContext): Promise<{ address: string }> {
+  const { parts, port } = await awaitIndexed(context);
+  const { database, network, operations } = parts;
+  const { address } = await serveHttp(context, parts, port);
+  startSearchSync(context, database, network, operations);
+  return { address };
+}
+
 /** Answers questions from a database that another process indexes into. */
 export async function serveApi(context: CommandContext): Promise<{ address: string }> {
+  const { parts, port } = await awaitIndexed(context);
+  // what needs the node says so while it is not there; answers from the index do not need it
+  const link = linkNode(context, { network: parts.network });
+  return serveHttp(context, { ...parts, blocks: link.blocks(parts.network), node: link.rpc }, port);
+}
+
+/** What another process makes, once it has begun. */
+async function awaitIndexed(context: CommandContext): Promise<{ parts: HttpParts; port: number }> {
   const { config } = context;
   const database = await awaitDatabase(context);
   const operations = openOperations(context, database);
@@ -98,10 +118,7 @@ export async function serveApi(context: CommandContext): Promise<{ address: stri
     ({ value: network, port } = waited);
   }
   if (config.network !== undefined) checkNetwork('NETWORK', config.network, network);
-  // what needs the node says so while it is not there; answers from the index do not need it
-  const link = linkNode(context, { network });
-  const parts: HttpParts = { database, network, operations, blocks: link.blocks(network), node: link.rpc };
-  return serveHttp(context, parts, port);
+  return { parts: { database, network, operations, blocks: null, node: null }, port };
 }
 
 /** Where something is indexed already, an error of what comes next does not end the service: it is told in /health/ready. */

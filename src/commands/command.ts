@@ -20,6 +20,8 @@ export interface CommandContext {
   readonly config: Config;
   /** Values of the command's own flags. */
   readonly flags: Readonly<Record<string, string>>;
+  /** The words after the name, of a command with `operands`. */
+  readonly words: readonly string[];
   readonly lifecycle: Lifecycle;
   /** What keeps parts of this process from their work. */
   readonly health: Health;
@@ -47,6 +49,8 @@ export interface Command {
   readonly name: string;
   /** Words after the name that are part of it, e.g. `inscriptions`. */
   readonly object: string | null;
+  /** Words after the name that say what to do with what, as the help shows them; absent: none. The command checks them. */
+  readonly operands?: string;
   readonly summary: string;
   /** What the help says below the flags. */
   readonly details: string;

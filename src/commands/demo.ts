@@ -38,11 +38,14 @@ what is there. Each sample, and each folder of --blocks, has a data folder of it
   },
 };
 
+/** To look around with: nobody needs a key, and nothing is limited. */
+const demoDefaults = { logLevel: 'warn', searchAccess: 'open', searchAddressRate: 0 } as const;
+
 function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {
   const sampleGiven = flags['sample'];
   const folderGiven = settings.blocksDir ?? env['BLOCKS_DIR'] ?? '';
   if (sampleGiven === undefined && folderGiven !== '') {
-    return { settings, defaults: { dataDir: dataDirFor(folderGiven), logLevel: 'warn' } };
+    return { settings, defaults: { ...demoDefaults, dataDir: dataDirFor(folderGiven) } };
   }
   const sample = samples.find((known) => known === (sampleGiven ?? 'mainnet'));
   if (sample === undefined) {
@@ -52,7 +55,7 @@ function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {
   const blocksDir = fileURLToPath(new URL(`../../samples/${sample}`, import.meta.url));
   const dataDir = sample === 'mainnet' ? './data/demo' : `./data/demo-${sample}`;
   // a flag, as --sample is one
-  return { settings: { ...settings, blocksDir }, defaults: { dataDir, logLevel: 'warn' } };
+  return { settings: { ...settings, blocksDir }, defaults: { ...demoDefaults, dataDir } };
 }
 
 /** A data folder for a folder of blocks: its name to recognise it by, and a hash, because names repeat. */

@@ -1,3 +1,4 @@
+import type { Config } from '#src/config.ts';
 import type { Command, CommandContext } from './command.ts';
 import { hashFlag, settingFlag, tipFlag } from './flags.ts';
 
@@ -8,7 +9,8 @@ export const serveCommand: Command = {
   details: `Follows the node of --node, and serves what is indexed also while no node answers. With --blocks it indexes that folder
 instead. Prints "ready http://ADDRESS:PORT" on stdout when everything answers: with a folder when it is indexed, with a node
 when the index is at its tip, but after 15 seconds at the latest; /health/ready says how far it is. Runs until Ctrl-C or SIGTERM. Other
-commands with the same --data may run beside it. docs/operating.md has the whole story.
+commands with the same --data may run beside it. docs/operating.md has the whole story. With SEARCH_ACCESS=restricted searches
+over HTTP need a key (satscribe keys create) or a listed domain; the pages search without (docs/access.md).
 
   satscribe serve --cookie-file ~/.bitcoin/.cookie
   satscribe serve --blocks ./samples/regtest --data /tmp/regtest --port 7701`,
@@ -32,20 +34,20 @@ commands with the same --data may run beside it. docs/operating.md has the whole
 export async function serve(context: CommandContext, tip: string | undefined): Promise<void> {
   const { blocksDir, host, port, role } = context.config;
   // loaded here, so that the help and wrong usage answer without all of it
-  const [{ checkPort }, { serveApi, serveFolder, serveNode }] = await Promise.all([
+  const [{ checkPort }, { serveApi, serveFolder, serveNode, serveSearchSync }] = await Promise.all([
     import('#src/app/listen.ts'),
     import('#src/app/serving.ts'),
   ]);
   await checkPort(host, port);
   const start = (): Promise<{ address: string }> => {
+    if (role === 'search-sync') return serveSearchSync(context);
     if (blocksDir !== undefined) return serveFolder(context, blocksDir, tip);
     return role === 'api' ? serveApi(context) : serveNode(context);
   };
   const { lifecycle } = context;
   try {
     const { address } = await start();
-    const paths = role === 'indexer' ? ['/health/live'] : ['/health/live', '/', searchOfAll];
-    await checkAnswers(address, paths, lifecycle);
+    await checkAnswers(address, askedOf(context.config), lifecycle);
     await context.print(`ready ${address}\n`);
   } catch (error) {
     // a folder was to be indexed first; who waits for others, or follows them, has been at work since it began
@@ -55,7 +57,15 @@ export async function serve(context: CommandContext, tip: string | undefined): P
   await lifecycle.untilStopping();
 }
 
-const searchOfAll = '/search?text=ready&itemsperpage=1';
+/** What is asked of a service before it says that it is ready. */
+function askedOf({ role, searchAccess, elasticsearchUrl, searchFallback }: Config): readonly string[] {
+  if (role !== 'all' && role !== 'api') return ['/health/live'];
+  // a page of ours searches also where others need a key
+  const search = searchAccess === 'open' ? '/search?text=ready&itemsperpage=1' : '/?text=ready';
+  // an index that is still built answers nothing, which is no reason not to be there
+  const isSearched = elasticsearchUrl === undefined || searchFallback === 'postgres';
+  return ['/health/live', '/', ...(isSearched ? [search] : [])];
+}
 
 /** A database that went away just now is back by then, or somebody looks for the reason. */
 const answersWithinMs = 60_000;

@@ -4,6 +4,7 @@ import fastify, { LogController } from 'fastify';
 import type { TSchema } from 'typebox';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { assetsFolder } from '#web/assets.ts';
+import { accessHeaders, guardSearches } from './access.ts';
 import { addressRoutes } from './address.routes.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { contentRoutes } from './content.routes.ts';
@@ -24,6 +25,23 @@ import { statusRoutes } from './status.routes.ts';
 import { transfersRoutes } from './transfers.routes.ts';
 import { checkBody, checkQueryEncoding, validationMessage } from './validation.ts';
 
+const corsOptions = {
+  origin: '*',
+  methods: ['GET', 'HEAD', 'POST'],
+  allowedHeaders: ['Accept', 'Content-Type', 'If-None-Match', 'Last-Event-ID', 'x-api-key'],
+  exposedHeaders: [
+    'ETag',
+    'X-Indexed-Height',
+    'X-Mempool-Revision',
+    'X-Next-Cursor',
+    'X-Search-Needles',
+    ...accessHeaders,
+  ],
+  maxAge: 86_400,
+  // an OPTIONS that is no preflight is answered like one; otherwise it would be an error in a form that is not ours
+  strictPreflight: false,
+};
+
 /**
  * The HTTP side of Satscribe: routes, limits and the forms of errors (docs/http.md). It listens to nothing and reads
  * no environment; what it needs comes as dependencies. `await app.ready()` before `inject`, or `app.listen(…)`.
@@ -35,6 +53,7 @@ export function buildApp(deps: AppDependencies): App {
     logController: new LogController({ disableRequestLogging: true }),
     http: { maxHeaderSize: limits.headerBytes, headersTimeout: limits.headersTimeoutMs },
     bodyLimit: limits.bodyBytes,
+    trustProxy: [...(deps.trustedProxies ?? [])],
     connectionTimeout: limits.idleTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
@@ -61,15 +80,7 @@ export function buildApp(deps: AppDependencies): App {
     const target = await bareTarget(deps, request);
     return target === null ? handleNotFound(request, reply) : reply.redirect(target, 303);
   });
-  app.register(cors, {
-    origin: '*',
-    methods: ['GET', 'HEAD', 'POST'],
-    allowedHeaders: ['Accept', 'Content-Type', 'If-None-Match', 'Last-Event-ID', 'x-api-key'],
-    exposedHeaders: ['ETag', 'X-Indexed-Height', 'X-Mempool-Revision', 'X-Next-Cursor', 'X-Search-Needles'],
-    maxAge: 86_400,
-    // an OPTIONS that is no preflight is answered like one; otherwise it would be an error in a form that is not ours
-    strictPreflight: false,
-  });
+  app.register(cors, corsOptions);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
     if (Buffer.byteLength(request.url) > limits.urlBytes) {
@@ -112,7 +123,8 @@ function addRoutes(app: App, deps: AppDependencies): void {
     statusRoutes(scope, deps);
     metricsRoutes(scope, deps.operations);
     // who only indexes answers for itself
-    if (deps.operations.role === 'indexer') return;
+    if (deps.operations.role === 'indexer' || deps.operations.role === 'search-sync') return;
+    if (deps.access) guardSearches(scope, deps.access);
     eventsRoutes(scope, deps);
     searchRoutes(scope, deps);
     mempoolRoutes(scope, deps);

@@ -11,6 +11,10 @@ import { sendPage } from './send-page.ts';
 /** HTTP status of the failures that a client may be told of; every other code is a 500 and says nothing to the client. */
 const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   request_invalid: 400,
+  key_missing: 401,
+  key_refused: 401,
+  key_scope: 403,
+  rate_limited: 429,
   search_text_invalid: 400,
   not_found: 404,
   no_node: 404,
@@ -28,6 +32,16 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   too_many_streams: 503,
   search_busy: 503,
   mempool_not_followed: 503,
+  search_engine_unreachable: 503,
+  search_engine_refused: 503,
+  search_engine_busy: 503,
+  search_engine_full: 503,
+  search_engine_slow: 503,
+  search_engine_missing: 503,
+  search_engine_behind: 503,
+  search_engine_rejected: 503,
+  search_engine_failed: 503,
+  access_unavailable: 503,
 };
 
 interface Failure {
@@ -48,24 +62,39 @@ function errorForm(request: FastifyRequest): ErrorForm {
   return prefersHtml(request.headers.accept) ? 'page' : 'json';
 }
 
+/** Statuses that mean what they say also on the paths of searches. */
+const plainStatuses: ReadonlySet<number> = new Set([401, 403, 405, 429]);
+
 /** What is too much now mostly is not a few seconds later. */
 const retryAfterSeconds = 2;
 
 /** What is refused because of what others ask is no failure: the measurements of requests count it. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof AppError && (error.code === 'search_busy' || error.code === 'too_many_streams');
+  if (!(error instanceof AppError)) return false;
+  const { code } = error;
+  // that a search server does not answer is told once where it begins
+  return code === 'search_busy' || code === 'too_many_streams' || code.startsWith('search_engine_');
+}
+
+/** What a client is told of a failure of ours: where it is and what it said is for the log. */
+function toldOf({ code, message }: AppError): string {
+  if (code.startsWith('node_')) return 'the node does not answer';
+  if (code.startsWith('postgres_')) return 'the database does not answer';
+  if (code === 'search_engine_behind')
+    return 'searches are not up to date with the chain yet: try again in a few seconds';
+  return code.startsWith('search_engine_')
+    ? 'searches cannot be answered now: try again in a few seconds'
+    : message;
 }
 
 const internal: Failure = { status: 500, message: 'internal error' };
 
-/** What a client is told of an operating failure. Where the node or the database is, and what it said, is for the log. */
-function operatingFailureOf({ code, message }: AppError): Failure {
-  const status = statusByCode[code];
+function operatingFailureOf(error: AppError): Failure {
+  const status = statusByCode[error.code];
   if (status === undefined) return internal;
-  if (code.startsWith('node_')) return { status, message: 'the node does not answer' };
-  if (!code.startsWith('postgres_')) return { status, message };
+  const failure = { status, message: toldOf(error) };
   // the interface has 500 for whatever goes wrong here
-  return { status, message: 'the database does not answer', searchStatus: 500 };
+  return error.code.startsWith('postgres_') ? { ...failure, searchStatus: 500 } : failure;
 }
 
 function failureOf(error: unknown): Failure {
@@ -101,8 +130,10 @@ function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyRe
   switch (errorForm(request)) {
     case 'search':
       // what the client did wrong is a normal answer on the paths of searches (interface, section 7); another method is
-      // no question of theirs
-      return reply.code(status < 500 && status !== 405 ? 200 : (failure.searchStatus ?? status)).send(body);
+      // no question of theirs, and who may not ask, or not so often, must be able to tell by the status
+      return reply
+        .code(status < 500 && !plainStatuses.has(status) ? 200 : (failure.searchStatus ?? status))
+        .send(body);
     case 'json':
       return reply.code(status).header('vary', 'Accept').send(body);
     case 'text':

@@ -8,7 +8,7 @@ import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { readSealState, type SegmentKind } from '#search/segments.ts';
-import type { Operations } from './operations.ts';
+import type { Operations, SearchServerReport } from './operations.ts';
 import { type Standing, standingAt } from './standing.ts';
 
 const nullable = <Schema extends Type.TSchema>(schema: Schema): Type.TUnion<[Schema, Type.TNull]> =>
@@ -31,6 +31,18 @@ const mempool = Type.Object({
   transactions: Type.Integer(),
   kept: Type.Integer(),
   leftOut: Type.Integer(),
+});
+
+const searchServer = Type.Object({
+  /** Who answers while it cannot. */
+  fallback: Type.String(),
+  /** Of its index: `loading`, `complete`, `undoing`; null: not known. */
+  state: nullable(Type.String()),
+  tip: nullable(blockRef),
+  lagBlocks: nullableInteger,
+  lagSequence: nullableInteger,
+  /** Why it does not answer searches now. */
+  problem: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
 });
 
 const ownObject = Type.Object({
@@ -59,6 +71,8 @@ const ownObject = Type.Object({
   mempool: nullable(mempool),
   search: Type.Object({
     engine: Type.String(),
+    /** Of a search server; null: Postgres answers searches alone. */
+    server: nullable(searchServer),
     /** What is not sealed is scanned by each search. */
     unsealed: Type.Object({
       contents: Type.Integer(),
@@ -122,7 +136,7 @@ export async function ordStatus(
 export async function ownStatus(
   snapshot: Snapshot,
   { blocks, islands }: ChainCounts,
-  { version, role, health }: Operations,
+  { version, role, health, searchServer: report }: Operations,
 ): Promise<Static<typeof ownObject>> {
   const { client, tip } = snapshot;
   const standing = await standingAt(snapshot);
@@ -140,13 +154,27 @@ export async function ownStatus(
     cumulativeHashes: { inscriptions: await cumulativeHashOf(client) },
     mempool: await mempoolOf(client),
     search: {
-      engine: 'postgres',
+      engine: report?.engine ?? 'postgres',
+      server: report === undefined ? null : await searchServerOf(report),
       unsealed: {
         contents: unsealed.content,
         metadata: unsealed.metadata,
         inscriptions: unsealed.inscriptions,
       },
     },
+  };
+}
+
+async function searchServerOf(report: SearchServerReport): Promise<Static<typeof searchServer>> {
+  const { marker, problem: unread, lagBlocks, lagSequence } = await report.standing();
+  const shown = report.problem() ?? unread;
+  return {
+    fallback: report.fallback,
+    state: marker?.state ?? null,
+    tip: marker?.tip ?? null,
+    lagBlocks,
+    lagSequence,
+    problem: shown === null ? null : { code: shown.code, message: shown.message },
   };
 }
 

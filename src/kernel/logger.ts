@@ -36,9 +36,11 @@ const secretPaths = secretKeys.flatMap((key) =>
   key.startsWith('[') ? [key, `*${key}`, `*.*${key}`] : [key, `*.${key}`, `*.*.${key}`],
 );
 
-/** The password of any URL in a line. Neither part may hold a quote: the end of a JSON text is never crossed. */
+/** The password of any URL in a line, and any key of ours. Neither part may hold a quote: the end of a JSON text is never crossed. */
 function withoutPasswords(line: string): string {
-  return line.replaceAll(/(:\/\/[^\s"/@:]*):[^\s"/@]+@/gu, `$1:${hidden}@`);
+  return line
+    .replaceAll(/(:\/\/[^\s"/@:]*):[^\s"/@]+@/gu, `$1:${hidden}@`)
+    .replaceAll(/(satscribe_[0-9a-f]{8})[0-9a-f]{40}/gu, `$1${hidden}`);
 }
 
 /** An error as the log shows it. */

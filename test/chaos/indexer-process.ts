@@ -40,7 +40,13 @@ export class IndexerProcess {
       ['--trace-deprecation', 'src/main.ts', 'serve', '--data', join(folder, `${name}-data`)],
       {
         cwd: root,
-        env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env, ...failpoint },
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          HOME: process.env['HOME'] ?? '/',
+          SEARCH_ADDRESS_RATE: '0',
+          ...env,
+          ...failpoint,
+        },
         stdio: ['ignore', log, log],
       },
     );

@@ -5,6 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
+import { openElasticsearchDoor } from './elasticsearch-door.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,7 +17,7 @@ declare module 'vitest' {
 /**
  * One real Postgres for all tests of a run: the server that TEST_DATABASE_URL names (its account must be allowed to create
  * databases), or an embedded one in a temporary folder. A migrated template database is what
- * `createTestDatabase()` clones.
+ * `createTestDatabase()` clones. And the door to an Elasticsearch, for those who ask for one.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['TEST_DATABASE_URL'];
@@ -27,7 +28,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   templateUrl.pathname = `/${template}`;
   await migrate(templateUrl.href);
   project.provide('testServer', { url: server.url, template });
+  const closeDoor = await openElasticsearchDoor(project);
   return async () => {
+    await closeDoor();
     await onServer(server.url, `DROP DATABASE IF EXISTS ${template}`);
     await server.stop();
   };

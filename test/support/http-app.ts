@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino';
+import type { SearchAccess } from '#accounts/search-access.ts';
 import { buildApp } from '#http/app.ts';
 import type { App } from '#http/app-dependencies.ts';
 import type { Operations } from '#http/operations.ts';
@@ -24,12 +25,15 @@ export interface HttpAppOptions {
   /** Instead of searches of the database, for faults. */
   readonly search?: SearchService;
   readonly operations?: Partial<Operations>;
+  /** Who may search; left out: everybody. */
+  readonly access?: (database: TestDatabase) => SearchAccess;
+  readonly trustedProxies?: readonly string[];
 }
 
 /** The app on a database of its own that holds a chain. */
 export async function createHttpApp(
   blocks: readonly BlockSpec[],
-  { network = 'regtest', search, operations }: HttpAppOptions = {},
+  { network = 'regtest', search, operations, access, trustedProxies }: HttpAppOptions = {},
 ): Promise<HttpApp> {
   const database = await createTestDatabase();
   await insertChain(database.pool, blocks, network);
@@ -45,6 +49,8 @@ export async function createHttpApp(
     network: networks[network],
     logger,
     operations: testOperations(database.pool, operations),
+    access: access?.(database) ?? null,
+    trustedProxies: trustedProxies ?? null,
   });
   await app.ready();
   return {

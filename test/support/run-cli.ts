@@ -19,11 +19,11 @@ export interface CliProcess {
 
 /**
  * Starts `satscribe` with these words in a process of its own. It gets no environment of ours but the path, so that
- * settings of the machine do not reach it.
+ * settings of the machine do not reach it; searches are open, as most tests need them.
  */
 export function startCli(words: readonly string[], env: Record<string, string> = {}): CliProcess {
   const child = spawn(process.execPath, ['src/main.ts', ...words], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env },
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', SEARCH_ACCESS: 'open', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

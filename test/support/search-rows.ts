@@ -32,9 +32,9 @@ export interface SearchRows {
   readonly height: number;
   /** Commits one block and returns its height. */
   addBlock(inscriptions: readonly TestInscription[]): Promise<number>;
-  /** Takes back what is above a height, in one transaction with `hook`. */
+  /** Takes back what is above a height, a block after the other, in one transaction with `hook`. */
   undoAbove(height: number, hook: UndoHook): Promise<void>;
-  /** Empties the tables; the undo epoch stays. */
+  /** Takes everything back. */
   clear(): Promise<void>;
 }
 
@@ -44,6 +44,10 @@ type UndoHook = (
 ) => Promise<void>;
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
+
+const addOutboxRow = `
+  INSERT INTO chain.outbox (sequence, height, block_hash, event_count, cancels)
+  SELECT (SELECT coalesce(max(sequence), 0) + 1 FROM chain.outbox), $1, $2, 0, $3`;
 
 /** A txid that is the key's own. */
 export const testTxid = (key: number): Buffer => sha256(Buffer.from(`transaction ${key}`));
@@ -72,6 +76,9 @@ function storedText(content: TestContent): { text: number; folded: Buffer | null
 }
 
 interface Block {
+  readonly hash: Buffer;
+  /** Of its row of the outbox. */
+  readonly sequence: number;
   readonly nextKey: number;
   readonly nextContentId: number;
   readonly nextMetadataId: number;
@@ -83,6 +90,8 @@ class SqlRows implements SearchRows {
   #blocks: Block[] = [];
   #contents = new Map<string, number>();
   #metadata = new Map<string, number>();
+  /** Rows of the outbox so far: hashes of blocks are made of it, so that none comes twice. */
+  #sequence = 0;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
@@ -92,7 +101,7 @@ class SqlRows implements SearchRows {
     return this.#blocks.length - 1;
   }
 
-  get #next(): Block {
+  get #next(): Omit<Block, 'hash' | 'sequence'> {
     return this.#blocks.at(-1) ?? { nextKey: 0, nextContentId: 0, nextMetadataId: 0 };
   }
 
@@ -103,7 +112,11 @@ class SqlRows implements SearchRows {
       for (const [index, inscription] of inscriptions.entries()) {
         await this.#insert(tx, firstKey + index, height, inscription);
       }
+      const sequence = this.#sequence + 1;
+      const hash = testTxid(-sequence);
       const block = {
+        hash,
+        sequence,
         nextKey: firstKey + inscriptions.length,
         nextContentId: this.#contents.size,
         nextMetadataId: this.#metadata.size,
@@ -112,17 +125,11 @@ class SqlRows implements SearchRows {
         `INSERT INTO chain.blocks (height, hash, header, time, parsed_at, size_bytes, tx_count, island_height, anchored,
            has_spent, first_key, next_key, next_content_id, next_metadata_id)
          VALUES ($1, $2, $3, 0, '2026-01-02T03:04:05.678Z', 1, 1, 0, true, true, $4, $5, $6, $7)`,
-        [
-          height,
-          testTxid(-height),
-          Buffer.alloc(80),
-          firstKey,
-          block.nextKey,
-          block.nextContentId,
-          block.nextMetadataId,
-        ],
+        [height, hash, Buffer.alloc(80), firstKey, block.nextKey, block.nextContentId, block.nextMetadataId],
       );
-      await tx.query('UPDATE chain.state SET tip_height = $1, tip_hash = $2', [height, testTxid(-height)]);
+      await tx.query(addOutboxRow, [height, hash, null]);
+      await tx.query('UPDATE chain.state SET tip_height = $1, tip_hash = $2', [height, hash]);
+      this.#sequence = sequence;
       this.#blocks.push(block);
     });
     return height;
@@ -192,17 +199,22 @@ class SqlRows implements SearchRows {
   async undoAbove(height: number, hook: UndoHook): Promise<void> {
     const kept = this.#blocks.slice(0, height + 1);
     const left = kept.at(-1) ?? { nextKey: 0, nextContentId: 0, nextMetadataId: 0 };
+    const undone = this.#blocks.slice(height + 1).toReversed();
     await withTransaction(this.#pool, async (tx) => {
       await tx.query('DELETE FROM chain.inscriptions WHERE key >= $1', [left.nextKey]);
       await tx.query('DELETE FROM chain.contents WHERE content_id >= $1', [left.nextContentId]);
       await tx.query('DELETE FROM chain.metadata_texts WHERE metadata_id >= $1', [left.nextMetadataId]);
       await tx.query('DELETE FROM chain.blocks WHERE height > $1', [height]);
-      await tx.query(
-        'UPDATE chain.state SET undo_epoch = undo_epoch + 1, tip_height = $1, tip_hash = $2',
-        height < 0 ? [null, null] : [height, testTxid(-height)],
-      );
+      for (const [index, { hash, sequence }] of undone.entries()) {
+        await tx.query(addOutboxRow, [this.height - index, hash, sequence]);
+      }
+      await tx.query('UPDATE chain.state SET undo_epoch = undo_epoch + $3, tip_height = $1, tip_hash = $2', [
+        ...(height < 0 ? [null, null] : [height, kept.at(-1)?.hash]),
+        undone.length,
+      ]);
       await hook(tx, left);
     });
+    this.#sequence += undone.length;
     this.#blocks = kept;
     this.inscriptions = this.inscriptions.filter(({ key }) => key < left.nextKey);
     this.#contents = new Map([...this.#contents].filter(([, id]) => id < left.nextContentId));
@@ -210,14 +222,8 @@ class SqlRows implements SearchRows {
   }
 
   async clear(): Promise<void> {
-    await this.#pool.query(
-      `TRUNCATE chain.inscriptions, chain.contents, chain.metadata_texts, chain.blocks, chain.search_segments,
-         chain.search_postings, chain.search_columns`,
-    );
-    await this.#pool.query('UPDATE chain.state SET tip_height = NULL, tip_hash = NULL');
-    this.inscriptions = [];
-    this.#blocks = [];
-    this.#contents.clear();
-    this.#metadata.clear();
+    await this.undoAbove(-1, async (tx) => {
+      await tx.query('TRUNCATE chain.search_segments, chain.search_postings, chain.search_columns');
+    });
   }
 }

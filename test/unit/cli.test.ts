@@ -59,6 +59,7 @@ describe('a command line', () => {
     { words: ['export'], says: 'satscribe export inscriptions' },
     { words: ['export', 'runes'], says: 'unknown object runes' },
     { words: ['export', 'inscriptions', 'more'], says: 'unexpected word more' },
+    { words: ['keys', 'list', '--json=1'], says: 'satscribe keys --help' },
   ])('$words is refused with the next step', ({ words, says }) => {
     expect(() => parseCommandLine(words)).toThrow(UsageError);
     expect(() => parseCommandLine(words)).toThrow(says);
@@ -136,7 +137,12 @@ describe('the demo', () => {
     expect(dataDirOf('/a/blocks')).toBe(dataDirOf('/a/../a/blocks/'));
     expect(prepare({}, {}, { BLOCKS_DIR: '/a/blocks' })).toEqual({
       settings: {},
-      defaults: { dataDir: dataDirOf('/a/blocks'), logLevel: 'warn' },
+      defaults: {
+        dataDir: dataDirOf('/a/blocks'),
+        logLevel: 'warn',
+        searchAccess: 'open',
+        searchAddressRate: 0,
+      },
     });
   });
 

@@ -287,6 +287,67 @@ const table = {
     action: 'Use a method that the Allow header names.',
     retryable: false,
   },
+  search_engine_unreachable: {
+    meaning: 'No Elasticsearch answers at the address.',
+    action:
+      'Start the server, or correct ELASTICSEARCH_URL; searches go on as SEARCH_FALLBACK says, and what it misses is brought to it later.',
+    retryable: true,
+  },
+  search_engine_refused: {
+    meaning: 'Elasticsearch answers and does not let us in, or does not let us do what is needed.',
+    action:
+      'Correct ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USER and ELASTICSEARCH_PASSWORD; the account needs all rights on indices of ELASTICSEARCH_INDEX_PREFIX.',
+    retryable: false,
+  },
+  search_engine_busy: {
+    meaning: 'Elasticsearch has more to do than it takes on (status 429).',
+    action: 'Nothing: it is asked again, more slowly. Give it more memory or nodes where it lasts.',
+    retryable: true,
+  },
+  search_engine_full: {
+    meaning: 'Elasticsearch does not write, as its disk is full or an index is set to be read only.',
+    action: 'Make room on its disks; it takes the block from its indices by itself, and writing goes on.',
+    retryable: true,
+  },
+  search_engine_slow: {
+    meaning: 'Elasticsearch did not answer in time.',
+    action: 'Look at its load; searches that often take so long need more cores, memory or nodes.',
+    retryable: true,
+  },
+  search_engine_missing: {
+    meaning: 'The index, or the moment of it that was asked for, is not in Elasticsearch.',
+    action:
+      'Nothing where the search sync runs: it makes the index again. Else run `satscribe search reindex`.',
+    retryable: false,
+  },
+  search_engine_behind: {
+    meaning:
+      'What Elasticsearch holds is not of the chain as it is indexed now: it is filled, or blocks are taken back.',
+    action: 'Nothing: the search sync catches up. /status shows how far it is.',
+    retryable: true,
+  },
+  search_engine_moved: {
+    meaning: 'Another process has written into an index of Elasticsearch that this one was writing into.',
+    action: 'Nothing: it is looked at anew where the index stands.',
+    retryable: true,
+  },
+  search_engine_foreign: {
+    meaning: 'An index of Elasticsearch holds what this database cannot have made, or lacks what it has.',
+    action:
+      'Nothing: the search sync makes another index. Databases that share an Elasticsearch need an ELASTICSEARCH_INDEX_PREFIX each.',
+    retryable: false,
+  },
+  search_engine_rejected: {
+    meaning: 'Elasticsearch does not take a request as it is, or what answers is no Elasticsearch.',
+    action: 'Read its reason in the message; it must be Elasticsearch 9.',
+    retryable: false,
+  },
+  search_engine_failed: {
+    meaning: 'Elasticsearch failed at a request, or answered only a part of it.',
+    action:
+      'Read its reason in the message, and its log; the state of its cluster should be green or yellow.',
+    retryable: true,
+  },
   not_acceptable: {
     meaning: 'The content is stored in an encoding that the request does not accept.',
     action: 'Send Accept-Encoding with the encoding that the message names.',
@@ -307,6 +368,48 @@ const table = {
     meaning: 'As many streams of events are open as one process sends at once.',
     action: 'Nothing: clients try again. Start further processes with --role api where it lasts.',
     retryable: true,
+  },
+  key_missing: {
+    meaning: 'Searches are restricted here, and a request has no key and comes from no listed domain.',
+    action:
+      'Make a key (`satscribe keys create --account A`) and send it as x-api-key; list the domain in SEARCH_ALLOWED_DOMAINS; or set SEARCH_ACCESS=open.',
+    retryable: false,
+  },
+  key_refused: {
+    meaning: 'What a request sends as x-api-key is no key, or one that was revoked.',
+    action: 'Compare it with `satscribe keys list`, or make another with `satscribe keys create`.',
+    retryable: false,
+  },
+  key_scope: {
+    meaning: 'The key is valid, and for something else than what was asked with it.',
+    action: 'Make a key with the scope that is needed: `satscribe keys create --scope search`.',
+    retryable: false,
+  },
+  rate_limited: {
+    meaning: 'More was asked with a key, or from an address, than it may in a minute.',
+    action:
+      'Wait the seconds that Retry-After names, or make a key with a higher --rate; SEARCH_ADDRESS_RATE is the limit of those without one.',
+    retryable: true,
+  },
+  access_unavailable: {
+    meaning: 'The database could not be asked whether a request may be made.',
+    action: 'Nothing: clients try again. Where it lasts, look at the server: the log says why.',
+    retryable: true,
+  },
+  account_exists: {
+    meaning: 'An account of that name is there already.',
+    action: 'Use it, or take another name; `satscribe accounts list` shows all.',
+    retryable: false,
+  },
+  account_unknown: {
+    meaning: 'There is no account of that name.',
+    action: 'Look at `satscribe accounts list`, or make it with `satscribe accounts create NAME`.',
+    retryable: false,
+  },
+  key_not_found: {
+    meaning: 'The account has no such key, or it is revoked already.',
+    action: 'Look at `satscribe keys list --account A`.',
+    retryable: false,
   },
   output_failed: {
     meaning: 'What the command writes to its output could not be written: it is not complete.',

@@ -7,6 +7,10 @@ export const advisoryLocks = {
   writer: 7_700_100,
   /** The one process that seals segments of the search index. */
   sealer: 7_700_101,
+  /** The one process that brings the chain to the index of a search engine that answers. */
+  searchSync: 7_700_102,
+  /** The one process that builds another such index. */
+  searchBuild: 7_700_103,
 } as const;
 export type AdvisoryLock = keyof typeof advisoryLocks;
 

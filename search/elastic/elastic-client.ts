@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { Client, type ClientOptions, HttpConnection } from '@elastic/elasticsearch';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { type ElasticCall, failureOfElasticCall } from './elastic-failure.ts';
+
+/** Where Elasticsearch is and how it lets us in. */
+export interface ElasticSettings {
+  /** http or https; user and password may stand in it. Several nodes are separated by commas. */
+  readonly url: string;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  /** `id:key` in base64, as Elasticsearch gives it; goes before user and password. */
+  readonly apiKey?: string | undefined;
+  /** PEM of the authority that signed the certificate of the server. */
+  readonly caFile?: string | undefined;
+  /** A call that takes longer is given up. Default: 30 s, as much as a statement of Postgres has. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface ElasticRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
+  /** Begins with a slash; names of indices in it are ours and need no escapes. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  readonly body?: object;
+  /** Lines of JSON, each ended by a line feed, in place of a body. */
+  readonly lines?: string;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Calls of Elasticsearch whose failures are AppErrors (`search_engine_…`), without a secret in them. */
+export interface ElasticClient {
+  /** Addresses without user and password, for logs. */
+  readonly url: string;
+  request<Answer>(request: ElasticRequest): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+const usualTimeoutMs = 30_000;
+
+/** Nothing is connected before the first call. Throws `config_invalid` where the address or the CA file is wrong. */
+export function createElasticClient(settings: ElasticSettings): ElasticClient {
+  const nodes = settings.url.split(',').map((one) => parseUrl(one.trim()));
+  const first = nodes[0] as URL;
+  const auth = authOf(settings, first);
+  const url = nodes.map(withoutUser).join(',');
+  const ca = settings.caFile === undefined ? null : readCa(settings.caFile);
+  const client = new Client({
+    nodes: nodes.map((node) => withoutUser(node)),
+    ...(auth === null ? {} : { auth }),
+    ...(ca === null ? {} : { tls: { ca } }),
+    // Node's own http, as TLS and keep-alive are set there for everything else
+    Connection: HttpConnection,
+    requestTimeout: settings.timeoutMs ?? usualTimeoutMs,
+    // who calls knows whether another attempt makes sense: a bulk backs off, a search is answered elsewhere. With several
+    // nodes the next one is tried.
+    maxRetries: nodes.length - 1,
+    // what is thrown may be logged by others
+    redaction: { type: 'remove' },
+  });
+  return {
+    url,
+    request: <Answer>(request: ElasticRequest) => send<Answer>(client, url, request),
+    close: () => client.close(),
+  };
+}
+
+async function send<Answer>(client: Client, url: string, request: ElasticRequest): Promise<Answer> {
+  const { method, path, query, body, lines, timeoutMs, signal } = request;
+  const call: ElasticCall = { method, path: path.split('?', 1)[0] ?? path, url };
+  try {
+    return await client.transport.request<Answer>(
+      {
+        method,
+        path,
+        ...(query === undefined ? {} : { querystring: { ...query } }),
+        ...(body === undefined ? {} : { body: body as Record<string, unknown> }),
+        ...(lines === undefined ? {} : { bulkBody: lines }),
+      },
+      {
+        ...(timeoutMs === undefined ? {} : { requestTimeout: timeoutMs }),
+        ...(signal === undefined ? {} : { signal }),
+      },
+    );
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw failureOfElasticCall(error, call);
+  }
+}
+
+function parseUrl(text: string): URL {
+  try {
+    return new URL(text);
+  } catch {
+    // the text may hold a password
+    throw new AppError('config_invalid', 'ELASTICSEARCH_URL is no address.', {});
+  }
+}
+
+function withoutUser(url: URL): string {
+  const plain = new URL(url);
+  plain.username = '';
+  plain.password = '';
+  return plain.href.replace(/\/$/u, '');
+}
+
+function authOf(settings: ElasticSettings, url: URL): NonNullable<ClientOptions['auth']> | null {
+  if (settings.apiKey !== undefined) return { apiKey: settings.apiKey };
+  const username = settings.user ?? decodeURIComponent(url.username);
+  const password = settings.password ?? decodeURIComponent(url.password);
+  return username === '' ? null : { username, password };
+}
+
+function readCa(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new AppError('config_invalid', `ELASTICSEARCH_CA_FILE cannot be read: ${path}`, { path }, error);
+  }
+}

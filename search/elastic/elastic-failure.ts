@@ -1,0 +1,98 @@
+import { errors } from '@elastic/elasticsearch';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+
+/** What Elasticsearch says of an error; other fields are not read. */
+export interface ElasticReason {
+  readonly type?: string;
+  readonly reason?: string;
+}
+
+/** A call, for messages: neither what was sent nor how we let ourselves in is ever part of them. */
+export interface ElasticCall {
+  readonly method: string;
+  readonly path: string;
+  /** Address without user and password. */
+  readonly url: string;
+}
+
+/** Reasons may repeat what was sent; more than this tells nobody more. */
+const reasonMaxLength = 300;
+
+/** The AppError for what a call threw. What was thrown is not its `cause`: it may hold the request and its headers. */
+export function failureOfElasticCall(error: unknown, call: ElasticCall): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof errors.ResponseError) {
+    return failureOfStatus(error.statusCode ?? 0, reasonOf(error.body), call);
+  }
+  const where = `Elasticsearch at ${call.url}`;
+  const details = { method: call.method, path: call.path };
+  if (error instanceof errors.TimeoutError) {
+    return new AppError('search_engine_slow', `${where} did not answer ${call.path} in time.`, details);
+  }
+  if (error instanceof errors.ConnectionError || error instanceof errors.NoLivingConnectionsError) {
+    return new AppError('search_engine_unreachable', `${where} does not answer: ${error.message}`, details);
+  }
+  if (error instanceof errors.ProductNotSupportedError) {
+    return new AppError(
+      'search_engine_rejected',
+      `What answers at ${call.url} is no Elasticsearch.`,
+      details,
+    );
+  }
+  return new AppError('search_engine_failed', `${where} gave no valid answer to ${call.path}.`, details);
+}
+
+/** The AppError for an answer, of a whole call or of one item of a bulk, with a status that is no success. */
+export function failureOfStatus(
+  status: number,
+  { type, reason }: ElasticReason,
+  call: ElasticCall,
+): AppError {
+  const said = [type, reason].filter((part) => part !== undefined).join(': ');
+  const shown = said === '' ? `status ${status}` : said.slice(0, reasonMaxLength);
+  const details = { method: call.method, path: call.path, status, type: type ?? null };
+  return new AppError(codeOf(status, type, reason), `Elasticsearch at ${call.url}: ${shown}`, details);
+}
+
+const codeByType: Readonly<Record<string, ErrorCode>> = {
+  es_rejected_execution_exception: 'search_engine_busy',
+  circuit_breaking_exception: 'search_engine_busy',
+  index_not_found_exception: 'search_engine_missing',
+  search_context_missing_exception: 'search_engine_missing',
+};
+
+const codeByStatus: Readonly<Record<number, ErrorCode>> = {
+  401: 'search_engine_refused',
+  403: 'search_engine_refused',
+  404: 'search_engine_missing',
+  408: 'search_engine_slow',
+  429: 'search_engine_busy',
+  504: 'search_engine_slow',
+};
+
+/** A document that the server has no room for even where it is alone: it counts four times its size, beside the request. */
+function isTooLarge(reason: string): boolean {
+  const [, size, most] = /primary_operation_bytes=(\d+), max_primary_bytes=(\d+)/u.exec(reason) ?? [];
+  return Number(size) * 1.25 > Number(most);
+}
+
+function codeOf(status: number, type = '', reason = ''): ErrorCode {
+  // a full disk: 429 since version 8, and 403 where the block was set by hand or by an older one
+  const isBlocked = type === 'cluster_block_exception' && /disk|read-only/u.test(reason);
+  if (isBlocked || reason.includes('No space left on device')) return 'search_engine_full';
+  if (isTooLarge(reason)) return 'search_engine_rejected';
+  const known = codeByType[type] ?? codeByStatus[status];
+  return known ?? (status >= 400 && status < 500 ? 'search_engine_rejected' : 'search_engine_failed');
+}
+
+/** The error of a body: an object, or a text where something between us answered. */
+export function reasonOf(body: unknown): ElasticReason {
+  const error = (body as { error?: unknown } | null | undefined)?.error;
+  if (typeof error === 'string') return { reason: error };
+  if (typeof error !== 'object' || error === null) return {};
+  const { type, reason, root_cause: causes } = error as ElasticReason & { root_cause?: ElasticReason[] };
+  // of a search that failed on its shards the cause says what happened
+  const cause = type === 'search_phase_execution_exception' ? causes?.[0] : undefined;
+  return cause ?? { ...(type === undefined ? {} : { type }), ...(reason === undefined ? {} : { reason }) };
+}

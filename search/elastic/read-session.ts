@@ -1,0 +1,218 @@
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { ElasticClient } from './elastic-client.ts';
+import { type Marker, readMarker } from './marker.ts';
+import { assertShards } from './search-index.ts';
+import type { Clause } from './text-query.ts';
+
+/** A marker whose index is complete, and a moment of the index that holds everything that it speaks of. */
+export interface ReadMoment {
+  readonly marker: Marker & { readonly tip: NonNullable<Marker['tip']> };
+  /** Asks in that moment, of documents up to the marker. Throws `search_engine_missing` where the server has forgotten it. */
+  search<Answer>(body: Readonly<Record<string, unknown>>, clauses: readonly Clause[]): Promise<Answer>;
+}
+
+/** Names the database of a snapshot as markers do; null: nothing was ever indexed into it. */
+export type DatabaseReader = (client: Snapshot['client']) => Promise<string | null>;
+
+/** Between two questions the server keeps a moment so long; while nobody asks it may forget it, and another is opened. */
+const keepAlive = '2m';
+/** A search is ended by the server before the client gives up waiting. */
+const searchTimeout = '25s';
+
+interface SearchAnswer {
+  readonly timed_out: boolean;
+  readonly _shards: { readonly failed: number };
+  readonly pit_id?: string;
+}
+
+interface OpenMoment extends ReadMoment {
+  readonly id: string;
+  /** It is of the database that asks. */
+  isOurs: boolean;
+  users: number;
+  isReplaced: boolean;
+}
+
+/**
+ * Gives searches a moment of the index to ask in. One is shared by all searches until the marker has moved on, so that most
+ * searches are one request.
+ *
+ * The marker is read before the moment is opened and again afterwards. The first tells that everything up to it is visible
+ * in the moment, on every shard: the marker is written after the documents were refreshed. The second tells that nobody
+ * had begun to take blocks back until then: that is written before documents are changed. Documents beyond the marker are
+ * left out by their keys.
+ */
+export class ReadSession {
+  readonly #client: ElasticClient;
+  readonly #alias: string;
+  readonly #readDatabase: DatabaseReader;
+  #current: OpenMoment | null = null;
+  #opening: Promise<OpenMoment> | null = null;
+
+  constructor(client: ElasticClient, alias: string, readDatabase: DatabaseReader) {
+    this.#client = client;
+    this.#alias = alias;
+    this.#readDatabase = readDatabase;
+  }
+
+  /**
+   * Runs `ask` in a moment that speaks of the chain that the snapshot sees: its tip, or a block below it. Throws
+   * `search_engine_behind` where the index is not of that chain now.
+   */
+  async run<Result>(
+    snapshot: Snapshot & { readonly tip: NonNullable<Snapshot['tip']> },
+    ask: (moment: ReadMoment) => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await this.#runOnce(snapshot, ask);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'search_engine_missing') throw error;
+      // forgotten by the server, or the alias names another index by now
+      this.#retire(this.#current);
+      return this.#runOnce(snapshot, ask);
+    }
+  }
+
+  async #runOnce<Result>(
+    snapshot: Snapshot & { readonly tip: NonNullable<Snapshot['tip']> },
+    ask: (moment: ReadMoment) => Promise<Result>,
+  ): Promise<Result> {
+    const known = this.#current;
+    const moment = known !== null && isOfTip(known.marker, snapshot.tip) ? known : await this.#open();
+    moment.users++;
+    try {
+      await this.#assertOurs(snapshot, moment);
+      await assertChain(snapshot, moment.marker);
+      return await ask(moment);
+    } finally {
+      moment.users--;
+      if (moment.isReplaced && moment.users === 0) this.#forget(moment);
+    }
+  }
+
+  /** Keys mean what they mean in the database that the documents were made from: asked once a moment. */
+  async #assertOurs({ client }: Snapshot, moment: OpenMoment): Promise<void> {
+    if (moment.isOurs) return;
+    if ((await this.#readDatabase(client)) !== moment.marker.database) {
+      throw behind('Elasticsearch is of another database.');
+    }
+    moment.isOurs = true;
+  }
+
+  /** Opens a moment; searches that come together share one. */
+  #open(): Promise<OpenMoment> {
+    this.#opening ??= this.#openMoment().finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  async #openMoment(): Promise<OpenMoment> {
+    const before = await this.#marker();
+    if (this.#current !== null && isSame(this.#current.marker, before)) return this.#current;
+    const { id } = await this.#client.request<{ id: string }>({
+      method: 'POST',
+      path: `/${this.#alias}/_pit`,
+      query: { keep_alive: keepAlive, allow_partial_search_results: false },
+    });
+    const after = await this.#marker();
+    if (before.rewinds !== after.rewinds || before.database !== after.database) {
+      throw behind('Blocks are being taken back in Elasticsearch.');
+    }
+    const moment: OpenMoment = {
+      marker: before,
+      id,
+      isOurs: false,
+      users: 0,
+      isReplaced: false,
+      search: (body, clauses) => searchMoment(this.#client, moment, body, clauses),
+    };
+    this.#retire(this.#current);
+    this.#current = moment;
+    return moment;
+  }
+
+  async #marker(): Promise<ReadMoment['marker']> {
+    const marker = await readMarker(this.#client, this.#alias);
+    if (marker === null || marker.tip === null) throw behind('Elasticsearch holds nothing yet.');
+    if (marker.state !== 'complete') throw behind('Blocks are being taken back in Elasticsearch.');
+    return { ...marker, tip: marker.tip };
+  }
+
+  #retire(moment: OpenMoment | null): void {
+    if (moment === null) return;
+    if (this.#current === moment) this.#current = null;
+    moment.isReplaced = true;
+    if (moment.users === 0) this.#forget(moment);
+  }
+
+  /** Best effort: the server forgets it by itself. */
+  #forget({ id }: OpenMoment): void {
+    this.#client.request({ method: 'DELETE', path: '/_pit', body: { id } }).catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    const { id } = this.#current ?? {};
+    this.#current = null;
+    if (id === undefined) return;
+    await this.#client.request({ method: 'DELETE', path: '/_pit', body: { id } }).catch(() => undefined);
+  }
+}
+
+async function searchMoment<Answer>(
+  client: ElasticClient,
+  { id, marker }: OpenMoment,
+  body: Readonly<Record<string, unknown>>,
+  clauses: readonly Clause[],
+): Promise<Answer> {
+  const answer = await client.request<Answer & SearchAnswer>({
+    method: 'POST',
+    path: '/_search',
+    query: { allow_partial_search_results: false },
+    body: {
+      pit: { id, keep_alive: keepAlive },
+      timeout: searchTimeout,
+      track_total_hits: false,
+      query: { bool: { filter: [...clauses, { range: { firstKey: { lt: marker.nextKey } } }] } },
+      ...body,
+    },
+  });
+  if (answer.timed_out) {
+    throw new AppError('search_engine_slow', `Elasticsearch did not search within ${searchTimeout}.`, {});
+  }
+  assertShards(answer._shards, 'the index');
+  return answer;
+}
+
+const behind = (message: string): AppError => new AppError('search_engine_behind', message, {});
+
+const isOfTip = ({ tip, epoch }: ReadMoment['marker'], wanted: NonNullable<Snapshot['tip']>): boolean =>
+  epoch === wanted.undoEpoch && tip.height === wanted.height && tip.hash === displayHash(wanted.hash);
+
+const isSame = (a: Marker, b: Marker): boolean =>
+  a.database === b.database &&
+  a.rewinds === b.rewinds &&
+  a.epoch === b.epoch &&
+  a.sequence === b.sequence &&
+  a.tip?.hash === b.tip?.hash &&
+  a.nextKey === b.nextKey;
+
+/** Throws unless the marker's block is in the chain of the snapshot, with the keys that the snapshot has. */
+async function assertChain(
+  { client, tip }: Snapshot & { readonly tip: NonNullable<Snapshot['tip']> },
+  marker: ReadMoment['marker'],
+): Promise<void> {
+  if (marker.epoch !== tip.undoEpoch) throw behind('Elasticsearch is of a chain before or after this one.');
+  if (isOfTip(marker, tip)) return;
+  const { rows } = await client.query<{ hash: Buffer; next_key: number }>(
+    'SELECT hash, next_key FROM chain.blocks WHERE height = $1',
+    [marker.tip.height],
+  );
+  const [row] = rows;
+  const isThere = row !== undefined && displayHash(row.hash) === marker.tip.hash;
+  if (!isThere || row.next_key !== marker.nextKey) {
+    throw behind('Elasticsearch is of a chain before or after this one.');
+  }
+}

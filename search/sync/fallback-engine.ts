@@ -1,0 +1,98 @@
+import type { SearchEngine, SearchHits, Snapshot } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+
+export interface FallbackEngineOptions {
+  /** Throws `search_engine_…` where it cannot answer in full. */
+  readonly first: SearchEngine;
+  /** Answers in its place; null: nobody does, and what `first` threw is thrown. */
+  readonly fallback: SearchEngine | null;
+  /** An answer of a block so many blocks below the tip, or nearer, is taken. */
+  readonly lagMaxBlocks: number;
+  /** Told when searches begin to be answered in another way, and why; null: `first` answers again. */
+  readonly onChange?: (problem: AppError | null) => void;
+  /** Milliseconds. */
+  readonly now?: () => number;
+}
+
+export interface FallbackEngine extends SearchEngine {
+  /** Why `first` did not answer the last search; null: it did. */
+  problem(): AppError | null;
+}
+
+/**
+ * A server that does not answer costs each search the whole time limit, so it is asked again only after this time, and by
+ * one search.
+ */
+const restMs = 2000;
+/** Failures after which the server rests. Whatever else it says it says at once. */
+const resting: readonly string[] = ['search_engine_unreachable', 'search_engine_slow', 'search_engine_busy'];
+
+/**
+ * Searches that the first engine answers as long as it can, and another one in its place while it cannot. An answer is one engine's
+ * alone, of one block.
+ */
+export function createFallbackEngine(options: FallbackEngineOptions): FallbackEngine {
+  const { first, fallback, lagMaxBlocks, onChange, now = () => performance.now() } = options;
+  let problem: AppError | null = null;
+  let restUntil = 0;
+
+  const report = (next: AppError | null): void => {
+    const isChange = next?.code !== problem?.code;
+    problem = next;
+    if (isChange) onChange?.(next);
+  };
+
+  const askFirst = async (
+    snapshot: Snapshot,
+    ask: (engine: SearchEngine) => Promise<SearchHits>,
+  ): Promise<SearchHits> => {
+    if (problem !== null && now() < restUntil) throw problem;
+    // those that come while this one asks do not wait for it
+    if (problem !== null && resting.includes(problem.code)) restUntil = now() + restMs;
+    try {
+      const hits = await ask(first);
+      refuseLag(snapshot, hits, lagMaxBlocks);
+      report(null);
+      return hits;
+    } catch (error) {
+      if (!isOfEngine(error)) throw error;
+      if (resting.includes(error.code)) restUntil = now() + restMs;
+      report(error);
+      throw error;
+    }
+  };
+
+  const answer = async (
+    snapshot: Snapshot,
+    ask: (engine: SearchEngine) => Promise<SearchHits>,
+  ): Promise<SearchHits> => {
+    if (fallback === null) return askFirst(snapshot, ask);
+    try {
+      return await askFirst(snapshot, ask);
+    } catch (error) {
+      if (!isOfEngine(error)) throw error;
+      return ask(fallback);
+    }
+  };
+
+  return {
+    name: first.name,
+    searchText: (snapshot, query) => answer(snapshot, (engine) => engine.searchText(snapshot, query)),
+    searchHash: (snapshot, query) => answer(snapshot, (engine) => engine.searchHash(snapshot, query)),
+    problem: () => problem,
+    close: async () => {
+      await first.close();
+      await fallback?.close();
+    },
+  };
+}
+
+function refuseLag({ tip }: Snapshot, hits: SearchHits, lagMaxBlocks: number): void {
+  const lag = (tip?.height ?? 0) - (hits.tip?.height ?? 0);
+  if (lag <= lagMaxBlocks) return;
+  throw new AppError('search_engine_behind', `Searches are ${lag} blocks behind what is indexed.`, { lag });
+}
+
+function isOfEngine(error: unknown): error is AppError {
+  return error instanceof AppError && error.code.startsWith('search_engine_');
+}

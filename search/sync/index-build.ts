@@ -1,0 +1,146 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { ElasticClient } from '#search/elastic/elastic-client.ts';
+import type { Marker } from '#search/elastic/marker.ts';
+import { createSearchIndex, finishLoading, pointReadAlias, readAlias } from '#search/elastic/search-index.ts';
+import { deleteIndex, readCatalog } from './index-catalog.ts';
+import { countInscriptions } from './index-documents.ts';
+import { countFindable, readDatabaseIdentity, readOnlyMoment } from './outbox.ts';
+import { placeMarker, readPlacedMarker } from './placed-marker.ts';
+import { IndexSync } from './sync-step.ts';
+
+export interface IndexBuildOptions {
+  readonly elastic: ElasticClient;
+  readonly prefix: string;
+  readonly network: NetworkName;
+  readonly shards: number;
+  readonly replicas: number;
+  /** Reads the chain, and holds the lock `searchBuild`. */
+  readonly chain: pg.ClientBase;
+  readonly signal: AbortSignal;
+  /** Inscriptions of a step of the load. */
+  readonly loadKeysMax?: number;
+  readonly onProgress?: (progress: BuildProgress) => void;
+  readonly onRetry?: (error: AppError) => void;
+}
+
+export interface BuildProgress {
+  readonly index: string;
+  readonly blocks: number;
+  readonly blocksTotal: number;
+  readonly inscriptions: number;
+  /** Sent to Elasticsearch. */
+  readonly bytes: number;
+}
+
+/**
+ * Copies within a step become one document, so steps are large: Postgres sorts a million rows of 40 bytes. A load that is cut off
+ * goes on behind its last step.
+ */
+const loadKeysMaxDefault = 1 << 20;
+
+/**
+ * Builds the next index from the tables, while the one that is served goes on answering, and lets the read alias name it once it
+ * is whole. A build that was cut off before is gone on with, where it is of this database and these documents; what else was left
+ * behind is deleted, and so is the index that was served. Gives the name of the new one. Throws `nothing_indexed`.
+ */
+export async function buildIndex(options: IndexBuildOptions): Promise<string> {
+  const { elastic, prefix, network, replicas, signal } = options;
+  const index = await openBuild(options);
+  const sync = await openSync(options, index);
+  await catchUp(options, index, sync);
+  await finishLoading(elastic, index, replicas);
+  await verifyWhole(options, index, sync.marker);
+  if (sync.marker.state === 'loading') await sync.mark({ state: 'complete' });
+  // what came in meanwhile, each block of it visible at once
+  await catchUp(options, index, sync);
+  signal.throwIfAborted();
+  const before = await readCatalog(elastic, prefix, network);
+  await pointReadAlias(elastic, readAlias(prefix, network), index);
+  if (before.served !== null && before.served !== index) await deleteIndex(elastic, before.served);
+  return index;
+}
+
+/** An index to go on with, or a new one. */
+async function openBuild(options: IndexBuildOptions): Promise<string> {
+  const { elastic, prefix, network, shards, replicas, chain } = options;
+  const database = await readDatabaseIdentity(chain);
+  if (database === null)
+    throw new AppError('nothing_indexed', 'There is nothing to search: nothing is indexed.');
+  const { newer, older, nextName } = await readCatalog(elastic, prefix, network);
+  let begun: string | null = null;
+  for (const index of newer.toReversed()) {
+    const placed = await readPlacedMarker(elastic, index);
+    if (begun === null && placed?.marker.database === database) begun = index;
+    else await deleteIndex(elastic, index);
+  }
+  for (const index of older) await deleteIndex(elastic, index);
+  if (begun !== null) return begun;
+  await createSearchIndex(elastic, nextName, { shards, replicas, loading: true });
+  const marker: Marker = {
+    state: 'loading',
+    rewinds: 0,
+    database,
+    epoch: 0,
+    sequence: 0,
+    tip: null,
+    nextKey: 0,
+  };
+  await placeMarker(elastic, nextName, marker, null);
+  return nextName;
+}
+
+async function openSync(options: IndexBuildOptions, index: string): Promise<IndexSync> {
+  const { elastic, chain, signal, onRetry, loadKeysMax: keysMax = loadKeysMaxDefault } = options;
+  const retry = onRetry === undefined ? {} : { onRetry };
+  const sync = await IndexSync.open({ elastic, index, chain, signal, keysMax, ...retry });
+  if (sync !== null) return sync;
+  throw new AppError('search_engine_missing', `The index ${index} has lost its marker.`, { index });
+}
+
+/** Steps until nothing is left. Where the index turns out to be foreign it is deleted: the next build begins anew. */
+async function catchUp(options: IndexBuildOptions, index: string, sync: IndexSync): Promise<void> {
+  const { elastic, chain, signal, onProgress } = options;
+  let bytes = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const done = await sync.step().catch(async (error: unknown) => {
+      if (error instanceof AppError && error.code === 'search_engine_foreign')
+        await deleteIndex(elastic, index);
+      throw error;
+    });
+    if (done.kind === 'nothing') return;
+    bytes += done.bytes;
+    if (onProgress !== undefined) {
+      onProgress({
+        index,
+        bytes,
+        inscriptions: done.marker.nextKey,
+        ...(await blocksUpTo(chain, done.marker)),
+      });
+    }
+  }
+}
+
+async function blocksUpTo(
+  chain: pg.ClientBase,
+  { sequence }: Marker,
+): Promise<{ blocks: number; blocksTotal: number }> {
+  const { rows } = await chain.query<{ total: number }>(
+    'SELECT coalesce(max(sequence), 0) AS total FROM chain.outbox',
+  );
+  return { blocks: sequence, blocksTotal: rows[0]?.total ?? 0 };
+}
+
+/** Throws unless every inscription that can be found is in the index once. */
+async function verifyWhole(options: IndexBuildOptions, index: string, { nextKey }: Marker): Promise<void> {
+  const { elastic, chain } = options;
+  const findable = await withTransaction(chain, (tx) => countFindable(tx, 0, nextKey), readOnlyMoment);
+  const counted = await countInscriptions(elastic, index, { from: 0, to: nextKey });
+  if (counted === findable) return;
+  await deleteIndex(elastic, index);
+  const message = `${index} held ${counted} of ${findable} inscriptions, and was deleted.`;
+  throw new AppError('search_engine_failed', message, { index, counted, findable });
+}

@@ -1,0 +1,67 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { ElasticClient } from '#search/elastic/elastic-client.ts';
+import { indexName, readAlias, writeAlias } from '#search/elastic/search-index.ts';
+
+/** The indices of one network under one prefix. */
+export interface IndexCatalog {
+  /** The index that the read alias names; null: there is none. */
+  readonly served: string | null;
+  /** Those made after it, oldest first: they are being built, or their build was cut off. */
+  readonly newer: readonly string[];
+  /** Those made before it: a change to the next one was cut off. */
+  readonly older: readonly string[];
+  /** The name of the next one. */
+  readonly nextName: string;
+}
+
+type AliasesAnswer = Readonly<Record<string, { readonly aliases: Readonly<Record<string, unknown>> }>>;
+
+/** Names that are ours, and the numbers in them; whatever else begins in the same way is left alone. */
+const ownName = /-v(\d+)-(\d+)$/u;
+
+export async function readCatalog(
+  client: ElasticClient,
+  prefix: string,
+  network: NetworkName,
+): Promise<IndexCatalog> {
+  const alias = readAlias(prefix, network);
+  const answer = await client
+    .request<AliasesAnswer>({ method: 'GET', path: `/${alias}-v*-*/_alias` })
+    .catch((error: unknown): AliasesAnswer => {
+      if (error instanceof AppError && error.code === 'search_engine_missing') return {};
+      throw error;
+    });
+  const own = Object.entries(answer)
+    .filter(([name, { aliases }]) => isOwn(name, alias) && writeAlias(name) in aliases)
+    .map(([name, { aliases }]) => ({ name, number: numberOf(name), isServed: alias in aliases }))
+    .toSorted((a, b) => a.number - b.number);
+  const served = own.filter(({ isServed }) => isServed);
+  if (served.length > 1) {
+    const names = served.map(({ name }) => name).join(', ');
+    throw new AppError('search_engine_rejected', `The alias ${alias} names several indices: ${names}.`, {
+      alias,
+    });
+  }
+  const [current] = served;
+  return {
+    served: current?.name ?? null,
+    newer: own.filter(({ number }) => number > (current?.number ?? 0)).map(({ name }) => name),
+    older: own.filter(({ number }) => number < (current?.number ?? 0)).map(({ name }) => name),
+    nextName: indexName(prefix, network, (own.at(-1)?.number ?? 0) + 1),
+  };
+}
+
+const isOwn = (name: string, alias: string): boolean =>
+  name.startsWith(`${alias}-v`) && ownName.test(name.slice(alias.length));
+
+const numberOf = (name: string): number => Number(ownName.exec(name)?.[2] ?? 0);
+
+/** Deletes an index with its aliases; one that is gone already is none to delete. */
+export async function deleteIndex(client: ElasticClient, index: string): Promise<void> {
+  try {
+    await client.request({ method: 'DELETE', path: `/${index}` });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'search_engine_missing') throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import { bulkDocuments } from '#search/elastic/bulk.ts';
+import type { ElasticClient } from '#search/elastic/elastic-client.ts';
+import { tombstone } from '#search/elastic/group-document.ts';
+import { assertShards, refreshIndex } from '#search/elastic/search-index.ts';
+
+/** Ids that are in memory at once. */
+const idsMax = 5000;
+
+interface SearchAnswer {
+  readonly timed_out: boolean;
+  readonly _shards: { readonly failed: number };
+  readonly hits: { readonly hits: readonly { readonly _id: string; readonly sort: readonly number[] }[] };
+  readonly aggregations?: { readonly count: { readonly value: number } };
+}
+
+/** Asks what was refreshed last, all of it or not at all. */
+async function ask(
+  client: ElasticClient,
+  index: string,
+  body: Readonly<Record<string, unknown>>,
+): Promise<SearchAnswer> {
+  const answer = await client.request<SearchAnswer>({
+    method: 'POST',
+    path: `/${index}/_search`,
+    query: { allow_partial_search_results: false },
+    body: { _source: false, track_total_hits: false, ...body },
+  });
+  assertShards(answer._shards, index);
+  return answer;
+}
+
+/**
+ * How many inscriptions the documents hold whose first keys are from `from` to below `to`, as of the last refresh. Documents of a
+ * step hold no keys but those of the step, so it says whether each inscription is there once.
+ */
+export async function countInscriptions(
+  client: ElasticClient,
+  index: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<number> {
+  const { aggregations } = await ask(client, index, {
+    size: 0,
+    query: { range: { firstKey: { gte: from, lt: to } } },
+    aggs: { count: { sum: { field: 'count' } } },
+  });
+  return aggregations?.count.value ?? 0;
+}
+
+/**
+ * The least first key, below `nextKey`, of documents that hold keys from `nextKey` on too; null: there are none. As of the last
+ * refresh.
+ */
+export async function firstStraddlingKey(
+  client: ElasticClient,
+  index: string,
+  nextKey: number,
+): Promise<number | null> {
+  const { hits } = await ask(client, index, {
+    size: 1,
+    sort: [{ firstKey: 'asc' }],
+    query: {
+      bool: {
+        filter: [
+          { range: { firstKey: { lt: nextKey } } },
+          { nested: { path: 'member', query: { range: { 'member.key': { gte: nextKey } } } } },
+        ],
+      },
+    },
+  });
+  return hits.hits[0]?.sort[0] ?? null;
+}
+
+/**
+ * Takes away the documents with first keys from `nextKey` on: of steps that were cut off, and of blocks that were taken back. A
+ * tombstone with a version takes the place of each, so that a late write of an older version does not bring it back.
+ */
+export async function removeFrom(
+  client: ElasticClient,
+  index: string,
+  nextKey: number,
+  version: number,
+  signal: AbortSignal,
+): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    await refreshIndex(client, index);
+    const { hits } = await ask(client, index, {
+      size: idsMax,
+      sort: [{ firstKey: 'asc' }],
+      query: { range: { firstKey: { gte: nextKey } } },
+    });
+    if (hits.hits.length === 0) return removed;
+    const tombstones = hits.hits.map(({ _id: id }) => tombstone(id, version));
+    const { documents } = await bulkDocuments(client, index, tombstones, { signal });
+    if (documents === 0) throw newerThanOutbox(index, version);
+    removed += documents;
+  }
+}
+
+/**
+ * Versions come from the outbox, which only grows: where the index has newer ones it was made from another history of this
+ * database, as after a backup of it was restored.
+ */
+export function newerThanOutbox(index: string, version: number): AppError {
+  const message = `Documents of ${index} are newer than row ${version}, the last one of the outbox.`;
+  return new AppError('search_engine_foreign', message, { index, version });
+}

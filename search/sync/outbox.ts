@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { Marker } from '#search/elastic/marker.ts';
+import { mappingVersion } from '#search/elastic/search-index.ts';
+import type { AppliedBlock, ChainPosition } from './plan.ts';
+
+/** Rows of 80 bytes: more than a step takes on a chain of full blocks, and all of a chain of empty ones in a hundred steps. */
+const appliedMax = 10_000;
+
+/** One moment for all that is compared with each other. */
+export const readOnlyMoment = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+interface BlockRow {
+  sequence: number;
+  height: number;
+  hash: Buffer;
+}
+
+interface AppliedRow extends BlockRow {
+  next_key: number;
+}
+
+interface EndsRow {
+  network: string;
+  fingerprint_key: Buffer;
+  undo_epoch: number;
+  last: number | null;
+  undos: number[];
+  undone_at: number | null;
+}
+
+/** Where the chain stands, as far as a marker needs it; null: nothing was ever indexed. */
+export function readPosition(client: pg.ClientBase, marker: Marker): Promise<ChainPosition | null> {
+  return withTransaction(client, (tx) => positionIn(tx, marker.sequence), readOnlyMoment);
+}
+
+async function positionIn(tx: pg.ClientBase, at: number): Promise<ChainPosition | null> {
+  // takes back what the marker reflects: a row above it that cancels one up to it
+  const ends = await tx.query<EndsRow>(
+    `SELECT network, fingerprint_key, undo_epoch, (SELECT max(sequence) FROM chain.outbox) AS last,
+       ARRAY(SELECT sequence FROM chain.outbox WHERE cancels IS NOT NULL AND sequence > $1 ORDER BY sequence) AS undos,
+       (SELECT max(sequence) FROM chain.outbox WHERE cancels <= $1 AND sequence > $1) AS undone_at
+     FROM chain.state`,
+    [at],
+  );
+  const [row] = ends.rows;
+  if (row === undefined) return null;
+  const applied = await readApplied(tx, 'o.sequence > $1 ORDER BY o.sequence LIMIT $2', [at, appliedMax + 1]);
+  const [left] =
+    row.undone_at === null
+      ? []
+      : await readApplied(tx, 'o.sequence <= $1 ORDER BY o.sequence DESC LIMIT 1', [at]);
+  return {
+    database: databaseIdentity(row.network, row.fingerprint_key),
+    undoEpoch: row.undo_epoch,
+    lastSequence: row.last ?? 0,
+    tipAtMarker: await readTipAt(tx, at),
+    undoSequences: row.undos,
+    undoneAt: row.undone_at,
+    left: left ?? null,
+    applied: applied.slice(0, appliedMax),
+    isAll: applied.length <= appliedMax,
+  };
+}
+
+/**
+ * Which database this is: another one of the same chain is another one, with an outbox of its own. And for which documents, as
+ * an index of older ones is as foreign.
+ */
+function databaseIdentity(network: string, fingerprintKey: Buffer): string {
+  // the key itself stays here: whoever knew it could aim collisions at fingerprints
+  const digest = createHash('sha256').update('satscribe search').update(fingerprintKey).digest('hex');
+  return `${network}-v${mappingVersion}-${digest.slice(0, 32)}`;
+}
+
+/** The identity of a database in markers; null: nothing was ever indexed into it. */
+export async function readDatabaseIdentity(client: pg.ClientBase | pg.Pool): Promise<string | null> {
+  const { rows } = await client.query<{ network: string; fingerprint_key: Buffer }>(
+    'SELECT network, fingerprint_key FROM chain.state',
+  );
+  return rows[0] === undefined ? null : databaseIdentity(rows[0].network, rows[0].fingerprint_key);
+}
+
+/** The last block when a row of the outbox was the last one: applied up to it, and not taken back up to it. */
+async function readTipAt(tx: pg.ClientBase, at: number): Promise<Marker['tip']> {
+  const { rows } = await tx.query<BlockRow>(
+    `SELECT o.sequence, o.height, o.block_hash AS hash FROM chain.outbox AS o
+      WHERE o.sequence <= $1 AND o.cancels IS NULL
+        AND NOT EXISTS (SELECT FROM chain.outbox AS u WHERE u.cancels = o.sequence AND u.sequence <= $1)
+      ORDER BY o.sequence DESC LIMIT 1`,
+    [at],
+  );
+  return rows[0] === undefined ? null : tipOf(rows[0]);
+}
+
+/** A row counts where its block is there and nobody took it back: a block that came, went and came again has several rows. */
+async function readApplied(tx: pg.ClientBase, which: string, values: unknown[]): Promise<AppliedBlock[]> {
+  const { rows } = await tx.query<AppliedRow>(
+    `SELECT o.sequence, o.height, o.block_hash AS hash, b.next_key
+       FROM chain.outbox AS o
+       JOIN chain.blocks AS b ON b.height = o.height AND b.hash = o.block_hash
+      WHERE o.cancels IS NULL AND NOT EXISTS (SELECT FROM chain.outbox AS u WHERE u.cancels = o.sequence) AND ${which}`,
+    values,
+  );
+  return rows.map((row) => ({ sequence: row.sequence, tip: tipOf(row), nextKey: row.next_key }));
+}
+
+/** Whether a block is in the chain that a transaction sees, with the same keys up to it. */
+export async function isThere(tx: pg.ClientBase, { tip, nextKey }: Marker): Promise<boolean> {
+  if (tip === null) return true;
+  const { rowCount } = await tx.query(
+    'SELECT FROM chain.blocks WHERE height = $1 AND hash = $2 AND next_key = $3',
+    [tip.height, Buffer.from(tip.hash, 'hex').reverse(), nextKey],
+  );
+  return rowCount === 1;
+}
+
+/** How many inscriptions with such keys searches can find: those that have a content or metadata. */
+export async function countFindable(tx: pg.ClientBase, from: number, to: number): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>(
+    `SELECT count(*) AS count FROM chain.inscriptions
+      WHERE key >= $1 AND key < $2 AND (content_id IS NOT NULL OR metadata_id IS NOT NULL)`,
+    [from, to],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * The last block, applied up to a row of the outbox and still in the chain, that uses no key from `key` on: as a marker
+ * speaks of it. The row is that block's own, or 0 before the first one.
+ */
+export async function readBlockUpTo(
+  client: pg.ClientBase,
+  key: number,
+  sequence: number,
+): Promise<Pick<Marker, 'epoch' | 'sequence' | 'tip' | 'nextKey'>> {
+  const [block] = await readApplied(
+    client,
+    'o.sequence <= $1 AND b.next_key <= $2 ORDER BY o.sequence DESC LIMIT 1',
+    [sequence, key],
+  );
+  const { rows } = await client.query<{ epoch: number }>(
+    `SELECT undo_epoch - (SELECT count(*) FROM chain.outbox WHERE cancels IS NOT NULL AND sequence > $1) AS epoch
+       FROM chain.state`,
+    [block?.sequence ?? 0],
+  );
+  const epoch = rows[0]?.epoch ?? 0;
+  return { epoch, sequence: block?.sequence ?? 0, tip: block?.tip ?? null, nextKey: block?.nextKey ?? 0 };
+}
+
+function tipOf({ height, hash }: BlockRow): NonNullable<Marker['tip']> {
+  return { height, hash: displayHash(hash) };
+}

@@ -1,0 +1,217 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
+import { connectionLost } from '#kernel/pg/connection-lost.ts';
+import { connectClient } from '#kernel/pg/pool.ts';
+import { type BuildProgress, buildIndex, type IndexBuildOptions } from './index-build.ts';
+import { readCatalog } from './index-catalog.ts';
+import { readDatabaseIdentity } from './outbox.ts';
+import { readPlacedMarker } from './placed-marker.ts';
+import { IndexSync, type StepDone } from './sync-step.ts';
+
+/** Tells when the outbox may have grown (src/chain/outbox-listener.ts). */
+export interface OutboxNews {
+  /** To be taken before the outbox is read. */
+  mark(): number;
+  /** Settles when something was written after `mark`, at the latest after `timeoutMs`, or when aborted. */
+  news(mark: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+}
+
+export interface SearchSyncOptions
+  extends Omit<IndexBuildOptions, 'chain' | 'signal' | 'onProgress' | 'onRetry' | 'loadKeysMax'> {
+  readonly databaseUrl: string;
+  readonly news: OutboxNews;
+  /** Inscriptions of a step at most, but for a block that has more. */
+  readonly keysMax?: number;
+  readonly loadKeysMax?: number;
+  readonly onStep?: (done: StepDone, seconds: number) => void;
+  readonly onBuild?: (progress: BuildProgress | null) => void;
+  /** Another process works on the index, and this one takes over when that one ends. */
+  readonly onStandby?: () => void;
+  /** A failure that is waited for; null: work goes on. */
+  readonly onProblem?: (error: AppError | null) => void;
+}
+
+/** Of a step while answers come from the index: some seconds of work behind which it is seen. */
+const keysMaxDefault = 100_000;
+/** How often it is looked whether the index is still the one that is served, where nothing is heard of the outbox. */
+const lookMs = 2000;
+/** One that stands by, or waits for somebody else's build, looks so often. */
+const standbyMs = 1000;
+const pauseFirstMs = 250;
+const pauseMaxMs = 10_000;
+
+/**
+ * Keeps the index that searches are answered from at the chain: makes one where there is none, or none of this database, and follows
+ * the outbox. Any number of processes may run it: one works, the others stand by. It ends with the signal alone; failures are
+ * waited for.
+ */
+export async function runSearchSync(given: SearchSyncOptions, signal: AbortSignal): Promise<void> {
+  let isTold = false;
+  const options: SearchSyncOptions = {
+    ...given,
+    onProblem: (problem) => {
+      isTold = problem !== null;
+      given.onProblem?.(problem);
+    },
+  };
+  const session = new SyncSession(options, signal);
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      await session.work(() => {
+        if (isTold) options.onProblem?.(null);
+        failures = 0;
+      });
+    } catch (error) {
+      if (signal.aborted) break;
+      const failure = failureOf(error);
+      if (failure.code === 'database_busy') {
+        options.onStandby?.();
+        await pause(standbyMs, signal);
+        continue;
+      }
+      options.onProblem?.(failure);
+      // each a random part of its full length: many that lost the same server do not come back together
+      await pause(Math.random() * Math.min(pauseMaxMs, pauseFirstMs * 2 ** failures), signal);
+      failures++;
+    }
+  }
+  await session.close();
+}
+
+/** What is no operating failure is a bug of ours, or something that nobody has met yet: it is told in full, and tried again. */
+function failureOf(error: unknown): AppError {
+  const known = connectionLost(error);
+  if (known instanceof AppError) return known;
+  const message = error instanceof Error ? error.message : String(error);
+  return new AppError('search_engine_failed', `The search sync failed: ${message}`, {}, error);
+}
+
+/** The connection that holds the lock, and what is done while it does. */
+class SyncSession {
+  private readonly options: SearchSyncOptions;
+  private readonly signal: AbortSignal;
+  private chain: pg.Client | null = null;
+
+  constructor(options: SearchSyncOptions, signal: AbortSignal) {
+    this.options = options;
+    this.signal = signal;
+  }
+
+  /** Works until the index that is served is another one. `onGood` is called whenever something went well. */
+  async work(onGood: () => void): Promise<void> {
+    const chain = await this.open();
+    try {
+      const { elastic, prefix, network } = this.options;
+      const { served } = await readCatalog(elastic, prefix, network);
+      const sync = served === null ? null : await this.openServed(served, chain);
+      if (served === null || sync === null) await this.build();
+      else await this.follow(served, sync, onGood);
+      onGood();
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'search_engine_foreign') {
+        this.options.onProblem?.(error);
+        await this.build();
+        return;
+      }
+      // a connection that may be broken may have lost the lock with it
+      if (failureOf(error).code !== 'database_busy') await this.close();
+      throw error;
+    }
+  }
+
+  /** Connects and takes the lock. Throws `database_busy` where another process has it. */
+  private async open(): Promise<pg.Client> {
+    this.chain ??= await connectClient(this.options.databaseUrl, 'satscribe search sync');
+    await takeOnce(this.chain);
+    return this.chain;
+  }
+
+  private async openServed(index: string, chain: pg.ClientBase): Promise<IndexSync | null> {
+    const { elastic, keysMax = keysMaxDefault, onProblem } = this.options;
+    const sync = await IndexSync.open({
+      elastic,
+      index,
+      chain,
+      signal: this.signal,
+      keysMax,
+      ...(onProblem === undefined ? {} : { onRetry: onProblem }),
+    });
+    // one that is served is complete: what says otherwise was put in its place
+    return sync?.marker.state === 'loading' ? null : sync;
+  }
+
+  private async follow(index: string, sync: IndexSync, onGood: () => void): Promise<void> {
+    const { news, onStep } = this.options;
+    while (!this.signal.aborted) {
+      const mark = news.mark();
+      const startedAt = performance.now();
+      const done = await sync.step();
+      onStep?.(done, (performance.now() - startedAt) / 1000);
+      onGood();
+      if (done.kind !== 'nothing') continue;
+      await news.news(mark, lookMs, this.signal);
+      if (!(await this.isStill(index, sync))) return;
+    }
+  }
+
+  /** Whether searches are still answered from this index, and it is where this process has left it. */
+  private async isStill(index: string, sync: IndexSync): Promise<boolean> {
+    const { elastic, prefix, network } = this.options;
+    const { served } = await readCatalog(elastic, prefix, network);
+    if (served !== index) return false;
+    const placed = await readPlacedMarker(elastic, index);
+    return placed !== null && sync.isAt(placed);
+  }
+
+  private async build(): Promise<void> {
+    const { databaseUrl, onBuild } = this.options;
+    const chain = await connectClient(databaseUrl, 'satscribe search build');
+    try {
+      await takeAdvisoryLock(chain, 'searchBuild');
+      if ((await readDatabaseIdentity(chain)) === null) {
+        await pause(standbyMs, this.signal);
+        return;
+      }
+      await buildIndex({
+        ...this.options,
+        chain,
+        signal: this.signal,
+        ...(onBuild === undefined ? {} : { onProgress: onBuild }),
+        ...(this.options.onProblem === undefined ? {} : { onRetry: this.options.onProblem }),
+      });
+      onBuild?.(null);
+    } finally {
+      await chain.end().catch(() => undefined);
+    }
+  }
+
+  async close(): Promise<void> {
+    const { chain } = this;
+    this.chain = null;
+    await chain?.end().catch(() => undefined);
+  }
+}
+
+const holders = new WeakSet<pg.Client>();
+
+/** Advisory locks of a session are counted: once is enough. */
+async function takeOnce(chain: pg.Client): Promise<void> {
+  if (holders.has(chain)) return;
+  await takeAdvisoryLock(chain, 'searchSync');
+  holders.add(chain);
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}

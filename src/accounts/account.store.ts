@@ -1,0 +1,125 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { NewApiKey, Scope } from './api-key.ts';
+
+const foreignKeyViolation = '23503';
+
+/** A key as its owner may see it: everything but the key. */
+export interface StoredKey {
+  readonly id: number;
+  readonly account: string;
+  readonly prefix: string;
+  readonly scope: Scope;
+  readonly ratePerMinute: number;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** Throws `account_exists`. */
+export async function insertAccount(pool: pg.Pool, name: string): Promise<{ createdAt: Date }> {
+  const { rows } = await pool.query<{ createdAt: Date }>(
+    `INSERT INTO service.accounts (name) VALUES ($1) ON CONFLICT DO NOTHING RETURNING created_at AS "createdAt"`,
+    [name],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new AppError('account_exists', `There is an account ${name} already.`);
+  return row;
+}
+
+export interface AccountLine {
+  readonly name: string;
+  readonly createdAt: Date;
+  /** Keys that are not revoked. */
+  readonly keys: number;
+}
+
+/** All accounts by name. */
+export async function listAccounts(pool: pg.Pool): Promise<readonly AccountLine[]> {
+  const { rows } = await pool.query<AccountLine>(
+    `SELECT a.name, a.created_at AS "createdAt", count(k.id) AS keys
+       FROM service.accounts a LEFT JOIN service.keys k ON k.account = a.name AND k.revoked_at IS NULL
+      GROUP BY a.name ORDER BY a.name`,
+  );
+  return rows;
+}
+
+const keyColumns = `id, account, prefix, scope, rate_per_minute AS "ratePerMinute", created_at AS "createdAt",
+  last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"`;
+
+export interface KeyTerms {
+  readonly account: string;
+  readonly scope: Scope;
+  readonly ratePerMinute: number;
+}
+
+/** Throws `account_unknown`. */
+export async function insertKey(
+  pool: pg.Pool,
+  { prefix, hash }: Pick<NewApiKey, 'prefix' | 'hash'>,
+  { account, scope, ratePerMinute }: KeyTerms,
+): Promise<StoredKey> {
+  try {
+    const { rows } = await pool.query<StoredKey>(
+      `INSERT INTO service.keys (account, hash, prefix, scope, rate_per_minute) VALUES ($1, $2, $3, $4, $5)
+       RETURNING ${keyColumns}`,
+      [account, hash, prefix, scope, ratePerMinute],
+    );
+    return rows[0] as StoredKey;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === foreignKeyViolation) throw unknownAccount(account);
+    throw error;
+  }
+}
+
+/** Keys of an account, or of all (null), the oldest first. Throws `account_unknown`. */
+export async function listKeys(pool: pg.Pool, account: string | null): Promise<readonly StoredKey[]> {
+  if (account !== null) await checkAccount(pool, account);
+  const { rows } = await pool.query<StoredKey>(
+    `SELECT ${keyColumns} FROM service.keys WHERE $1::text IS NULL OR account = $1 ORDER BY id`,
+    [account],
+  );
+  return rows;
+}
+
+export interface WhichKeys {
+  readonly account: string;
+  /** Null: of any. */
+  readonly scope: Scope | null;
+  /** One key; null: all. */
+  readonly key: { readonly prefix: string } | { readonly hash: Buffer } | null;
+}
+
+/** Revokes what is not revoked yet, and gives it. Throws `account_unknown`, and `key_not_found` where one key was meant. */
+export async function revokeKeys(
+  pool: pg.Pool,
+  { account, scope, key }: WhichKeys,
+): Promise<readonly StoredKey[]> {
+  await checkAccount(pool, account);
+  const prefix = key !== null && 'prefix' in key ? key.prefix : null;
+  const hash = key !== null && 'hash' in key ? key.hash : null;
+  const { rows } = await pool.query<StoredKey>(
+    `UPDATE service.keys SET revoked_at = now()
+      WHERE id IN (
+        -- in the order in which services lock them to count what was asked
+        SELECT id FROM service.keys
+         WHERE account = $1 AND revoked_at IS NULL AND ($2::text IS NULL OR scope = $2)
+           AND ($3::text IS NULL OR prefix = $3) AND ($4::bytea IS NULL OR hash = $4)
+         ORDER BY id FOR UPDATE)
+      RETURNING ${keyColumns}`,
+    [account, scope, prefix, hash],
+  );
+  if (rows.length === 0 && key !== null) {
+    throw new AppError('key_not_found', `Account ${account} has no such key that is not revoked already.`);
+  }
+  return rows.toSorted((a, b) => a.id - b.id);
+}
+
+async function checkAccount(pool: pg.Pool, account: string): Promise<void> {
+  const { rowCount } = await pool.query('SELECT FROM service.accounts WHERE name = $1', [account]);
+  if (rowCount === 0) throw unknownAccount(account);
+}
+
+function unknownAccount(account: string): AppError {
+  return new AppError('account_unknown', `There is no account ${account}.`, { account });
+}

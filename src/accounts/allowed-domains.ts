@@ -1,0 +1,41 @@
+import { domainToASCII } from 'node:url';
+
+/** Hosts whose pages may ask without a key: `example.com` is that host, `*.example.com` all below it. */
+export interface AllowedDomains {
+  allows(host: string): boolean;
+}
+
+const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
+const hostPattern = new RegExp(`^${label}(?:\\.${label})*$`, 'u');
+
+/** Reads a list with commas between. Gives what is no domain in it as `wrong`. */
+export function parseAllowedDomains(text: string): { domains: AllowedDomains; wrong: readonly string[] } {
+  const hosts = new Set<string>();
+  const parents: string[] = [];
+  const wrong: string[] = [];
+  for (const part of text.split(',')) {
+    const entry = part.trim();
+    if (entry === '') continue;
+    const isParent = entry.startsWith('*.');
+    // as browsers write them: lower case, other scripts in Punycode
+    const host = /[/\\?#@:]/u.test(entry) ? '' : domainToASCII(isParent ? entry.slice(2) : entry);
+    if (!hostPattern.test(host)) wrong.push(entry);
+    else if (isParent) parents.push(`.${host}`);
+    else hosts.add(host);
+  }
+  const allows = (host: string): boolean =>
+    hosts.has(host) || parents.some((parent) => host.length > parent.length && host.endsWith(parent));
+  return { domains: { allows }, wrong };
+}
+
+/** Where a request comes from, as a browser says it: `Origin`, or where there is none the `Referer`; null where it says nothing. */
+export function callingSite(
+  origin: string | undefined,
+  referer: string | undefined,
+): { readonly hostname: string; readonly host: string } | null {
+  const said = origin ?? referer;
+  if (said === undefined || !URL.canParse(said)) return null;
+  const { protocol, hostname, host } = new URL(said);
+  if (protocol !== 'http:' && protocol !== 'https:') return null;
+  return { hostname: hostname.replace(/\.$/u, ''), host };
+}

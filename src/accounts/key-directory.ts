@@ -1,0 +1,87 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Scope } from './api-key.ts';
+
+/** What a request with a key needs to know of it. */
+export interface KeyFacts {
+  readonly id: number;
+  readonly scope: Scope;
+  readonly ratePerMinute: number;
+}
+
+/** After so long a key is looked up again: what is revoked is refused everywhere this much later at the latest. */
+export const keyMemoryMs = 5000;
+/** Keys in use at once, and unknown ones that clients go on to send; some 200 bytes each. */
+const keysMax = 20_000;
+
+interface Entry {
+  readonly found: Promise<KeyFacts | null>;
+  readonly until: number;
+  /** Null while it is looked up for the first time. */
+  isGood: boolean | null;
+}
+
+/** Keys that are good, by hash, remembered for some seconds. */
+export class KeyDirectory {
+  private readonly pool: pg.Pool;
+  private readonly now: () => number;
+  private readonly entries = new Map<string, Entry>();
+
+  constructor(pool: pg.Pool, now: () => number = () => performance.now()) {
+    this.pool = pool;
+    this.now = now;
+  }
+
+  /** What is remembered of a key: undefined where it must be looked up. */
+  remembered(hash: Buffer): Promise<KeyFacts | null> | undefined {
+    const entry = this.entries.get(hash.toString('hex'));
+    return entry === undefined || this.now() >= entry.until ? undefined : entry.found;
+  }
+
+  /** Whether a key was good when it was looked up last, however long ago that is. */
+  wasGood(hash: Buffer): boolean {
+    return this.entries.get(hash.toString('hex'))?.isGood === true;
+  }
+
+  /**
+   * The key with this hash; null where there is none, or it was revoked. Those that ask at once share one look. Throws
+   * `access_unavailable`.
+   */
+  find(hash: Buffer): Promise<KeyFacts | null> {
+    const remembered = this.remembered(hash);
+    if (remembered !== undefined) return remembered;
+    const name = hash.toString('hex');
+    const found = keyByHash(this.pool, hash);
+    const entry: Entry = {
+      found,
+      until: this.now() + keyMemoryMs,
+      isGood: this.entries.get(name)?.isGood ?? null,
+    };
+    // the oldest look first: they are made anew anyway
+    this.entries.delete(name);
+    this.entries.set(name, entry);
+    const [oldest] = this.entries.keys();
+    if (this.entries.size > keysMax && oldest !== undefined) this.entries.delete(oldest);
+    found.then(
+      (key) => {
+        entry.isGood = key !== null;
+      },
+      () => {
+        if (this.entries.get(name) === entry) this.entries.delete(name);
+      },
+    );
+    return found;
+  }
+}
+
+async function keyByHash(pool: pg.Pool, hash: Buffer): Promise<KeyFacts | null> {
+  try {
+    const { rows } = await pool.query<KeyFacts>(
+      `SELECT id, scope, rate_per_minute AS "ratePerMinute" FROM service.keys WHERE hash = $1 AND revoked_at IS NULL`,
+      [hash],
+    );
+    return rows[0] ?? null;
+  } catch (error) {
+    throw new AppError('access_unavailable', 'The key cannot be looked up now.', {}, error);
+  }
+}

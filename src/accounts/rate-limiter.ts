@@ -1,0 +1,270 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { LeaseAsk, LeaseGrant } from './lease.store.ts';
+
+/**
+ * A lease is good for so long; what is left of it then goes back, so that no process sits on tokens that another one could use. Whoever
+ * asks steadily costs a statement in this time, and only where the lease was too small one more.
+ */
+export const leaseMs = 2000;
+/** A lease is this part of a minute's tokens at most: 3 seconds' worth, and 5 % of a minute is the error that a process can make. */
+const leasePart = 20;
+/** Of whoever asks most: so many tokens at once serve 2,000 requests a second. */
+const leaseMax = 4000;
+/** Buckets that a process knows of, at some 200 bytes each. Beyond it those that were used longest ago are forgotten, leases included. */
+const bucketsMax = 100_000;
+
+/** How much a process takes in advance for a subject of this rate, at most. */
+export function leaseCap(perMinute: number): number {
+  return Math.min(leaseMax, Math.max(1, Math.floor(perMinute / leasePart)));
+}
+
+export interface Decision {
+  readonly isAllowed: boolean;
+  /** Requests that may come at once, and in the long run in a minute. */
+  readonly limit: number;
+  /** Tokens left, as far as this process knows. */
+  readonly remaining: number;
+  /** Until the bucket is full again. */
+  readonly resetMs: number;
+  /** Until one more is allowed; 0 where one is. */
+  readonly retryAfterMs: number;
+}
+
+export interface RateLimiterParts {
+  readonly lease: (asks: readonly LeaseAsk[]) => Promise<readonly LeaseGrant[]>;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+}
+
+/** What a process knows of a subject's bucket. */
+interface Bucket {
+  readonly subject: string;
+  perMinute: number;
+  /** Of the lease, good until `leasedUntil`. */
+  tokens: number;
+  leasedUntil: number;
+  /** Until then nothing needs to be asked: there is none. */
+  emptyUntil: number;
+  /** Tokens of the next lease. */
+  chunk: number;
+  /** What was left in the database, and when. */
+  level: number;
+  levelAt: number;
+  /** To be told with the next statement. */
+  givenBack: number;
+  /** A statement that asks for it is under way. */
+  isAsked: boolean;
+  waiting: { readonly resolve: (decision: Decision) => void; readonly reject: (error: Error) => void }[];
+}
+
+/**
+ * Buckets of tokens that any number of processes share through their database. A process takes tokens in leases and spends them
+ * without asking; one statement at a time asks for all subjects that need more. For every bucket and every span of time, requests
+ * that are allowed are at most: limit + rate × span + (leaseCap − 1) × processes.
+ */
+export class RateLimiter {
+  private readonly parts: Required<RateLimiterParts>;
+  private readonly buckets = new Map<string, Bucket>();
+  /** Those that have tokens. */
+  private readonly leased = new Set<Bucket>();
+  /** Those that wait for tokens or have some to give back. */
+  private readonly asking = new Set<Bucket>();
+  private running: Promise<void> | null = null;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor({ lease, now = () => performance.now() }: RateLimiterParts) {
+    this.parts = { lease, now };
+    this.timer = setInterval(() => this.giveBackExpired(), leaseMs / 2).unref();
+  }
+
+  /**
+   * Takes a token of the subject's bucket of `perMinute` a minute, and as many at once. Throws `access_unavailable` where the database
+   * cannot be asked.
+   */
+  take(subject: string, perMinute: number): Promise<Decision> | Decision {
+    const bucket = this.bucketOf(subject, perMinute);
+    const now = this.parts.now();
+    if (bucket.tokens > 0 && now < bucket.leasedUntil) {
+      bucket.tokens--;
+      return decision(bucket, now, true);
+    }
+    if (bucket.tokens > 0) this.giveBack(bucket);
+    if (now < bucket.emptyUntil) return decision(bucket, now, false);
+    return new Promise((resolve, reject) => {
+      bucket.waiting.push({ resolve, reject });
+      this.ask(bucket);
+    });
+  }
+
+  /** Whether it is known without asking that the bucket is empty: what the next `take` would say. */
+  refusal(subject: string, perMinute: number): Decision | null {
+    const bucket = this.buckets.get(subject);
+    const now = this.parts.now();
+    if (bucket?.perMinute !== perMinute || bucket.tokens > 0 || now >= bucket.emptyUntil) return null;
+    return decision(bucket, now, false);
+  }
+
+  /** Gives back what leases have left. Nothing may be taken afterwards. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    for (const bucket of this.leased) this.giveBack(bucket);
+    while (this.running !== null) await this.running;
+  }
+
+  /** Gives back what leases have left whose time is over. */
+  giveBackExpired(): void {
+    const now = this.parts.now();
+    for (const bucket of this.leased) if (now >= bucket.leasedUntil) this.giveBack(bucket);
+  }
+
+  private giveBack(bucket: Bucket): void {
+    this.leased.delete(bucket);
+    if (bucket.tokens === 0) return;
+    // more than was needed: less the next time
+    bucket.chunk = Math.max(1, Math.floor(bucket.chunk / 2));
+    bucket.givenBack += bucket.tokens;
+    bucket.tokens = 0;
+    this.ask(bucket);
+  }
+
+  private bucketOf(subject: string, perMinute: number): Bucket {
+    const known = this.buckets.get(subject);
+    if (known !== undefined) {
+      known.perMinute = perMinute;
+      // the order of the map is that of their use
+      this.buckets.delete(subject);
+      this.buckets.set(subject, known);
+      return known;
+    }
+    const bucket: Bucket = {
+      subject,
+      perMinute,
+      tokens: 0,
+      leasedUntil: 0,
+      emptyUntil: 0,
+      chunk: 1,
+      level: perMinute,
+      levelAt: this.parts.now(),
+      givenBack: 0,
+      isAsked: false,
+      waiting: [],
+    };
+    this.buckets.set(subject, bucket);
+    if (this.buckets.size > bucketsMax) this.forgetOldest();
+    return bucket;
+  }
+
+  private forgetOldest(): void {
+    const [oldest] = this.buckets.values();
+    // a second bucket of a subject must not come into the statement that the first one is in
+    if (oldest === undefined || oldest.isAsked || this.asking.has(oldest)) return;
+    this.buckets.delete(oldest.subject);
+    this.leased.delete(oldest);
+  }
+
+  private ask(bucket: Bucket): void {
+    this.asking.add(bucket);
+    this.running ??= this.run();
+  }
+
+  /** One statement at a time: what is asked for meanwhile goes into the next one together. */
+  private async run(): Promise<void> {
+    // whatever is asked for in this turn of the event loop belongs together
+    await Promise.resolve();
+    while (this.asking.size > 0) {
+      const buckets = [...this.asking].filter((bucket) => this.serveFromLease(bucket));
+      this.asking.clear();
+      if (buckets.length > 0) await this.askFor(buckets);
+    }
+    this.running = null;
+  }
+
+  /** Serves those who came while a lease was under way from what it has left. True where the database must be asked all the same. */
+  private serveFromLease(bucket: Bucket): boolean {
+    const now = this.parts.now();
+    if (now < bucket.leasedUntil) {
+      const served = bucket.waiting.splice(0, bucket.tokens);
+      bucket.tokens -= served.length;
+      for (const { resolve } of served) resolve(decision(bucket, now, true));
+    }
+    // a lease of others must not be on top of one that is not used up
+    if (bucket.waiting.length > 0) this.giveBack(bucket);
+    return bucket.waiting.length > 0 || bucket.givenBack > 0;
+  }
+
+  private async askFor(buckets: readonly Bucket[]): Promise<void> {
+    const asked = buckets.map((bucket) => {
+      const ask = askOf(bucket, this.parts.now());
+      const waiting = bucket.waiting.splice(0);
+      bucket.givenBack = 0;
+      bucket.isAsked = true;
+      return { bucket, ask, waiting };
+    });
+    let grants: ReadonlyMap<string, LeaseGrant>;
+    try {
+      const answer = await this.parts.lease(asked.map(({ ask }) => ask));
+      grants = new Map(answer.map((grant) => [grant.subject, grant]));
+    } catch (error) {
+      // what was given back is lost with it: fewer are allowed, never more
+      const reason = new AppError('access_unavailable', 'The rate cannot be checked now.', {}, error);
+      for (const { waiting } of asked) for (const { reject } of waiting) reject(reason);
+      return;
+    } finally {
+      for (const bucket of buckets) bucket.isAsked = false;
+    }
+    const now = this.parts.now();
+    for (const { bucket, waiting } of asked) {
+      const grant = grants.get(bucket.subject);
+      if (grant === undefined) throw new Error(`no answer for ${bucket.subject}`);
+      spend(bucket, waiting, grant, now);
+      if (bucket.tokens > 0) this.leased.add(bucket);
+    }
+  }
+}
+
+/** A token for each that waits, and in advance what a steady client needs until the lease ends. */
+function askOf(bucket: Bucket, now: number): LeaseAsk {
+  const waiting = bucket.waiting.length;
+  if (waiting > 0 && now < bucket.leasedUntil) {
+    // the last lease was used up before its time
+    bucket.chunk = Math.min(leaseCap(bucket.perMinute), bucket.chunk * 2);
+  }
+  return {
+    subject: bucket.subject,
+    perSecond: bucket.perMinute / 60,
+    burst: bucket.perMinute,
+    wanted: waiting === 0 ? 0 : waiting + Math.min(bucket.chunk, leaseCap(bucket.perMinute)) - 1,
+    givenBack: bucket.givenBack,
+  };
+}
+
+function spend(
+  bucket: Bucket,
+  waiting: Bucket['waiting'],
+  { granted, level }: LeaseGrant,
+  now: number,
+): void {
+  bucket.level = level;
+  bucket.levelAt = now;
+  if (waiting.length === 0) return;
+  const served = Math.min(granted, waiting.length);
+  bucket.tokens = granted - served;
+  bucket.leasedUntil = now + leaseMs;
+  if (served < waiting.length || (bucket.tokens === 0 && level < 1)) {
+    bucket.emptyUntil = now + ((1 - level) / bucket.perMinute) * 60_000;
+  }
+  for (const [index, { resolve }] of waiting.entries()) resolve(decision(bucket, now, index < served));
+}
+
+function decision(bucket: Bucket, now: number, isAllowed: boolean): Decision {
+  const perMs = bucket.perMinute / 60_000;
+  const refilled = bucket.level + (now - bucket.levelAt) * perMs;
+  const left = Math.min(bucket.perMinute, refilled + bucket.tokens);
+  return {
+    isAllowed,
+    limit: bucket.perMinute,
+    remaining: isAllowed ? Math.floor(left) : 0,
+    resetMs: Math.max(0, (bucket.perMinute - left) / perMs),
+    retryAfterMs: isAllowed ? 0 : Math.max(1, bucket.emptyUntil - now),
+  };
+}

@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
+import { KeyDirectory } from '#accounts/key-directory.ts';
+import { forgetFullBuckets, lease } from '#accounts/lease.store.ts';
+import { RateLimiter } from '#accounts/rate-limiter.ts';
+import { SearchAccess } from '#accounts/search-access.ts';
+import { addUsage } from '#accounts/usage.store.ts';
+import { UsageCounter } from '#accounts/usage-counter.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import type { CommandContext } from '#src/commands/command.ts';
+import type { Database } from './database.ts';
+
+/** One for leases, one for keys and counts: they must not wait behind searches. */
+const connectionsMax = 2;
+/** Each is a look-up of a few rows: one that takes longer says that the server is in trouble, and the request is answered so. */
+const statementTimeoutMs = 2000;
+/** Buckets are full again a minute after their last use: rows of addresses that asked once stay for some minutes. */
+const forgetEveryMs = 120_000;
+
+/** Who may search, and how often, by the settings; for the life of the process. Shows its connections with `watchPool`. */
+export function openAccess(
+  { config, lifecycle, logger }: CommandContext,
+  database: Database,
+  watchPool: (name: string, pool: pg.Pool) => void,
+): SearchAccess {
+  const log = logger.child({ part: 'access' });
+  const pool = createPool(database.url, {
+    applicationName: 'satscribe access',
+    max: connectionsMax,
+    statementTimeoutMs,
+    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
+  });
+  lifecycle.add('access connections', () => pool.end());
+  watchPool('access', pool);
+  const limiter = new RateLimiter({ lease: (asks) => lease(pool, asks) });
+  lifecycle.add('rate limits', () => limiter.close());
+  const usage = new UsageCounter({
+    write: (lines, lastUsed) => addUsage(pool, lines, lastUsed),
+    onError: (error) => log.warn({ err: error }, 'the usage of keys could not be written, it is tried again'),
+  });
+  lifecycle.add('usage of keys', () => usage.close());
+  const forgetting = setInterval(() => {
+    forgetFullBuckets(pool).catch((error: unknown) =>
+      log.debug({ err: error }, 'old rate limits could not be removed'),
+    );
+  }, forgetEveryMs);
+  lifecycle.add('removal of old rate limits', () => clearInterval(forgetting));
+  const { searchAccess: mode, searchAllowedDomains = '', searchAddressRate: addressRate, publicUrl } = config;
+  if (mode === 'restricted') log.info('searches need a key or a listed domain (docs/access.md)');
+  return new SearchAccess({
+    mode,
+    domains: parseAllowedDomains(searchAllowedDomains).domains,
+    ownHost: publicUrl === undefined ? null : new URL(publicUrl).host,
+    addressRate,
+    keys: new KeyDirectory(pool),
+    limiter,
+    usage,
+  });
+}

@@ -1,0 +1,185 @@
+import { insertKey, listKeys, revokeKeys, type StoredKey, type WhichKeys } from '#accounts/account.store.ts';
+import { apiKeyHash, newApiKey, type Scope, scopes } from '#accounts/api-key.ts';
+import { type UsageLine, usageSince } from '#accounts/usage.store.ts';
+import { type Command, type CommandContext, type CommandFlag, UsageError } from './command.ts';
+import { settingFlag } from './flags.ts';
+import { jsonFlag, shownTime, withService } from './service-database.ts';
+
+/** Ten a second: more than a person or a page needs, and a hundredth of what a machine answers. */
+const rateDefault = 600;
+const rateMax = 1_000_000;
+const dayMs = 86_400_000;
+const daysDefault = 30;
+/** A hundred years: all there is. */
+const daysMax = 36_500;
+
+function ownFlag(
+  name: string,
+  value: string,
+  description: string,
+  fallback: string | null = null,
+): CommandFlag {
+  return { name, value, description, setting: null, default: fallback };
+}
+
+export const keysCommand: Command = {
+  name: 'keys',
+  object: null,
+  operands: 'create|list|revoke',
+  summary: 'make, list and revoke the keys of accounts',
+  details: `create prints the key on stdout, once: what is kept of it is a hash. list shows how keys begin, and what was asked with them.
+revoke takes back the key of --key, or all keys of the account (of --scope where it is given). Processes that run take notice
+within 5 seconds.
+
+  satscribe keys create --account alice --rate 1200
+  satscribe keys list --account alice
+  satscribe keys revoke --account alice --key satscribe_0123abcd`,
+  flags: [
+    ownFlag('account', 'A', 'whose keys; `list` shows those of all without it'),
+    ownFlag('scope', 'SCOPE', `what for: ${scopes.join(', ')} (create: default search)`),
+    ownFlag('rate', 'N', 'create: requests a minute, and at once', String(rateDefault)),
+    ownFlag('key', 'KEY', 'revoke: this key alone, in full or as the list shows it'),
+    ownFlag('days', 'N', 'list: usage of so many days', String(daysDefault)),
+    jsonFlag,
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL', 'warn'),
+  ],
+  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
+  run: runKeys,
+};
+
+/** Flags of each action beside those that all have. */
+const flagsOf: Readonly<Record<string, readonly string[]>> = {
+  create: ['account', 'scope', 'rate', 'json'],
+  list: ['account', 'days', 'json'],
+  revoke: ['account', 'scope', 'key', 'json'],
+};
+
+async function runKeys(context: CommandContext): Promise<void> {
+  const { flags, words } = context;
+  const [action = '', extra] = words;
+  const allowed = Object.hasOwn(flagsOf, action) ? flagsOf[action] : undefined;
+  if (allowed === undefined) {
+    throw new UsageError(
+      `${action === '' ? 'what' : action}? The command is satscribe keys create, list or revoke`,
+    );
+  }
+  if (extra !== undefined)
+    throw new UsageError(`unexpected word ${extra}; satscribe keys --help shows the usage`);
+  const wrong = Object.keys(flags).find((name) => !allowed.includes(name));
+  if (wrong !== undefined) throw new UsageError(`--${wrong} is no flag of satscribe keys ${action}`);
+  if (action === 'create') return create(context);
+  return action === 'list' ? list(context) : revoke(context);
+}
+
+async function create(context: CommandContext): Promise<void> {
+  const { flags, print } = context;
+  const terms = {
+    account: accountOf(flags),
+    scope: scopeOf(flags) ?? 'search',
+    ratePerMinute: wholeNumber(flags, 'rate', rateMax) ?? rateDefault,
+  };
+  await withService(context, async (pool) => {
+    const { key, prefix, hash } = newApiKey();
+    const stored = await insertKey(pool, { prefix, hash }, terms);
+    if (flags['json'] !== undefined) {
+      await print(`${JSON.stringify({ key, ...jsonOf(stored) })}\n`);
+      return;
+    }
+    // the key alone on stdout: a script takes it as it is
+    process.stderr.write(
+      `key for ${stored.scope}, ${stored.ratePerMinute} requests a minute; it is shown this once:\n`,
+    );
+    await print(`${key}\n`);
+  });
+}
+
+async function list(context: CommandContext): Promise<void> {
+  const { flags, print } = context;
+  const account = flags['account'] ?? null;
+  const days = wholeNumber(flags, 'days', daysMax) ?? daysDefault;
+  await withService(context, async (pool) => {
+    const keys = await listKeys(pool, account);
+    const since = new Date(Date.now() - (days - 1) * dayMs).toISOString().slice(0, 10);
+    const usage = await usageSince(
+      pool,
+      keys.map(({ id }) => id),
+      since,
+    );
+    const withUsage = keys.map((key) => ({ key, usage: usage.filter(({ keyId }) => keyId === key.id) }));
+    await print(
+      flags['json'] === undefined
+        ? withUsage.map(({ key, usage: of }) => keyText(key, of, days)).join('')
+        : `${JSON.stringify(withUsage.map(({ key, usage: of }) => ({ ...jsonOf(key), usage: of.map(usageJson) })))}\n`,
+    );
+  });
+}
+
+async function revoke(context: CommandContext): Promise<void> {
+  const { flags, print } = context;
+  const which: WhichKeys = { account: accountOf(flags), scope: scopeOf(flags), key: keyOf(flags) };
+  await withService(context, async (pool) => {
+    const revoked = await revokeKeys(pool, which);
+    if (flags['json'] !== undefined) await print(`${JSON.stringify(revoked.map(jsonOf))}\n`);
+    else if (revoked.length === 0) await print('nothing to revoke\n');
+    else await print(revoked.map(({ prefix }) => `revoked ${prefix}\n`).join(''));
+  });
+}
+
+type Flags = CommandContext['flags'];
+
+function accountOf(flags: Flags): string {
+  const { account } = flags;
+  if (account === undefined || account === '')
+    throw new UsageError('whose? Name the account with --account A');
+  return account;
+}
+
+function scopeOf(flags: Flags): Scope | null {
+  const text = flags['scope'];
+  if (text === undefined) return null;
+  const scope = scopes.find((known) => known === text);
+  if (scope === undefined) throw new UsageError(`--scope ${text}: scopes are ${scopes.join(', ')}`);
+  return scope;
+}
+
+function keyOf(flags: Flags): WhichKeys['key'] {
+  const text = flags['key'];
+  if (text === undefined) return null;
+  if (/^satscribe_[0-9a-f]{8}$/u.test(text)) return { prefix: text };
+  const hash = apiKeyHash(text);
+  // not repeated: it may be a key with a slip
+  if (hash === null) throw new UsageError('--key is no key: give it in full, or as the list shows it');
+  return { hash };
+}
+
+function wholeNumber(flags: Flags, name: string, maximum: number): number | null {
+  const text = flags[name];
+  if (text === undefined) return null;
+  const value = /^\d{1,9}$/u.test(text) ? Number(text) : Number.NaN;
+  if (value >= 1 && value <= maximum) return value;
+  throw new UsageError(`--${name} ${text}: a whole number from 1 to ${maximum} is needed`);
+}
+
+function jsonOf({ id: _id, ...key }: StoredKey): Omit<StoredKey, 'id'> {
+  return key;
+}
+
+function usageJson({ keyId: _keyId, ...line }: UsageLine): Omit<UsageLine, 'keyId'> {
+  return line;
+}
+
+function keyText(key: StoredKey, usage: readonly UsageLine[], days: number): string {
+  const times = [
+    `made ${shownTime(key.createdAt)}`,
+    key.lastUsedAt === null ? 'never used' : `last used ${shownTime(key.lastUsedAt)}`,
+    ...(key.revokedAt === null ? [] : [`revoked ${shownTime(key.revokedAt)}`]),
+  ];
+  const head = `${key.prefix}…  ${key.account}  ${key.scope}  ${key.ratePerMinute} a minute  ${times.join('  ')}\n`;
+  const total = usage.reduce((sum, { requests }) => sum + requests, 0);
+  const lines = usage.map(
+    ({ day, endpoints, requests, refused }) =>
+      `  ${day}  ${endpoints}  ${requests}${refused === 0 ? '' : `  refused ${refused}`}\n`,
+  );
+  return `${head}  requests in ${days} days: ${total}\n${lines.join('')}`;
+}

@@ -1,0 +1,37 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Command, CommandContext } from './command.ts';
+import { settingFlag } from './flags.ts';
+
+export const searchReindexCommand: Command = {
+  name: 'search',
+  object: 'reindex',
+  summary: 'build the index of Elasticsearch anew, while the old one answers',
+  details: `Reads all of it from Postgres, catches up with what came in meanwhile, lets searches go to the new index in one step, and
+deletes the old one. Ended before that, the next run goes on where this one was. May run beside everything else. Needs
+ELASTICSEARCH_URL. Progress goes to stderr, a summary in JSON to stdout.
+
+  ELASTICSEARCH_URL=http://127.0.0.1:9200 satscribe search reindex --data ./data`,
+  flags: [settingFlag('dataDir', 'DIR'), settingFlag('logLevel', 'LEVEL', 'warn')],
+  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
+  run: runReindex,
+};
+
+async function runReindex(context: CommandContext): Promise<void> {
+  if (context.config.elasticsearchUrl === undefined) {
+    throw new AppError(
+      'config_invalid',
+      'ELASTICSEARCH_URL is not set: there is nothing to build an index in.',
+    );
+  }
+  const [{ isAnythingIndexed, networkOf, openDatabase }, { reindexSearch }] = await Promise.all([
+    import('#src/app/database.ts'),
+    import('#src/app/search.ts'),
+  ]);
+  const database = await openDatabase(context, 'existing');
+  const network = await networkOf(database);
+  if (network === null || !(await isAnythingIndexed(database))) {
+    throw new AppError('nothing_indexed', 'There is nothing to search: nothing is indexed.');
+  }
+  const summary = await reindexSearch(context, database, network);
+  await context.print(`${JSON.stringify(summary)}\n`);
+}

@@ -1,0 +1,26 @@
+import type pg from 'pg';
+import type { CommandContext, CommandFlag } from './command.ts';
+
+export const jsonFlag: CommandFlag = {
+  name: 'json',
+  value: null,
+  description: 'answer with one line of JSON, for programs',
+  setting: null,
+  default: null,
+};
+
+/** Runs work on the database of the settings, beside a service or without one. */
+export async function withService(
+  context: CommandContext,
+  work: (pool: pg.Pool) => Promise<void>,
+): Promise<void> {
+  // loaded here, so that the help and wrong usage answer without all of it
+  const { openDatabase } = await import('#src/app/database.ts');
+  const { readers } = await openDatabase(context, 'existing');
+  await context.lifecycle.run('accounts', () => work(readers));
+}
+
+/** To the second, in UTC. */
+export function shownTime(time: Date): string {
+  return `${time.toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,73 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Admission, SearchAccess } from '#accounts/search-access.ts';
+import type { App } from './app-dependencies.ts';
+
+/** Headers that say how much a client may ask; scripts of other origins may read them. */
+export const accessHeaders = [
+  'Retry-After',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+];
+
+/**
+ * Lets searches through to those who may make them, before a body is read or anything is searched: all routes of `/search` and
+ * `/indexer`, and the searches of our page, which limits alone hold for. Call it in a plugin behind CORS, so that pages of other
+ * origins can read a refusal, and before the routes.
+ */
+export function guardSearches(routes: App, access: SearchAccess): void {
+  routes.addHook('onRequest', async (request, reply) => {
+    const search = searchOf(request);
+    if (search === null) return;
+    const { headers } = request;
+    const admission = await access.decide({
+      ...search,
+      key: one(headers['x-api-key']),
+      origin: headers.origin,
+      referer: headers.referer,
+      fetchSite: one(headers['sec-fetch-site']),
+      host: request.host,
+      address: request.ip,
+    });
+    tell(reply, admission);
+    if (admission.refusal !== null) throw admission.refusal;
+  });
+}
+
+/** What kind of search a request is; null: none. */
+function searchOf(request: FastifyRequest): { endpoints: string; needsRight: boolean } | null {
+  const { url } = request.routeOptions;
+  if (url === undefined) return null;
+  const query = request.query as Readonly<Record<string, unknown>>;
+  if (url === '/') {
+    const isSearch = ['q', 'text', 'hash'].some((name) => query[name] !== undefined);
+    return isSearch ? { endpoints: 'page', needsRight: false } : null;
+  }
+  // these lead to a page and find nothing by themselves
+  if (url === '/search/:query') return { endpoints: 'redirect', needsRight: false };
+  if (url === '/search' && isRedirect(query)) return { endpoints: 'redirect', needsRight: false };
+  const [, root, rest] = /^\/(search|indexer)(?:\/(.+))?$/u.exec(url) ?? [];
+  return root === undefined ? null : { endpoints: rest ?? root, needsRight: true };
+}
+
+function isRedirect(query: Readonly<Record<string, unknown>>): boolean {
+  return query['query'] !== undefined && query['text'] === undefined && query['hash'] === undefined;
+}
+
+function tell(reply: FastifyReply, { refusal, rate }: Admission): void {
+  // a cache between us must not give one client's answer to another who may not have it
+  reply.header('vary', 'Origin, Referer, Sec-Fetch-Site, x-api-key');
+  if (refusal?.code === 'key_missing' || refusal?.code === 'key_refused')
+    reply.header('www-authenticate', 'ApiKey realm="search", header="x-api-key"');
+  if (rate === null) return;
+  reply
+    .header('x-ratelimit-limit', rate.limit)
+    .header('x-ratelimit-remaining', rate.remaining)
+    .header('x-ratelimit-reset', Math.ceil(rate.resetMs / 1000));
+  if (!rate.isAllowed) reply.header('retry-after', Math.ceil(rate.retryAfterMs / 1000));
+}
+
+/** A header that is given more than once is a list in one text, which no key is. */
+function one(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(', ') : header;
+}

@@ -1,0 +1,213 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { forgetFullBuckets, type LeaseAsk, lease } from '#accounts/lease.store.ts';
+import { type Decision, leaseCap, leaseMs, RateLimiter } from '#accounts/rate-limiter.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+let subjects = 0;
+const newSubject = (): string => `subject ${subjects++}`;
+
+/** Processes that share the buckets of the database, on one clock that the test moves. */
+class Processes {
+  readonly limiters: RateLimiter[];
+  statements = 0;
+  private nowMs = 0;
+
+  constructor(count: number) {
+    const ask = (asks: readonly LeaseAsk[]): ReturnType<typeof lease> => {
+      this.statements++;
+      return lease(database.pool, asks, new Date(Date.UTC(2026, 0, 1) + this.nowMs));
+    };
+    this.limiters = Array.from(
+      { length: count },
+      () => new RateLimiter({ lease: ask, now: () => this.nowMs }),
+    );
+  }
+
+  get now(): number {
+    return this.nowMs;
+  }
+
+  /** Time goes on, and every process does what it does as time goes on. */
+  pass(milliseconds: number): void {
+    this.nowMs += milliseconds;
+    for (const limiter of this.limiters) limiter.giveBackExpired();
+  }
+
+  async close(): Promise<void> {
+    for (const limiter of this.limiters) await limiter.close();
+  }
+}
+
+describe('a bucket of several processes', () => {
+  it('never gives more than limit + rate × span + (lease − 1) × processes, in any span, whatever they do', async () => {
+    const step = fc.record({
+      process: fc.nat(2),
+      requests: fc.integer({ min: 0, max: 40 }),
+      // some come while a statement is under way
+      isSpread: fc.boolean(),
+      thenMs: fc.constantFrom(0, 1, 100, 700, leaseMs, 5000, 60_000),
+    });
+    const runs = fc.asyncProperty(
+      fc.integer({ min: 1, max: 3 }),
+      fc.constantFrom(1, 5, 60, 100, 600),
+      fc.array(step, { minLength: 1, maxLength: 40 }),
+      async (count, perMinute, steps) => {
+        const processes = new Processes(count);
+        const subject = newSubject();
+        const allowedAt: number[] = [];
+        for (const { process, requests, isSpread, thenMs } of steps) {
+          const limiter = processes.limiters[process % count] as RateLimiter;
+          const asked: Promise<Decision>[] = [];
+          for (let request = 0; request < requests; request++) {
+            asked.push(Promise.resolve(limiter.take(subject, perMinute)));
+            if (isSpread) await nextTurn();
+          }
+          const decisions = await Promise.all(asked);
+          for (const { isAllowed } of decisions) if (isAllowed) allowedAt.push(processes.now);
+          processes.pass(thenMs);
+        }
+        await processes.close();
+        const slack = (leaseCap(perMinute) - 1) * count;
+        for (let from = 0; from < allowedAt.length; from++) {
+          for (let to = from; to < allowedAt.length; to++) {
+            const span = (allowedAt[to] as number) - (allowedAt[from] as number);
+            expect(to - from + 1).toBeLessThanOrEqual(perMinute + (perMinute / 60_000) * span + slack + 1e-6);
+          }
+        }
+      },
+    );
+    await fc.assert(runs, { numRuns: 60 });
+  });
+
+  it('gives all of its tokens, wherever they are asked for, once leases have ended', async () => {
+    const processes = new Processes(3);
+    const subject = newSubject();
+    const [first, second] = processes.limiters as [RateLimiter, RateLimiter];
+    // so that the leases grow
+    for (let request = 0; request < 20; request++)
+      expect((await first.take(subject, 600)).isAllowed).toBe(true);
+    processes.pass(leaseMs);
+    await first.take('another', 600);
+    let allowed = 0;
+    while ((await second.take(subject, 600)).isAllowed) allowed++;
+    // and what flowed in meanwhile did not fit
+    expect(allowed).toBe(600);
+    await processes.close();
+  });
+
+  it('gives all of its tokens, and no more, to those who come while a statement is under way', async () => {
+    const processes = new Processes(1);
+    const [limiter] = processes.limiters as [RateLimiter];
+    const subject = newSubject();
+    const decisions: Promise<Decision>[] = [];
+    while (decisions.length < 800) {
+      for (let one = 0; one < 3; one++) decisions.push(Promise.resolve(limiter.take(subject, 600)));
+      // about as long as a statement takes
+      await sleep(1);
+    }
+    const allowed = (await Promise.all(decisions)).filter(({ isAllowed }) => isAllowed);
+    expect(allowed).toHaveLength(600);
+    await processes.close();
+  });
+
+  it('says how long to wait, and that is true to the millisecond', async () => {
+    const processes = new Processes(1);
+    const [limiter] = processes.limiters as [RateLimiter];
+    const subject = newSubject();
+    for (let request = 0; request < 5; request++) {
+      const { isAllowed, remaining, limit } = await limiter.take(subject, 5);
+      expect({ isAllowed, remaining, limit }).toEqual({ isAllowed: true, remaining: 4 - request, limit: 5 });
+    }
+    const refused = await limiter.take(subject, 5);
+    expect(refused).toMatchObject({ isAllowed: false, remaining: 0, retryAfterMs: 12_000, resetMs: 60_000 });
+    expect(limiter.refusal(subject, 5)).toMatchObject({ isAllowed: false });
+    processes.pass(11_999);
+    expect((await limiter.take(subject, 5)).isAllowed).toBe(false);
+    processes.pass(1);
+    expect(limiter.refusal(subject, 5)).toBeNull();
+    expect((await limiter.take(subject, 5)).isAllowed).toBe(true);
+    expect((await limiter.take(subject, 5)).isAllowed).toBe(false);
+    await processes.close();
+  });
+});
+
+describe('the database', () => {
+  it('is asked once in the time of a lease by a client that asks steadily, and not at all for what is refused', async () => {
+    const processes = new Processes(1);
+    const [limiter] = processes.limiters as [RateLimiter];
+    const subject = newSubject();
+    // ten a second, its full rate
+    for (let request = 0; request < 200; request++) {
+      expect((await limiter.take(subject, 600)).isAllowed).toBe(true);
+      processes.pass(100);
+    }
+    expect(processes.statements).toBeLessThanOrEqual(200 / 10);
+
+    while ((await limiter.take(subject, 600)).isAllowed);
+    const before = processes.statements;
+    for (let request = 0; request < 1000; request++) await limiter.take(subject, 600);
+    expect(processes.statements).toBe(before);
+    await processes.close();
+  });
+
+  it('is asked for many clients in one statement', async () => {
+    const processes = new Processes(1);
+    const [limiter] = processes.limiters as [RateLimiter];
+    const decisions = await Promise.all(
+      Array.from({ length: 500 }, async () => limiter.take(newSubject(), 10)),
+    );
+    expect(decisions.every(({ isAllowed }) => isAllowed)).toBe(true);
+    expect(processes.statements).toBe(1);
+    await processes.close();
+  });
+
+  it('is not waited for in a circle by processes that ask for the same clients in any order', async () => {
+    const names = Array.from({ length: 200 }, newSubject);
+    const asks = (order: readonly string[]): LeaseAsk[] =>
+      order.map((subject) => ({ subject, perSecond: 1, burst: 10_000, wanted: 1, givenBack: 0 }));
+    const all = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        lease(database.pool, asks(index % 2 === 0 ? names : names.toReversed())),
+      ),
+    );
+    expect(all.flat().every(({ granted }) => granted === 1)).toBe(true);
+    const { rows } = await database.pool.query<{ lowest: number; highest: number }>(
+      'SELECT min(level) AS lowest, max(level) AS highest FROM service.rate_limits WHERE subject = ANY($1)',
+      [names],
+    );
+    // 40 were taken of each, and less than one flowed in for every second
+    expect(rows[0]?.lowest).toBeGreaterThanOrEqual(9960);
+    expect(rows[0]?.highest).toBeLessThan(9990);
+  });
+
+  it('that fails is told to all that wait, and asked anew by the next', async () => {
+    let fails = true;
+    const limiter = new RateLimiter({
+      lease: (asks) => (fails ? Promise.reject(new Error('gone')) : lease(database.pool, asks)),
+    });
+    const subject = newSubject();
+    const waiting = [limiter.take(subject, 5), limiter.take(subject, 5)];
+    for (const one of waiting) await expect(one).rejects.toMatchObject({ code: 'access_unavailable' });
+    fails = false;
+    expect((await limiter.take(subject, 5)).isAllowed).toBe(true);
+    await limiter.close();
+  });
+
+  it('forgets buckets that are full again, and those alone', async () => {
+    await database.pool.query('TRUNCATE service.rate_limits');
+    const ask = { perSecond: 1, burst: 10, wanted: 5, givenBack: 0 };
+    await lease(database.pool, [{ ...ask, subject: 'full again' }], new Date(Date.now() - 60_000));
+    await lease(database.pool, [{ ...ask, subject: 'in use' }]);
+    expect(await forgetFullBuckets(database.pool)).toBe(1);
+    const { rows } = await database.pool.query('SELECT subject FROM service.rate_limits');
+    expect(rows).toEqual([{ subject: 'in use' }]);
+  });
+});

@@ -1,0 +1,233 @@
+import { readdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { keyMemoryMs } from '#accounts/key-directory.ts';
+import { leaseCap, leaseMs } from '#accounts/rate-limiter.ts';
+import { usageFlushMs } from '#accounts/usage-counter.ts';
+import { insertChain } from '#test/support/chain-rows.ts';
+import { makeDataDir } from '#test/support/data-dir.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { type CliProcess, type CliResult, runCli, startCli } from '#test/support/run-cli.ts';
+
+let database: TestDatabase;
+const processes: CliProcess[] = [];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  await insertChain(database.pool, [{ height: 0, rows: [{ name: 'a', body: 'text' }] }], 'regtest');
+});
+afterEach(async () => {
+  for (const service of processes.splice(0)) await end(service);
+  await database.drop();
+});
+
+const cli = (...words: string[]): Promise<CliResult> => runCli(words, { DATABASE_URL: database.url });
+
+async function end({ child, ended }: CliProcess): Promise<void> {
+  child.kill('SIGTERM');
+  await ended;
+}
+
+async function makeKey(...flags: string[]): Promise<string> {
+  await cli('accounts', 'create', 'alice');
+  const { stdout } = await cli('keys', 'create', '--account', 'alice', ...flags);
+  return stdout.trim();
+}
+
+/** Processes that answer questions from the database, and where. */
+async function startServices(count: number, env: Record<string, string> = {}): Promise<string[]> {
+  const started = Array.from({ length: count }, () =>
+    startCli(['serve', '--role', 'api', '--port', '0'], {
+      DATABASE_URL: database.url,
+      SEARCH_ACCESS: 'restricted',
+      ...env,
+    }),
+  );
+  processes.push(...started);
+  return Promise.all(started.map(async ({ seen }) => (await seen(/^ready (\S+)\n$/u))[1] ?? ''));
+}
+
+const search = (at: string, key: string): Promise<Response> =>
+  fetch(new URL('/search?text=text', at), { headers: { 'x-api-key': key } });
+
+interface Tally {
+  allowed: number;
+  refused: number;
+}
+
+/** Clients that ask one after the other, as fast as they can, until the time is over. */
+async function hammer(addresses: readonly string[], key: string, milliseconds: number): Promise<Tally> {
+  const tally: Tally = { allowed: 0, refused: 0 };
+  const until = performance.now() + milliseconds;
+  const client = async (at: string): Promise<void> => {
+    while (performance.now() < until) {
+      const answer = await search(at, key);
+      await answer.arrayBuffer();
+      if (answer.status === 200) tally.allowed++;
+      else if (answer.status === 429) tally.refused++;
+      else throw new Error(`status ${answer.status}`);
+    }
+  };
+  await Promise.all(addresses.flatMap((at) => [client(at), client(at), client(at)]));
+  return tally;
+}
+
+async function usageOf(): Promise<{ requests: number; refused: number }> {
+  const { rows } = await database.pool.query<{ requests: number; refused: number }>(
+    'SELECT sum(requests)::int AS requests, sum(refused)::int AS refused FROM service.key_usage',
+  );
+  return rows[0] ?? { requests: 0, refused: 0 };
+}
+
+describe('two processes of one database', () => {
+  it('keep the rate of a key together, within the stated error, and ask the database seldom', async () => {
+    const perMinute = 120;
+    const key = await makeKey('--rate', String(perMinute));
+    const addresses = await startServices(2);
+    const began = performance.now();
+    const { allowed, refused } = await hammer(addresses, key, 6000);
+    const seconds = (performance.now() - began) / 1000;
+    const fair = perMinute + (perMinute / 60) * seconds;
+    expect(allowed).toBeLessThanOrEqual(fair + (leaseCap(perMinute) - 1) * 2);
+    // nor are they stingy: what leases hold back comes back
+    expect(allowed).toBeGreaterThan(fair - leaseCap(perMinute) * 2 - 2);
+    expect(refused).toBeGreaterThan(allowed);
+
+    for (const service of processes.splice(0)) await end(service);
+    expect(await usageOf()).toEqual({ requests: allowed, refused });
+    const { rows } = await database.pool.query<{ statements: number }>(
+      "SELECT n_tup_ins + n_tup_upd AS statements FROM pg_stat_user_tables WHERE relname = 'rate_limits'",
+    );
+    expect(rows[0]?.statements).toBeGreaterThan(0);
+    // one for each lease, and one for each token that flowed in and was asked for by both
+    expect(rows[0]?.statements).toBeLessThan(allowed);
+  });
+
+  it('go on when one is killed: its lease comes back by time, and what it counted last is lost', async () => {
+    const key = await makeKey('--rate', '600');
+    const [first = '', second = ''] = await startServices(2);
+    const before = await hammer([first, second], key, 1000);
+    await sleep(usageFlushMs + 500);
+    expect(await usageOf()).toEqual({ requests: before.allowed, refused: before.refused });
+    for (let request = 0; request < 5; request++) await search(first, key);
+    processes[0]?.child.kill('SIGKILL');
+    await processes[0]?.ended;
+    await sleep(leaseMs);
+    const after = await hammer([second], key, 1000);
+    expect(after.allowed).toBeGreaterThan(0);
+    await end(processes[1] as CliProcess);
+    const { requests } = await usageOf();
+    expect(requests).toBeGreaterThanOrEqual(before.allowed + after.allowed);
+    expect(requests).toBeLessThanOrEqual(before.allowed + after.allowed + 5);
+  });
+
+  it('refuse a key within the stated time after it was revoked', async () => {
+    const key = await makeKey();
+    const addresses = await startServices(2);
+    for (const at of addresses) expect((await search(at, key)).status).toBe(200);
+    const { exitCode, stdout } = await cli('keys', 'revoke', '--account', 'alice', '--key', key.slice(0, 18));
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `revoked ${key.slice(0, 18)}\n` });
+    const deadline = performance.now() + keyMemoryMs + 500;
+    for (const at of addresses) {
+      while ((await search(at, key)).status !== 401) {
+        if (performance.now() > deadline) throw new Error('it is taken too long after it was revoked');
+        await sleep(50);
+      }
+    }
+  });
+});
+
+describe('accounts and keys on the command line', () => {
+  it('are made, listed and revoked, for people and for programs', async () => {
+    expect(await cli('accounts', 'create', 'alice')).toMatchObject({
+      exitCode: 0,
+      stdout: 'account alice was made\n',
+    });
+    const again = await cli('accounts', 'create', 'alice');
+    expect(again.exitCode).toBe(1);
+    expect(again.stderr).toContain('account_exists');
+
+    const made = await cli('keys', 'create', '--account', 'alice', '--scope', 'tokenpay', '--rate', '42');
+    // nothing but the key on stdout
+    expect(made.stdout).toMatch(/^satscribe_[0-9a-f]{48}\n$/u);
+    expect(made.stderr).toContain('tokenpay, 42 requests a minute');
+    const json = JSON.parse((await cli('keys', 'create', '--account', 'alice', '--json')).stdout) as Record<
+      string,
+      unknown
+    >;
+    expect(json).toMatchObject({
+      account: 'alice',
+      scope: 'search',
+      ratePerMinute: 600,
+      lastUsedAt: null,
+      revokedAt: null,
+    });
+
+    const listed = (await cli('keys', 'list', '--account', 'alice', '--json')).stdout;
+    expect(JSON.parse(listed)).toMatchObject([
+      { prefix: made.stdout.slice(0, 18), scope: 'tokenpay', ratePerMinute: 42, usage: [] },
+      { prefix: json['prefix'], scope: 'search' },
+    ]);
+    const shown = (await cli('keys', 'list')).stdout;
+    expect(shown).toContain(`${made.stdout.slice(0, 18)}…  alice  tokenpay  42 a minute`);
+    for (const secret of [made.stdout.trim(), String(json['key'])])
+      expect(listed + shown).not.toContain(secret);
+    const { rows } = await database.pool.query<{ text: string }>(
+      'SELECT k::text AS text FROM service.keys k',
+    );
+    for (const { text } of rows) expect(text).not.toContain(String(json['key']).slice(18));
+
+    expect((await cli('keys', 'revoke', '--account', 'alice', '--scope', 'search')).stdout).toBe(
+      `revoked ${String(json['prefix'])}\n`,
+    );
+    expect((await cli('keys', 'revoke', '--account', 'alice', '--key', made.stdout.trim())).exitCode).toBe(0);
+    const twice = await cli('keys', 'revoke', '--account', 'alice', '--key', made.stdout.trim());
+    expect(twice.exitCode).toBe(1);
+    expect(twice.stderr).toContain('key_not_found');
+    expect(JSON.parse((await cli('accounts', 'list', '--json')).stdout)).toMatchObject([
+      { name: 'alice', keys: 0 },
+    ]);
+  });
+
+  it('make no database where there is none: the folder may be a slip', async () => {
+    const folder = await makeDataDir();
+    try {
+      const { exitCode, stderr } = await runCli(['accounts', 'create', 'alice'], { DATA_DIR: folder.path });
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain('nothing_indexed');
+      expect(await readdir(folder.path)).toEqual([]);
+    } finally {
+      await folder.remove();
+    }
+  });
+
+  it('are refused with what to do', async () => {
+    const cases: readonly [string[], number, string][] = [
+      [['accounts'], 2, 'satscribe accounts create NAME'],
+      [['accounts', 'create'], 2, 'one name is needed'],
+      [['accounts', 'create', 'a b'], 2, '1 to 64 letters'],
+      [['accounts', 'create', 'a', 'b'], 2, 'one name is needed'],
+      [['accounts', 'remove', 'a'], 2, 'satscribe accounts create NAME'],
+      [['keys'], 2, 'satscribe keys create, list or revoke'],
+      [['keys', 'toString'], 2, 'satscribe keys create, list or revoke'],
+      [['keys', 'create'], 2, '--account A'],
+      [['keys', 'create', 'alice'], 2, 'unexpected word alice'],
+      [['keys', 'create', '--account', 'nobody'], 1, 'account_unknown'],
+      [['keys', 'create', '--account', 'a', '--rate', '0'], 2, '--rate 0'],
+      [['keys', 'create', '--account', 'a', '--scope', 'all'], 2, 'scopes are search, tokenpay, admin'],
+      [['keys', 'create', '--account', 'a', '--key', 'x'], 2, '--key is no flag of satscribe keys create'],
+      [['keys', 'list', '--account', 'nobody'], 1, 'account_unknown'],
+      [['keys', 'revoke', '--account', 'nobody'], 1, 'account_unknown'],
+      [['keys', 'revoke', '--account', 'a', '--key', 'satscribe_x'], 2, '--key is no key'],
+    ];
+    for (const [words, exitCode, says] of cases) {
+      const result = await cli(...words);
+      expect({ words, exitCode: result.exitCode, stdout: result.stdout }).toEqual({
+        words,
+        exitCode,
+        stdout: '',
+      });
+      expect(result.stderr).toContain(says);
+    }
+  });
+});

@@ -1,0 +1,311 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { revokeKeys } from '#accounts/account.store.ts';
+import { newApiKey } from '#accounts/api-key.ts';
+import { keyMemoryMs } from '#accounts/key-directory.ts';
+import { unknownKeysPerMinute } from '#accounts/search-access.ts';
+import { usageSince } from '#accounts/usage.store.ts';
+import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { type AccessOptions, giveKey, type TestAccess, testAccess } from '#test/support/search-access.ts';
+
+let http: HttpApp;
+let given: TestAccess;
+let now = 0;
+
+async function open(options: AccessOptions = {}, trustedProxies: readonly string[] = []): Promise<void> {
+  const access = (database: { pool: HttpApp['database']['pool'] }): TestAccess['access'] => {
+    given = testAccess(database.pool, { now: () => now, ...options });
+    return given.access;
+  };
+  http = await createHttpApp([{ height: 0, rows: [{ name: 'a', body: 'text' }] }], {
+    access,
+    trustedProxies,
+  });
+}
+
+beforeEach(() => {
+  now = 0;
+});
+afterEach(async () => {
+  await given.close();
+  await http.close();
+});
+
+interface Asked {
+  readonly status: number;
+  readonly body: { status: string; error?: string; reason?: string };
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+async function ask(
+  headers: Record<string, string> = {},
+  url = '/search?text=text',
+  remoteAddress = '192.0.2.1',
+): Promise<Asked> {
+  const answer = await http.app.inject({ url, headers, remoteAddress });
+  const isJson = String(answer.headers['content-type']).startsWith('application/json');
+  return {
+    status: answer.statusCode,
+    body: isJson ? answer.json() : { status: 'page' },
+    headers: answer.headers,
+  };
+}
+
+const refused = (error: string): object => ({
+  body: { status: 'error', error: expect.stringContaining(error) as string },
+});
+
+const paths = [
+  '/search?text=text',
+  `/search?hash=${'0'.repeat(64)}`,
+  '/indexer/metadata?text=a',
+  `/indexer/inscription?id=${'0'.repeat(64)}i0`,
+];
+
+describe('a restricted search', () => {
+  it.each(paths)(
+    '%s is answered to a key, and refused without one, before anything is looked at',
+    async (path) => {
+      await open();
+      const { key } = await giveKey(http.database.pool);
+      expect(await ask({ 'x-api-key': key }, path)).toMatchObject({ status: 200, body: { status: 'ok' } });
+      for (const empty of [{}, { 'x-api-key': '' }, { 'x-api-key': '  ' }]) {
+        const answer = await ask(empty, path);
+        expect(answer).toMatchObject({ status: 401, ...refused('need a key') });
+        expect(Object.keys(answer.body)).toEqual(['status', 'error']);
+        expect(answer.headers['www-authenticate']).toContain('x-api-key');
+        expect(answer.headers['access-control-allow-origin']).toBe('*');
+        expect(answer.headers['cache-control']).toBe('no-store');
+      }
+      // the same for what is wrong in other ways: who may not ask learns nothing
+      expect((await ask({}, `${path}&page=0`)).status).toBe(401);
+    },
+  );
+
+  it('of many hashes is refused before the body is read', async () => {
+    await open();
+    const { key } = await giveKey(http.database.pool);
+    const post = (headers: Record<string, string>, payload: string): Promise<{ statusCode: number }> =>
+      http.app.inject({
+        method: 'POST',
+        url: '/search/hashes',
+        headers: { 'content-type': 'application/json', ...headers },
+        payload,
+      });
+    expect((await post({}, 'no JSON')).statusCode).toBe(401);
+    expect((await post({ 'x-api-key': key }, JSON.stringify({ hashes: ['0'.repeat(64)] }))).statusCode).toBe(
+      200,
+    );
+  });
+
+  it('with a key that is mistyped, unknown or given twice is 401, in the same words', async () => {
+    await open();
+    const { key } = await giveKey(http.database.pool);
+    const unknown = newApiKey().key;
+    for (const wrong of [
+      'x',
+      'é',
+      key.slice(0, -1),
+      `${key}0`,
+      key.toUpperCase(),
+      `${key}, ${key}`,
+      unknown,
+      `'; DROP TABLE --`,
+    ]) {
+      expect(await ask({ 'x-api-key': wrong })).toMatchObject({
+        status: 401,
+        ...refused('no key that is valid'),
+      });
+    }
+    expect((await ask({ 'x-api-key': ` ${key} ` })).status).toBe(200);
+  });
+
+  it('with a key for something else is 403', async () => {
+    await open();
+    for (const scope of ['tokenpay', 'admin'] as const) {
+      const { key } = await giveKey(http.database.pool, { scope });
+      const answer = await ask({ 'x-api-key': key });
+      expect(answer).toMatchObject({ status: 403, ...refused(`for ${scope}`) });
+      expect(answer.headers['www-authenticate']).toBeUndefined();
+    }
+  });
+
+  it('with a key that was revoked is 401 after the stated time at the latest', async () => {
+    await open();
+    const { key, account } = await giveKey(http.database.pool);
+    expect((await ask({ 'x-api-key': key })).status).toBe(200);
+    await revokeKeys(http.database.pool, { account, scope: null, key: null });
+    now += keyMemoryMs;
+    expect(await ask({ 'x-api-key': key })).toMatchObject({
+      status: 401,
+      ...refused('no key that is valid'),
+    });
+  });
+
+  it('is answered to pages of listed domains, and of our own, and of no others', async () => {
+    await open({ domains: 'example.com,*.shop.example', ownHost: 'satscribe.test' });
+    const cases: readonly [number, Record<string, string>][] = [
+      [200, { origin: 'https://example.com' }],
+      [200, { origin: 'https://EXAMPLE.COM:8443' }],
+      [200, { origin: 'https://a.shop.example' }],
+      [200, { referer: 'https://example.com/page?text=1' }],
+      [200, { origin: 'https://satscribe.test' }],
+      [200, { 'sec-fetch-site': 'same-origin' }],
+      [401, { origin: 'https://shop.example' }],
+      [401, { origin: 'https://evilexample.com' }],
+      [401, { origin: 'https://example.com.evil.net' }],
+      [401, { origin: 'https://satscribe.test:8443' }],
+      [401, { origin: 'null' }],
+      [401, { origin: 'https://evil.net', referer: 'https://example.com/' }],
+      [401, { 'sec-fetch-site': 'same-site' }],
+      [401, { host: 'evil.net', origin: 'https://evil.net' }],
+    ];
+    for (const [status, headers] of cases) {
+      expect({ headers, status: (await ask(headers)).status }).toEqual({ headers, status });
+    }
+  });
+
+  it('names the domain that is not listed', async () => {
+    await open({ domains: 'example.com' });
+    expect(await ask({ origin: 'https://other.example' })).toMatchObject(
+      refused('pages of other.example need a key'),
+    );
+  });
+
+  it('from our own pages needs no key where no PUBLIC_URL says which those are', async () => {
+    await open();
+    expect((await ask({ host: '192.0.2.9:7700', referer: 'http://192.0.2.9:7700/?text=a' })).status).toBe(
+      200,
+    );
+    expect((await ask({ host: '192.0.2.9:7700', origin: 'http://192.0.2.9:7701' })).status).toBe(401);
+  });
+
+  it('is no matter of pages, redirects, contents and preflights', async () => {
+    await open();
+    expect((await ask({ accept: 'text/html' }, '/?text=text')).status).toBe(200);
+    expect((await ask({}, '/search/text')).status).toBe(303);
+    expect((await ask({}, '/search?query=text')).status).toBe(303);
+    expect((await ask({}, '/status')).status).toBe(200);
+    const preflight = await http.app.inject({
+      method: 'OPTIONS',
+      url: '/search?text=a',
+      headers: {
+        origin: 'https://a.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'x-api-key',
+      },
+    });
+    expect(preflight.statusCode).toBe(204);
+    expect(preflight.headers['access-control-allow-headers']).toContain('x-api-key');
+  });
+
+  it('leaves no key in the log', async () => {
+    await open();
+    const { key } = await giveKey(http.database.pool);
+    await http.database.pool.query('ALTER TABLE service.keys RENAME TO keys_away');
+    expect(await ask({ 'x-api-key': key })).toMatchObject({ status: 503, body: { status: 'error' } });
+    expect(http.logged).toHaveLength(1);
+    http.app.log.error({ headers: { 'x-api-key': key }, url: `/search?text=${key}` }, `with ${key}`);
+    expect(http.logged).toHaveLength(2);
+    expect(JSON.stringify(http.logged)).not.toContain(key);
+  });
+});
+
+describe('an open search', () => {
+  it('takes a good key for its rate, and any other for none: clients send keys of other services', async () => {
+    await open({ mode: 'open', addressRate: 7 });
+    const { key } = await giveKey(http.database.pool, { ratePerMinute: 50 });
+    const { key: other } = await giveKey(http.database.pool, { scope: 'admin' });
+    const limit = async (headers: Record<string, string>): Promise<unknown> => {
+      const { status, headers: answered } = await ask(headers);
+      expect(status).toBe(200);
+      return answered['x-ratelimit-limit'];
+    };
+    expect(await limit({ 'x-api-key': key })).toBe('50');
+    for (const none of ['', 'a key of others', newApiKey().key, other])
+      expect(await limit({ 'x-api-key': none })).toBe('7');
+  });
+});
+
+describe('a rate', () => {
+  it('of a key is counted down, and then 429 with the time to wait', async () => {
+    await open({ addressRate: 2 });
+    const { key, id } = await giveKey(http.database.pool, { ratePerMinute: 3 });
+    for (const left of ['2', '1', '0']) {
+      const { status, headers } = await ask({ 'x-api-key': key });
+      expect(status).toBe(200);
+      expect(headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': left });
+      expect(headers['access-control-expose-headers']).toContain('X-RateLimit-Remaining');
+    }
+    // from another address, too
+    for (const address of ['192.0.2.1', '198.51.100.7']) {
+      const { status, body, headers } = await ask({ 'x-api-key': key }, '/search?text=text', address);
+      expect(status).toBe(429);
+      expect(body).toEqual({
+        status: 'error',
+        error: expect.stringMatching(/^too many requests: this key may make 3 a minute/u) as string,
+      });
+      expect(Number(headers['retry-after'])).toBeGreaterThan(15);
+      expect(Number(headers['retry-after'])).toBeLessThanOrEqual(20);
+    }
+    await given.usage.flush();
+    expect(await usageSince(http.database.pool, [id], '2026-01-01')).toMatchObject([
+      { endpoints: 'search', requests: 3, refused: 2 },
+    ]);
+  });
+
+  it('of an address holds for all who have no key there, and for the searches of the page', async () => {
+    await open({ mode: 'open', addressRate: 3 });
+    expect((await ask({ accept: 'text/html' }, '/?text=a')).status).toBe(200);
+    expect((await ask({}, '/search/text')).status).toBe(303);
+    expect((await ask()).status).toBe(200);
+    expect((await ask()).status).toBe(429);
+    const page = await ask({ accept: 'text/html' }, '/?text=a');
+    expect(page.status).toBe(429);
+    expect(page.headers['content-type']).toContain('text/html');
+    // what is no search is not counted
+    expect((await ask({ accept: 'text/html' }, '/')).status).toBe(200);
+    expect((await ask({}, '/search?text=a', '192.0.2.2')).status).toBe(200);
+  });
+
+  it('of IPv6 is that of the network of one machine', async () => {
+    await open({ mode: 'open', addressRate: 2 });
+    expect((await ask({}, '/search?text=a', '2001:db8::1')).status).toBe(200);
+    expect((await ask({}, '/search?text=a', '2001:db8::2')).status).toBe(200);
+    expect((await ask({}, '/search?text=a', '2001:db8:0:0:ffff::3')).status).toBe(429);
+    expect((await ask({}, '/search?text=a', '2001:db8:0:1::1')).status).toBe(200);
+  });
+
+  it('is that of whom a trusted proxy names, and of nobody whom others name', async () => {
+    await open({ mode: 'open', addressRate: 1 }, ['192.0.2.0/24']);
+    const by = async (forwarded: string, from: string): Promise<number> =>
+      (await ask({ 'x-forwarded-for': forwarded }, '/search?text=a', from)).status;
+    expect(await by('203.0.113.1', '192.0.2.1')).toBe(200);
+    expect(await by('203.0.113.2', '192.0.2.1')).toBe(200);
+    // what the client wrote itself stands before what the proxy saw
+    expect(await by('203.0.113.3, 203.0.113.1', '192.0.2.1')).toBe(429);
+    expect(await by('203.0.113.4', '198.51.100.1')).toBe(200);
+    expect(await by('203.0.113.5', '198.51.100.1')).toBe(429);
+  });
+
+  it('is that of the connection where no proxy is trusted', async () => {
+    await open({ mode: 'open', addressRate: 1 });
+    expect((await ask({ 'x-forwarded-for': '203.0.113.1', forwarded: 'for=203.0.113.1' })).status).toBe(200);
+    expect((await ask({ 'x-forwarded-for': '203.0.113.2', forwarded: 'for=203.0.113.2' })).status).toBe(429);
+  });
+
+  it('of unknown keys keeps those who guess from the database, and nobody else', async () => {
+    await open();
+    const { key } = await giveKey(http.database.pool);
+    expect((await ask({ 'x-api-key': key })).status).toBe(200);
+    const statuses: number[] = [];
+    for (let guess = 0; guess < unknownKeysPerMinute + 5; guess++) {
+      statuses.push((await ask({ 'x-api-key': newApiKey().key })).status);
+    }
+    expect(new Set(statuses.slice(0, unknownKeysPerMinute))).toEqual(new Set([401]));
+    expect(statuses.at(-1)).toBe(429);
+    // a key that is in use there goes on, also when it must be looked up again
+    now += keyMemoryMs;
+    expect((await ask({ 'x-api-key': key })).status).toBe(200);
+    expect((await ask({ 'x-api-key': newApiKey().key }, '/search?text=a', '192.0.2.2')).status).toBe(401);
+  });
+});

@@ -1,0 +1,22 @@
+import { describe, test } from 'vitest';
+import { followerUnderTest } from '#test/support/elastic-follower.ts';
+import { hasElasticsearch } from '#test/support/elasticsearch.ts';
+import { describeSearchEngine } from '#test/support/search-engine-conformance.ts';
+import { sharedElasticsearch } from '#test/support/shared-elasticsearch.ts';
+
+if (hasElasticsearch()) {
+  describeSearchEngine('the Elasticsearch engine', async (pool) =>
+    followerUnderTest(pool, await sharedElasticsearch(), { shards: 1 }),
+  );
+  // every page but the first few inscriptions is a deep one, of many spans and several rounds of counting
+  describeSearchEngine('the Elasticsearch engine with three shards and small spans', async (pool) =>
+    followerUnderTest(pool, await sharedElasticsearch(), {
+      shards: 3,
+      tuning: { spanKeys: 64, keysPerDocument: 3, hitsMax: 4, rangesMax: 4, rangeMatchesMax: 2 },
+    }),
+  );
+} else {
+  describe.skip('the Elasticsearch engine', () => {
+    test('needs Elasticsearch');
+  });
+}

@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { createElasticClient } from '#search/elastic/elastic-client.ts';
+import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { createSearchService } from '#search/search-service.ts';
+import { createFallbackEngine } from '#search/sync/fallback-engine.ts';
+import { runSearchSync } from '#search/sync/search-sync.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { hasElasticsearch } from '#test/support/elasticsearch.ts';
+import { naiveTextSearch } from '#test/support/naive-search.ts';
+import { describeSearchEngine } from '#test/support/search-engine-conformance.ts';
+import {
+  createSearchRows,
+  type SearchRows,
+  type StoredInscription,
+  text,
+} from '#test/support/search-rows.ts';
+import { sharedElasticsearch } from '#test/support/shared-elasticsearch.ts';
+import { createSyncedIndex } from '#test/support/synced-index.ts';
+
+const noHook = (): Promise<void> => Promise.resolve();
+const isThere = hasElasticsearch();
+
+if (isThere) {
+  describeSearchEngine('the Elasticsearch engine behind its sync', async (pool) => {
+    const databaseUrl = pool.options.connectionString!;
+    const index = createSyncedIndex(pool, databaseUrl, null, await sharedElasticsearch());
+    const takeUp = (): Promise<void> => index.catchUp(index.elastic, 100);
+    // before anything is indexed there is an index all the same
+    await takeUp();
+    return { engine: index.engine, isFollower: true, takeUp, forget: noHook, close: () => index.close() };
+  });
+}
+
+describe.runIf(isThere)('searches while the chain and the index go on', () => {
+  let database: TestDatabase;
+  let rows: SearchRows;
+  let url: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    rows = await createSearchRows(database.pool);
+    url = await sharedElasticsearch();
+  });
+  afterAll(() => database?.drop());
+
+  for (const fallback of ['postgres', 'error'] as const) {
+    test(`each answer is of one block, hits and records, with fallback ${fallback}`, async () => {
+      await rows.clear();
+      const index = createSyncedIndex(database.pool, database.url, rows, url);
+      const elastic = createElasticClient({ url });
+      const ending = new AbortController();
+      const states = new Map<string, readonly StoredInscription[]>();
+      const remember = async (): Promise<void> => {
+        const { rows: tips } = await database.pool.query<{ tip_hash: Buffer | null }>(
+          'SELECT tip_hash FROM chain.state',
+        );
+        const hash = tips[0]!.tip_hash;
+        states.set(hash === null ? 'none' : displayHash(hash), [...rows.inscriptions]);
+      };
+      await remember();
+      const engine: SearchEngine = createFallbackEngine({
+        first: index.engine,
+        fallback: fallback === 'postgres' ? createPostgresEngine() : null,
+        lagMaxBlocks: 2,
+      });
+      const service = createSearchService({ pool: database.pool, engine });
+      const sync = runSearchSync(
+        {
+          databaseUrl: database.url,
+          elastic,
+          prefix: index.prefix,
+          network: 'regtest',
+          shards: 2,
+          replicas: 0,
+          news: {
+            mark: () => 0,
+            news: (_, __, signal) => delay(5, undefined, { signal }).catch(() => undefined),
+          },
+        },
+        ending.signal,
+      );
+      const answers: { tip: string; totalItems: number; contents: (string | null)[]; page: number }[] = [];
+      let refused = 0;
+      const ask = async (seed: number): Promise<void> => {
+        for (let turn = 0; !ending.signal.aborted; turn++) {
+          const page = 1 + ((turn + seed) % 3);
+          try {
+            const { tip, value } = await service.textSearch({
+              corpus: 'content',
+              text: 'shared',
+              phrase: true,
+              page,
+              itemsPerPage: 20,
+            });
+            answers.push({
+              tip: tip === null ? 'none' : displayHash(tip.hash),
+              totalItems: value.totalItems,
+              contents: value.records.map(({ contentstr }) => contentstr),
+              page,
+            });
+          } catch (error) {
+            if (!(error instanceof AppError) || !error.code.startsWith('search_engine_')) throw error;
+            refused++;
+            await delay(5);
+          }
+        }
+      };
+      const asking = [ask(0), ask(1), ask(2)];
+      let serial = 0;
+      for (let round = 0; round < 40; round++) {
+        // keys are used again by other texts after each way back
+        await rows.addBlock(
+          Array.from({ length: 7 }, (_, at) => ({
+            content: text(at % 3 === 0 ? 'shared' : `shared ${serial++}`),
+            metadata: null,
+          })),
+        );
+        await remember();
+        if (round % 4 === 3) {
+          await rows.undoAbove(rows.height - 1 - (round % 3), noHook);
+          await remember();
+        }
+        await delay(round % 5 === 0 ? 150 : 20);
+      }
+      await delay(1000);
+      ending.abort();
+      await Promise.all([...asking, sync]);
+      const ofElastic = answers.length;
+      for (const { tip, totalItems, contents, page } of answers) {
+        const inscriptions = states.get(tip);
+        expect(inscriptions).toBeDefined();
+        const naive = naiveTextSearch(inscriptions!, 'content', ['shared'], { page, itemsPerPage: 20 });
+        const textOfKey = new Map(inscriptions!.map(({ key, content }) => [key, content?.text ?? null]));
+        expect({ totalItems, contents }).toEqual({
+          totalItems: naive.totalItems,
+          contents: naive.keys.map((key) => textOfKey.get(key)),
+        });
+      }
+      expect(ofElastic).toBeGreaterThan(20);
+      if (fallback === 'postgres') expect(refused).toBe(0);
+      else expect(refused).toBeGreaterThan(0);
+      await index.catchUp(index.elastic, 1000);
+      await index.expectWhole();
+      await elastic.close();
+      await index.close();
+    });
+  }
+});

@@ -1,0 +1,64 @@
+import type pg from 'pg';
+import { insertAccount, insertKey, type StoredKey } from '#accounts/account.store.ts';
+import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
+import { newApiKey, type Scope } from '#accounts/api-key.ts';
+import { KeyDirectory } from '#accounts/key-directory.ts';
+import { lease } from '#accounts/lease.store.ts';
+import { RateLimiter } from '#accounts/rate-limiter.ts';
+import { SearchAccess } from '#accounts/search-access.ts';
+import { addUsage } from '#accounts/usage.store.ts';
+import { UsageCounter } from '#accounts/usage-counter.ts';
+
+export interface AccessOptions {
+  readonly mode?: 'open' | 'restricted';
+  readonly domains?: string;
+  readonly ownHost?: string;
+  readonly addressRate?: number;
+  /** Milliseconds, for what is remembered of keys. */
+  readonly now?: () => number;
+}
+
+export interface TestAccess {
+  readonly access: SearchAccess;
+  readonly usage: UsageCounter;
+  close(): Promise<void>;
+}
+
+/** Access to searches as the service has it, on a database of a test. */
+export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAccess {
+  const limiter = new RateLimiter({ lease: (asks) => lease(pool, asks) });
+  const usage = new UsageCounter({
+    write: (lines, lastUsed) => addUsage(pool, lines, lastUsed),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const access = new SearchAccess({
+    mode: options.mode ?? 'restricted',
+    domains: parseAllowedDomains(options.domains ?? '').domains,
+    ownHost: options.ownHost ?? null,
+    addressRate: options.addressRate ?? 0,
+    keys: new KeyDirectory(pool, options.now),
+    limiter,
+    usage,
+  });
+  return {
+    access,
+    usage,
+    close: async () => {
+      await limiter.close();
+      await usage.close();
+    },
+  };
+}
+
+/** A key of an account of its own. */
+export async function giveKey(
+  pool: pg.Pool,
+  { scope = 'search', ratePerMinute = 600 }: { scope?: Scope; ratePerMinute?: number } = {},
+): Promise<StoredKey & { key: string }> {
+  const { key, prefix, hash } = newApiKey();
+  const account = `account-of-${prefix}`;
+  await insertAccount(pool, account);
+  return { ...(await insertKey(pool, { prefix, hash }, { account, scope, ratePerMinute })), key };
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { loadConfig } from '#src/config.ts';
+
+describe('settings of access', () => {
+  it('leave searches open unless they say otherwise', () => {
+    expect(loadConfig({ env: {} })).toMatchObject({ searchAccess: 'open', searchAddressRate: 60_000 });
+  });
+
+  it.each([
+    { SEARCH_ACCESS: 'closed' },
+    { SEARCH_ALLOWED_DOMAINS: 'example.com,https://shop.example' },
+    { SEARCH_ALLOWED_DOMAINS: '*' },
+    { SEARCH_ADDRESS_RATE: '-1' },
+    { PUBLIC_URL: 'ord.example.com' },
+    { PUBLIC_URL: 'https://ord.example.com/path' },
+    { TRUST_PROXY: 'true' },
+    { TRUST_PROXY: '1' },
+  ])('refuse %o, by name', (env) => {
+    const load = (): unknown => loadConfig({ env });
+    expect(load).toThrow(AppError);
+    expect(load).toThrow(Object.keys(env)[0]);
+  });
+
+  it.each([
+    { SEARCH_ALLOWED_DOMAINS: ' example.com , *.shop.example' },
+    { PUBLIC_URL: 'https://ord.example.com:8443/' },
+    { TRUST_PROXY: 'loopback,10.0.0.0/8' },
+  ])('take %o', (env) => {
+    expect(() => loadConfig({ env })).not.toThrow();
+  });
+});
