@@ -44,6 +44,19 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          // minutes of servers that are killed and started: `npm run test:faults`
+          name: 'faults',
+          include: ['test/faults/**/*.test.ts'],
+          pool: 'forks',
+          fileParallelism: false,
+          globalSetup: ['test/support/global-setup.ts'],
+          testTimeout: 400_000,
+          hookTimeout: 400_000,
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
