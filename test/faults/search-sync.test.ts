@@ -284,7 +284,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', { ti
   });
 
   test('loses nothing and has nothing twice however often its process is killed', async () => {
-    const program = fileURLToPath(new URL('../../support/sync-process.ts', import.meta.url));
+    const program = fileURLToPath(new URL('../support/sync-process.ts', import.meta.url));
     let steps = 0;
     for (let round = 0; round < 8; round++) {
       const child = spawn(process.execPath, [program, database.url, server.url, index.prefix], {
