@@ -9,6 +9,8 @@ const shared = {
 
 export default defineConfig({
   test: {
+    // most of the time servers work while tests wait: one a core, not one less
+    maxWorkers: 2,
     projects: [
       {
         test: {
