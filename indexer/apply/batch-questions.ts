@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { curseUnknown } from '#indexer/ledger/ledger-block.ts';
 import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
+import { storedFingerprint } from '#indexer/parse/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { type ContentRegistry, unknownId } from './content-registry.ts';
 import { HashTable } from './hash-table.ts';
@@ -123,7 +124,7 @@ function inputsAmong(outputs: TrackedOutputs, blocks: readonly ParsedBlock[]): s
     for (let input = 0; input < inputFingerprintLow.length; input++) {
       const low = inputFingerprintLow[input] as number;
       const high = inputFingerprintHigh[input] as number;
-      if (outputs.has(low, high)) fingerprints.push(signed64(low, high));
+      if (outputs.has(low, high)) fingerprints.push(storedFingerprint(low, high));
     }
   }
   return fingerprints;
@@ -164,11 +165,6 @@ export function addHeld(held: HeldOutputs, row: HeldQueryRow): void {
     idIndex: row.id_index,
     curse: row.curse ?? curseUnknown,
   });
-}
-
-/** The 64 bits of a fingerprint as Postgres writes a bigint. */
-export function signed64(low: number, high: number): string {
-  return BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low)).toString();
 }
 
 function probe(

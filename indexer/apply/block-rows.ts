@@ -255,7 +255,7 @@ export function encodeLocations(out: CopyEncoder, block: Uint8Array, ledger: Led
  * most) or is a bare multisig of three keys (105), and of any other its beginning, which says whether it is OP_RETURN.
  * Without the bound ten thousand inscriptions in one output of 50 kB were 500 MB of rows, out of a block of 120 kB.
  */
-const storedScriptBytesMax = 128;
+export const storedScriptBytesMax = 128;
 
 function encodeOutput(out: CopyEncoder, block: Uint8Array, rows: NewLocations, row: number): void {
   const isOutput = rows.place[row] === places.output;

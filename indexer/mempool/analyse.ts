@@ -1,17 +1,12 @@
 import type pg from 'pg';
-import type { FingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
+import { type FingerprintKey, storedFingerprint } from '#indexer/parse/outpoint-fingerprint.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { heldOutputs } from './held-outputs.queries.ts';
 import type { InputIndex } from './input-index.ts';
 import type { KeptTransaction, KeptTransactions } from './kept-transactions.ts';
 import { type HashKey, hashKey } from './membership.ts';
 import type { NodeMempool } from './node-mempool.ts';
-import {
-  type ShortFingerprint,
-  shortFingerprint,
-  shortFingerprintOf,
-  storedFingerprint,
-} from './outpoint-fingerprints.ts';
+import { type ShortFingerprint, shortFingerprint, shortFingerprintOf } from './outpoint-fingerprints.ts';
 import type { PendingRows } from './pending.store.ts';
 import {
   type HeldOutput,
@@ -152,7 +147,7 @@ async function indexedOutputs(
     const end = txFirstInput[tx + 1] as number;
     for (let input = txFirstInput[tx] as number; input < end; input++) {
       fingerprints.push(
-        storedFingerprint(inputFingerprintHigh[input] as number, inputFingerprintLow[input] as number),
+        storedFingerprint(inputFingerprintLow[input] as number, inputFingerprintHigh[input] as number),
       );
     }
   }

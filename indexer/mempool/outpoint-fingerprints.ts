@@ -16,11 +16,6 @@ const lowShift = 11;
 export const shortFingerprint = (high: number, low: number): ShortFingerprint =>
   high * highFactor + (low >>> lowShift);
 
-/** As `chain.locations.outpoint_fingerprint` holds it: a signed bigint, in decimal digits. */
-export function storedFingerprint(high: number, low: number): string {
-  return BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low)).toString();
-}
-
 const scratch = new Uint8Array(36);
 const scratchView = new DataView(scratch.buffer);
 

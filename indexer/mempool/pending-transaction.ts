@@ -1,3 +1,4 @@
+import { storedScriptBytesMax } from '#indexer/apply/block-rows.ts';
 import { fieldKinds } from '#indexer/parse/block-columns.ts';
 import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 import {
@@ -132,7 +133,6 @@ export function movesOf(batch: TransactionBatch, tx: number, inputs: readonly In
 }
 
 /** As in chain.locations: all of a script that has an address, and of any other its beginning. */
-const storedScriptBytesMax = 128;
 export const storedScript = (script: Uint8Array): Buffer =>
   Buffer.from(script.subarray(0, storedScriptBytesMax));
 

@@ -49,3 +49,8 @@ export function fingerprintOutpoint(view: DataView, at: number, key: Fingerprint
   fingerprint.low = (low ^ (low >>> 15)) >>> 0;
   fingerprint.high = (high ^ (high >>> 15)) >>> 0;
 }
+
+/** As `chain.locations.outpoint_fingerprint` holds it: a signed bigint, in decimal digits. */
+export function storedFingerprint(low: number, high: number): string {
+  return BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low)).toString();
+}

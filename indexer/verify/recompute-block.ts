@@ -1,11 +1,12 @@
 import type pg from 'pg';
 import { Batch } from '#indexer/apply/batch.ts';
-import { addHeld, type HeldQueryRow, heldColumns, signed64 } from '#indexer/apply/batch-questions.ts';
+import { addHeld, type HeldQueryRow, heldColumns } from '#indexer/apply/batch-questions.ts';
 import { type BatchEncoders, createEncoders } from '#indexer/apply/block-rows.ts';
 import { readPosition } from '#indexer/apply/chain-session.ts';
 import { addToBatch, type ChainFacts } from '#indexer/apply/fill-batch.ts';
 import { HashTable } from '#indexer/apply/hash-table.ts';
 import { HeldOutputs } from '#indexer/apply/held-outputs.ts';
+import { storedFingerprint } from '#indexer/parse/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 
 const hashLength = 32;
@@ -80,7 +81,7 @@ async function knownIds(
  */
 async function heldBefore(client: pg.ClientBase, { columns, ref }: ParsedBlock): Promise<HeldOutputs> {
   const { inputFingerprintLow: low, inputFingerprintHigh: high } = columns;
-  const fingerprints = Array.from(low, (half, input) => signed64(half, high[input] as number));
+  const fingerprints = Array.from(low, (half, input) => storedFingerprint(half, high[input] as number));
   const { rows } = await client.query<HeldQueryRow>(
     `SELECT ${heldColumns} FROM chain.locations l JOIN chain.inscriptions i ON i.key = l.key
      WHERE l.outpoint_fingerprint = ANY($1::bigint[]) AND l.spent_height IS NULL AND l.height < $2
