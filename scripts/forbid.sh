@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What must not be in the tree: work left for later, tests that run alone or not at all, paths of one machine.
+# What must not be in the tree: work left for later, tests that run alone or not at all, paths of one machine, two
+# decisions of one number.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bad=0
@@ -14,4 +15,11 @@ look 'tests that may not run:' '\b(it|test|describe)\.(only|todo)\b' '*.ts'
 look 'paths of one machine:' '(^|[^A-Za-z.])/(work|farm)/|\.\./shared|\.\./\.library' .
 look 'functions of PostgreSQL 18 alone (chain.hash32, chain.hash64):' '\bhashbytea' '*.ts'
 look 'types silenced:' '@ts-(ignore|expect-error)|\bas any[];,).]' '*.ts'
+for file in docs/adr/[0-9]*.md; do
+  number=$(basename "$file" | cut -d- -f1)
+  others=(docs/adr/"$number"-*.md)
+  if [[ ${#others[@]} -ne 1 || $(head -n 1 "$file") != "# $((10#$number)). "* ]]; then
+    printf 'the number of a decision, which is in its name and its heading, and is its alone:\n%s\n' "$file"; bad=1
+  fi
+done
 exit "$bad"
