@@ -5,6 +5,7 @@ import type {
   Snapshot,
   TextQuery,
 } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { ByteCache } from './byte-cache.ts';
 import { type EngineTuning, usualTuning } from './engine-tuning.ts';
 import { IdSet } from './id-set.ts';
@@ -49,7 +50,16 @@ export function createPostgresEngine(given: Partial<EngineTuning> = {}): SearchE
     return { ...found, tip };
   };
 
-  return { name: 'postgres', searchText, searchHash, close: () => Promise.resolve() };
+  const facets = (): Promise<never> =>
+    Promise.reject(new AppError('search_too_broad', 'Facets are not counted.'));
+  return {
+    name: 'postgres',
+    searchText,
+    searchHash,
+    facetsOfText: facets,
+    facetsOfHash: facets,
+    close: () => Promise.resolve(),
+  };
 }
 
 const sliceOf = ({ page, itemsPerPage }: { page: number; itemsPerPage: number }): Slice => ({

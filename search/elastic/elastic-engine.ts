@@ -57,6 +57,8 @@ export function createElasticEngine(options: ElasticEngineOptions): SearchEngine
     searchText: (snapshot: Snapshot, query: TextQuery) =>
       search(snapshot, needleClauses(query.corpus, query.needles), query),
     searchHash: (snapshot: Snapshot, query: HashQuery) => search(snapshot, [hashClause(query.hash)], query),
+    facetsOfText: () => Promise.reject(new AppError('search_too_broad', 'Facets are not counted.')),
+    facetsOfHash: () => Promise.reject(new AppError('search_too_broad', 'Facets are not counted.')),
     close: () => session.close(),
   };
 }

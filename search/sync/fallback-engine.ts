@@ -1,4 +1,4 @@
-import type { SearchEngine, SearchHits, Snapshot } from '#kernel/contracts/search-engine.ts';
+import type { SearchEngine, Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 export interface FallbackEngineOptions {
@@ -24,6 +24,11 @@ export interface FallbackEngine extends SearchEngine {
  * one search.
  */
 const restMs = 2000;
+/** What an engine found, of a moment. */
+interface Answered {
+  readonly tip: Tip | null;
+}
+
 /** Failures after which the server rests. Whatever else it says it says at once. */
 const resting: readonly string[] = ['search_engine_unreachable', 'search_engine_slow', 'search_engine_busy'];
 
@@ -42,10 +47,10 @@ export function createFallbackEngine(options: FallbackEngineOptions): FallbackEn
     if (isChange) onChange?.(next);
   };
 
-  const askFirst = async (
+  const askFirst = async <Found extends Answered>(
     snapshot: Snapshot,
-    ask: (engine: SearchEngine) => Promise<SearchHits>,
-  ): Promise<SearchHits> => {
+    ask: (engine: SearchEngine) => Promise<Found>,
+  ): Promise<Found> => {
     if (problem !== null && now() < restUntil) throw problem;
     // those that come while this one asks do not wait for it
     if (problem !== null && resting.includes(problem.code)) restUntil = now() + restMs;
@@ -62,10 +67,10 @@ export function createFallbackEngine(options: FallbackEngineOptions): FallbackEn
     }
   };
 
-  const answer = async (
+  const answer = async <Found extends Answered>(
     snapshot: Snapshot,
-    ask: (engine: SearchEngine) => Promise<SearchHits>,
-  ): Promise<SearchHits> => {
+    ask: (engine: SearchEngine) => Promise<Found>,
+  ): Promise<Found> => {
     if (fallback === null) return askFirst(snapshot, ask);
     try {
       return await askFirst(snapshot, ask);
@@ -79,6 +84,8 @@ export function createFallbackEngine(options: FallbackEngineOptions): FallbackEn
     name: first.name,
     searchText: (snapshot, query) => answer(snapshot, (engine) => engine.searchText(snapshot, query)),
     searchHash: (snapshot, query) => answer(snapshot, (engine) => engine.searchHash(snapshot, query)),
+    facetsOfText: (snapshot, matches) => answer(snapshot, (engine) => engine.facetsOfText(snapshot, matches)),
+    facetsOfHash: (snapshot, matches) => answer(snapshot, (engine) => engine.facetsOfHash(snapshot, matches)),
     problem: () => problem,
     close: async () => {
       await first.close();
@@ -87,7 +94,7 @@ export function createFallbackEngine(options: FallbackEngineOptions): FallbackEn
   };
 }
 
-function refuseLag({ tip }: Snapshot, hits: SearchHits, lagMaxBlocks: number): void {
+function refuseLag({ tip }: Snapshot, hits: Answered, lagMaxBlocks: number): void {
   const lag = (tip?.height ?? 0) - (hits.tip?.height ?? 0);
   if (lag <= lagMaxBlocks) return;
   throw new AppError('search_engine_behind', `Searches are ${lag} blocks behind what is indexed.`, { lag });

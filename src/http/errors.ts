@@ -16,6 +16,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   key_scope: 403,
   rate_limited: 429,
   search_text_invalid: 400,
+  search_too_broad: 400,
   not_found: 404,
   no_node: 404,
   method_not_allowed: 405,

@@ -122,6 +122,12 @@ const table = {
     action: 'Send 1 to 32 needles of 1 to 1,000 characters each; docs/search.md, "Needles".',
     retryable: false,
   },
+  search_too_broad: {
+    meaning:
+      'The search would have to read more texts than one search may: words, fuzzy and metadata terms that too many texts could have, where Postgres answers.',
+    action: 'Search for a longer or rarer word, or more of them. With Elasticsearch there is no such bound.',
+    retryable: false,
+  },
   postgres_unreachable: {
     meaning: 'No Postgres answers at the address.',
     action: 'Start the server, or correct DATABASE_URL; without DATABASE_URL an embedded server is started.',

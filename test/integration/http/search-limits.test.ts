@@ -14,6 +14,8 @@ const slowEngine: SearchEngine = {
     return { keys: [], totalItems: 0, tip };
   },
   searchHash: () => Promise.reject(new Error('not asked here')),
+  facetsOfText: () => Promise.reject(new Error('not asked here')),
+  facetsOfHash: () => Promise.reject(new Error('not asked here')),
   close: () => Promise.resolve(),
 };
 

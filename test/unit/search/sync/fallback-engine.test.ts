@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SearchEngine, SearchHits, Snapshot } from '#kernel/contracts/search-engine.ts';
+import type { SearchEngine, SearchFacets, SearchHits, Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { createFallbackEngine, type FallbackEngineOptions } from '#search/sync/fallback-engine.ts';
@@ -31,7 +31,20 @@ function serverAt(height: number): Server {
     if (server.fails !== null) throw new AppError(server.fails, 'it fails');
     return { keys: [], totalItems: server.height, tip: tipAt(server.height) };
   };
-  server.engine = { name: 'server', searchText: answer, searchHash: answer, close: async () => undefined };
+  const counted = async (): Promise<SearchFacets> => ({
+    ...(await answer()),
+    types: [],
+    otherTypes: 0,
+    days: [],
+  });
+  server.engine = {
+    name: 'server',
+    searchText: answer,
+    searchHash: answer,
+    facetsOfText: counted,
+    facetsOfHash: counted,
+    close: async () => undefined,
+  };
   return server;
 }
 
