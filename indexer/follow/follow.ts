@@ -135,10 +135,7 @@ class Follower {
     this.sourceHeight = sourceTip?.height ?? 0;
     switch (plan.kind) {
       case 'refuse':
-        throw new AppError(
-          'network_mismatch',
-          `${source.name} and the indexed chain share no block, not even the first one.`,
-        );
+        throw new AppError('network_mismatch', `${source.name} and the indexed chain share no block.`);
       case 'wait':
         this.waitForWork(sourceTip);
         return 'idle';

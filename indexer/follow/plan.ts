@@ -27,7 +27,7 @@ export type Plan =
   | { readonly kind: 'needHeaders'; readonly from: number }
   /** Their chain has less work than ours: it is not followed, and may have more later. */
   | { readonly kind: 'wait'; readonly code: 'node_behind' }
-  /** Nothing is shared, down to the first block of all: it is another network. */
+  /** Nothing is shared, not even block 0, or so many blocks that no reorganisation goes as deep: it is another network. */
   | { readonly kind: 'refuse'; readonly code: 'network_mismatch' };
 
 /**
@@ -36,6 +36,13 @@ export type Plan =
  */
 export type Rule = 'weigh' | 'take';
 
+/**
+ * Where our chain begins above height 0 the first block that we keep can be reorganised like any other. A chain that shares
+ * none of so many is no branch of ours, as that of another signet: a fortnight of blocks, deeper than any reorganisation of
+ * a real network.
+ */
+const otherNetworkBlocks = 2016;
+
 /** So many blocks below the tip are compared first: reorganisations are shallower, but for very few. */
 const firstWindowBlocks = 16;
 
@@ -43,6 +50,7 @@ const firstWindowBlocks = 16;
  * The way from our chain to theirs: back to the last block of the beginning that both share, then on. Both parts begin
  * at the same height and may have gaps; what fills a gap of ours comes before blocks that we have, so those are applied
  * anew. Where a part does not begin at 0 its first block vouches for all below it, which holds for chains without gaps.
+ * Chains that part below the first block that is kept are weighed from that block on.
  *
  * Pure. Asked again with what it needed it decides after at most log2(depth) times downwards, and one page after the
  * other upwards until the work is found.
@@ -63,12 +71,20 @@ export function plan(ours: OurPart, theirs: TheirPart, rule: Rule): Plan {
 
 /** What speaks against their chain, where a block of ours is not on it; null: it has the work. */
 function weigh(ours: OurPart, theirs: TheirPart, shared: number): Plan | null {
-  const isOtherBeginning = shared === 0 && ours.blocks[0]?.height === theirs.blocks[0]?.height;
-  if (isOtherBeginning) return { kind: 'refuse', code: 'network_mismatch' };
+  if (shared === 0 && isOtherNetwork(ours.blocks, theirs.blocks)) {
+    return { kind: 'refuse', code: 'network_mismatch' };
+  }
   const theirWork = workOf(theirs.blocks.slice(shared)) + (theirs.beyond?.work ?? 0n);
   if (theirWork >= workOf(ours.blocks.slice(shared))) return null;
   if (theirs.isComplete) return { kind: 'wait', code: 'node_behind' };
   return { kind: 'needHeaders', from: lastKnown(theirs) + 1 };
+}
+
+/** Of two chains that are known from their first blocks on, and share none. */
+function isOtherNetwork(ours: readonly BlockRef[], theirs: readonly BlockRef[]): boolean {
+  const first = ours[0]?.height;
+  if (first === undefined || first !== theirs[0]?.height) return false;
+  return first === 0 || ours.length > otherNetworkBlocks;
 }
 
 function lastKnown({ from, blocks, beyond }: TheirPart): number {
