@@ -1,25 +1,44 @@
 import type { FastifyReply } from 'fastify';
+import { assets } from '#web/assets.ts';
 import type { Markup } from '#web/html.ts';
 
 /**
  * Our own pages run our one script and style and nothing else. What was inscribed is only ever in frames, which
  * have an origin of their own (docs/http.md, "What was inscribed by others").
+ *
+ * Both policies must allow what happens. The first one keeps pages to this server; but what was inscribed is of this server
+ * too (`/content/…`), and `'self'` knows no paths, nor does a server behind a proxy know its name. So the second one says
+ * which paths, of any server.
  */
-const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "frame-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const pagePolicies = [
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "frame-src 'self'",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ],
+  [
+    "default-src 'none'",
+    `script-src *:*${pathOf(assets.script)}`,
+    `style-src *:*${pathOf(assets.style)}`,
+    `img-src *:*${pathOf(assets.icon)}`,
+    'frame-src *:*/preview/',
+  ],
+].map((directives) => directives.join('; '));
+
+/** Of policies the query is no part. */
+function pathOf(address: string): string {
+  return address.split('?', 1)[0] ?? address;
+}
 
 export function sendPage(reply: FastifyReply, page: Markup): FastifyReply {
   return reply
-    .header('content-security-policy', pagePolicy)
+    .header('content-security-policy', pagePolicies)
     .header('cross-origin-opener-policy', 'same-origin')
     .header('cache-control', reply.getHeader('cache-control') ?? 'no-cache')
     .header('vary', 'Accept')

@@ -40,6 +40,12 @@ describe.skipIf(executable === null)('in a real browser', () => {
           { name: 'recursive', type: 'text/html;charset=utf-8', body: recursive },
           { name: 'picture', type: 'image/png', body: picture },
           { name: 'markup', body: '<img src=x onerror="document.title=1"> a text with a Needle in it' },
+          {
+            name: 'script',
+            type: 'text/javascript',
+            body: 'document.title = "taken"; export const taken = 1;',
+          },
+          { name: 'style', type: 'text/css', body: 'body { outline: 7px solid red }' },
         ],
       },
       {
@@ -188,6 +194,68 @@ describe.skipIf(executable === null)('in a real browser', () => {
     await page.goto(`${base}/content/${idOf('recursive')}`);
     await page.waitForFunction('document.getElementById("out").textContent === "Hello, recursion!"');
     expect(await page.evaluate('origin')).toBe('null');
+  });
+
+  test('whatever gets into our pages, they take nothing that was inscribed', async () => {
+    const url = (name: string): string => JSON.stringify(`/content/${idOf(name)}`);
+    await page.goto(`${base}/inscription/${idOf('markup')}`);
+    await frameOf('markup');
+    const taken = await page.evaluate(`(async () => {
+      const loads = (tag, attributes) => new Promise((resolve) => {
+        const element = Object.assign(document.createElement(tag), attributes);
+        element.onload = () => resolve(true);
+        element.onerror = () => resolve(false);
+        setTimeout(resolve, 5000, false);
+        document.body.append(element);
+      });
+      const settles = (promise) => promise.then(() => true, () => false);
+      const isDone = (directive, act) => new Promise((resolve) => {
+        document.addEventListener('securitypolicyviolation', (event) => {
+          if (event.effectiveDirective === directive) resolve(false);
+        });
+        setTimeout(resolve, 5000, true);
+        act();
+      });
+      return {
+        ourScript: await loads('script', { src: document.querySelector('script').src + '&again', type: 'module' }),
+        ourStyle: await loads('link', { rel: 'stylesheet', href: document.querySelector('link[rel=stylesheet]').href + '&again' }),
+        script: await loads('script', { src: ${url('script')} }),
+        module: await settles(import(${url('script')})),
+        style: await loads('link', { rel: 'stylesheet', href: ${url('style')} }),
+        picture: await loads('img', { src: ${url('picture')} }),
+        data: await settles(fetch(${url('data')})),
+        object: await isDone('object-src', () => loads('object', { data: ${url('recursive')} })),
+        frame: await isDone('frame-src', () => loads('iframe', { src: ${url('recursive')} })),
+        worker: await isDone('worker-src', () => { try { new Worker(${url('script')}); } catch {} }),
+        base: await isDone('base-uri', () => loads('base', { href: '/content/' })),
+        inline: await isDone('script-src-attr', () => document.body.setAttribute('onclick', 'document.title = "taken"')),
+        title: document.title,
+        outline: getComputedStyle(document.body).outlineWidth,
+        // last: the browser leaves the page, for nowhere
+        form: await isDone('form-action', () => {
+          const form = Object.assign(document.createElement('form'), { action: 'http://127.0.0.1:9/', method: 'post' });
+          document.body.append(form);
+          form.submit();
+        }),
+      };
+    })()`);
+    expect(taken).toEqual({
+      ourScript: true,
+      ourStyle: true,
+      script: false,
+      module: false,
+      style: false,
+      picture: false,
+      data: false,
+      object: false,
+      frame: false,
+      worker: false,
+      base: false,
+      inline: false,
+      form: false,
+      title: 'Inscription #4 · Satscribe',
+      outline: expect.not.stringMatching('7px') as string,
+    });
   });
 
   test('our pages cannot be framed', async () => {

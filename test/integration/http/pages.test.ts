@@ -215,9 +215,13 @@ describe('pages', () => {
       'referrer-policy': 'no-referrer',
       'cross-origin-opener-policy': 'same-origin',
     });
-    const policy = String(answer.headers['content-security-policy']);
-    expect(policy).toMatch(/^default-src 'none'; script-src 'self';/u);
-    expect(policy).toContain("frame-ancestors 'none'");
+    const policies = answer.headers['content-security-policy'] as unknown as readonly string[];
+    expect(policies).toHaveLength(2);
+    const [own, paths] = policies;
+    expect(own).toMatch(/^default-src 'none'; script-src 'self';/u);
+    expect(own).toContain("object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'");
+    expect(paths).toMatch(/^default-src 'none'; script-src \*:\*\/assets\/satscribe\.js;/u);
+    const policy = policies.join();
     expect(policy).not.toContain('unsafe');
     expect(answer.body).not.toMatch(/<script(?![^>]* src="\/assets\/)/u);
     expect(answer.body).not.toMatch(/ on\w+=| style=|javascript:/u);
@@ -330,7 +334,7 @@ describe('pages', () => {
       const answer = await get(url);
       expect(answer.statusCode).toBe(status);
       expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
-      expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+      expect(String(answer.headers['content-security-policy'])).toContain("default-src 'none'");
     }
   });
 
