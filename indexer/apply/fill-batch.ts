@@ -113,6 +113,7 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
   encodeInscriptions(encoders, columns, ledger, place);
   encodeLocations(encoders.locations, block.bytes, ledger);
   if (block.outputs !== null) {
+    batch.spent.isUnchecked = answers.ended !== null;
     addOutputs(encoders.outputs, batch.spent, block.bytes, ref.height, block.outputs);
   }
   addEvents(batch, { block, ledger, held, isKnown: position.anchored && ledger.anchored }, facts);

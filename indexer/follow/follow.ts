@@ -49,6 +49,8 @@ class Follower {
   private readonly connection: WriterConnection;
   private parsePool: ParsePool | null = null;
   private hasReported = false;
+  /** A batch was refused for one of its blocks: they come one by one now, so that those before it stay. */
+  private isSingly = false;
   private tip: BlockRef | null = null;
   private undoneAbove: number | null = null;
   private blocks = 0;
@@ -101,9 +103,21 @@ class Follower {
     } catch (error) {
       const failure = operatingFailure(error);
       if (signal.aborted && isInterruption(failure)) return 'end';
+      if (this.hidesGoodBlocks(failure)) {
+        this.isSingly = true;
+        await this.connection.close();
+        return 'again';
+      }
       await this.waitAfter(failure);
       return 'again';
     }
+  }
+
+  /** Whether blocks of a folder were rolled back together with a bad one that stands above them. */
+  private hidesGoodBlocks(failure: unknown): boolean {
+    if (isLive(this.options.source) || this.isSingly) return false;
+    if (!(failure instanceof AppError) || failure.code !== 'block_corrupt') return false;
+    return Number(failure.details['height']) > (this.tip?.height ?? -1) + 1;
   }
 
   private async waitAfter(failure: unknown): Promise<void> {
@@ -224,7 +238,12 @@ class Follower {
     const { source, signal, bounds } = this.options;
     const last = refs.at(-1);
     const parsed = this.parser(refs.length).blocks(source, refs, fingerprintKey, signal);
-    const limits = { ...batchBounds, ...(isBulk ? {} : { blocksMax: 1 }), ...bounds };
+    const limits = {
+      ...batchBounds,
+      ...(isBulk ? {} : { blocksMax: 1 }),
+      ...bounds,
+      ...(this.isSingly ? { blocksMax: 1 } : {}),
+    };
     try {
       for await (const batch of gather(parsed, limits)) {
         const isLast = batch.at(-1)?.ref.height === last?.height;

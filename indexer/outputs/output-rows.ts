@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import { copyBytes } from '#indexer/parse/arena.ts';
 import { withRoom } from '#indexer/parse/growable.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
 import type { OutputColumns } from './output-columns.ts';
 
@@ -13,6 +14,8 @@ const hashLength = 32;
 /** Outputs of earlier blocks that a batch of blocks spends, as columns of an UPDATE. */
 export class SpentOutputs {
   count = 0;
+  /** Nobody has checked what the blocks spend: an output that is not there is their fault, else it is ours. */
+  isUnchecked = false;
   /** 32 bytes each. */
   private txid = new Uint8Array(0);
   private readonly vout: number[] = [];
@@ -32,7 +35,11 @@ export class SpentOutputs {
     this.count++;
   }
 
-  /** Marks them, in one statement. Every input of a valid chain spends an output, and all of them are in the table. */
+  /**
+   * Marks them, in one statement. Every input of a valid chain spends an output, and all of them are in the table. Throws
+   * `block_corrupt` for blocks that nobody has checked, with the height of the first of them that spends what is not there
+   * or was spent before.
+   */
   async write(tx: pg.ClientBase): Promise<void> {
     if (this.count === 0) return;
     const { rowCount } = await tx.query(
@@ -45,7 +52,38 @@ export class SpentOutputs {
          AND o.txid = ended.txid AND o.vout = ended.vout AND o.spent_height IS NULL`,
       [Buffer.from(this.txid.buffer, 0, this.count * hashLength), this.vout, this.height],
     );
-    assert(rowCount === this.count, 'an output that is spent is not there');
+    if (rowCount === this.count) return;
+    assert(this.isUnchecked, 'an output that is spent is not there');
+    const height = await this.firstWrong(tx);
+    throw new AppError(
+      'block_corrupt',
+      `Block ${height} spends an output that is not there, or was spent before.`,
+      { height },
+    );
+  }
+
+  /** Behind the statement that marked those that are there: each of them has the height of one spend by now. */
+  private async firstWrong(tx: pg.ClientBase): Promise<number> {
+    // no join: those of the writer's session are by index, row by row
+    const { rows } = await tx.query<{ height: number | null }>(
+      `WITH spent AS (
+         SELECT txid, vout, height, row_number() OVER (PARTITION BY txid, vout ORDER BY height) AS nth
+         FROM (
+           SELECT substring($1::bytea FROM (place::integer - 1) * ${hashLength} + 1 FOR ${hashLength}) AS txid, vout, height
+           FROM unnest($2::integer[], $3::integer[]) WITH ORDINALITY AS given(vout, height, place)
+         ) AS cut
+       )
+       SELECT min(height) AS height FROM (
+         SELECT txid, vout, height FROM spent WHERE nth > 1
+         UNION ALL (
+           SELECT txid, vout, height FROM spent WHERE nth = 1
+           EXCEPT SELECT txid, vout, spent_height FROM chain.outputs WHERE spent_height = ANY($3)
+         )
+       ) AS wrong`,
+      [Buffer.from(this.txid.buffer, 0, this.count * hashLength), this.vout, this.height],
+    );
+    // an output of which there are two is in no list of what is missing
+    return rows[0]?.height ?? (this.height[0] as number);
   }
 }
 

@@ -155,7 +155,8 @@ export class OutputReader {
         const at = walk.outpointOf(input);
         fingerprintOutpoint(view, at, key);
         const row = this.rowOf(view, at);
-        if (row >= 0) {
+        // what spends it once more is refused where it is looked for and not found
+        if (row >= 0 && this.spent[row] === 0) {
           this.spent[row] = 1;
           continue;
         }

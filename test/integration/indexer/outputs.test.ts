@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { BlockBuilder } from '#bench/generate/block.ts';
 import { BlockFolder } from '#bench/generate/block-folder.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -152,6 +153,71 @@ describe('the table of outputs', () => {
       details: { expected: 3, height: 4 },
     });
     expect(await storedOutputs(database.pool)).toEqual(naive(chain.slice(0, 3)));
+  });
+
+  describe('of a folder that spends', () => {
+    const nowhere = { txid: Buffer.alloc(32, 0xee), vout: 3, value: 1000 };
+    /** A block behind a chain that spends outputs, each in a transaction of its own. */
+    const spending = (chain: readonly PaymentBlock[], coins: PaymentBlock['coins']): PaymentBlock => {
+      const before = chain.at(-1) as PaymentBlock;
+      const height = before.height + 1;
+      const builder = new BlockBuilder();
+      for (const { txid, vout, value } of coins) {
+        builder.add({
+          inputs: [{ txid, vout, scriptSig: new Uint8Array(0), witness: [] }],
+          outputs: [{ value, script: Buffer.from([0x51]) }],
+        });
+      }
+      const paid = [{ value: 0, script: Buffer.from([0x51]) }];
+      const block = builder.finish(height, before.block.hash, 1_700_000_000 + height, paid);
+      return { block, height, coins: before.coins };
+    };
+    const refused = async (chain: readonly PaymentBlock[], wrong: PaymentBlock): Promise<void> => {
+      const rest = grow([...chain, wrong], 3, 77);
+      await expect(index(folderOf(rest))).rejects.toMatchObject({
+        code: 'block_corrupt',
+        details: { height: wrong.height },
+      });
+      // what comes before it stays, and of it there is nothing
+      expect(await storedOutputs(database.pool)).toEqual(naive(chain));
+      const { rows } = await database.pool.query<{ tip_height: number }>(
+        'SELECT tip_height FROM chain.state',
+      );
+      expect(rows).toEqual([{ tip_height: wrong.height - 1 }]);
+    };
+
+    test('what never was, is block_corrupt', async () => {
+      const chain = grow([genesis], 8, 41);
+      await refused(chain, spending(chain, [nowhere]));
+    });
+
+    test('the same output in two blocks, or twice in one, is block_corrupt in the later one', async () => {
+      const trunk = grow([genesis], 8, 43);
+      const coin = trunk.at(-1)!.coins[0]!;
+      const once = [...trunk, { ...spending(trunk, [coin]), coins: trunk.at(-1)!.coins.slice(1) }];
+      await refused(once, spending(once, [coin]));
+      const twice = spending(once, [once.at(-1)!.coins[0]!, once.at(-1)!.coins[0]!]);
+      await refused(once, twice);
+    });
+
+    test('an output of the same block twice is block_corrupt', async () => {
+      const chain = grow([genesis], 4, 47);
+      const before = chain.at(-1)!;
+      const coin = before.coins[0]!;
+      const builder = new BlockBuilder();
+      const script = Buffer.from([0x51]);
+      const spend = (from: typeof coin): Uint8Array =>
+        builder.add({
+          inputs: [{ txid: from.txid, vout: from.vout, scriptSig: new Uint8Array(0), witness: [] }],
+          outputs: [{ value: from.value, script }],
+        });
+      const made = { txid: Uint8Array.from(spend(coin)), vout: 0, value: coin.value };
+      spend(made);
+      spend({ ...made, value: made.value - 1 });
+      const height = before.height + 1;
+      const block = builder.finish(height, before.block.hash, 1_700_000_000 + height, [{ value: 0, script }]);
+      await refused(chain, { block, height, coins: before.coins });
+    });
   });
 
   test('marks what a block spends in one statement, whatever it spends', async () => {
