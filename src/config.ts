@@ -173,9 +173,9 @@ export const configSchema = Type.Object(
       }),
     ),
     searchAccess: Type.Enum(['open', 'restricted'], {
-      default: 'open',
+      default: 'restricted',
       description:
-        'who may search over HTTP: `open` everybody; `restricted` who has a key or comes from a listed domain (docs/access.md)',
+        'who may search over HTTP: `restricted` who has a key or comes from a listed domain; `open` everybody, as in `demo` (docs/access.md)',
     }),
     searchAllowedDomains: Type.Optional(
       Type.String({

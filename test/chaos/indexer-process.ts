@@ -43,6 +43,7 @@ export class IndexerProcess {
         env: {
           PATH: process.env['PATH'] ?? '',
           HOME: process.env['HOME'] ?? '/',
+          SEARCH_ACCESS: 'open',
           SEARCH_ADDRESS_RATE: '0',
           ...env,
           ...failpoint,

@@ -3,8 +3,9 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { loadConfig } from '#src/config.ts';
 
 describe('settings of access', () => {
-  it('leave searches open unless they say otherwise', () => {
-    expect(loadConfig({ env: {} })).toMatchObject({ searchAccess: 'open', searchAddressRate: 60_000 });
+  it('keep searches to keys and listed domains unless they say otherwise', () => {
+    expect(loadConfig({ env: {} })).toMatchObject({ searchAccess: 'restricted', searchAddressRate: 60_000 });
+    expect(loadConfig({ env: { SEARCH_ACCESS: 'open' } })).toMatchObject({ searchAccess: 'open' });
   });
 
   it.each([
