@@ -10,10 +10,10 @@ import {
   outpointBytes,
 } from '#chain/address.queries.ts';
 import { chainCounts, inscriptionSummaries } from '#chain/block.queries.ts';
-import { readCursor, writeCursor } from '#chain/cursor.ts';
 import { listInscriptions } from '#chain/inscription-list.queries.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { readCursor, writeCursor } from '#kernel/pg/cursor.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';

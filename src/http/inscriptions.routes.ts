@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { inscriptionSummaries } from '#chain/block.queries.ts';
-import { readCursor, writeCursor } from '#chain/cursor.ts';
 import type { InscriptionFilter } from '#chain/inscription-filter.ts';
 import { heightOfKey, type ListPage, listInscriptions } from '#chain/inscription-list.queries.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { readCursor, writeCursor } from '#kernel/pg/cursor.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { inscriptionsPage } from '#web/inscriptions.page.ts';

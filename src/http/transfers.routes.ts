@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { readCursor, writeCursor } from '#chain/cursor.ts';
 import { type Transfer, transfersOf } from '#chain/transfer.queries.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { readCursor, writeCursor } from '#kernel/pg/cursor.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
