@@ -18,7 +18,7 @@ const usage = `npm run bench -- BENCH [options] [--json]
   follow  beside a real node (bitcoind: scripts/install-bitcoind.sh), all of it generated
             --only PART      notice, sync, transfers or restart; may be given several times (default all)
             --ord PATH       measure the first sync of this ord as well
-            --megabytes N    least size of the chain that is synced (default 300)
+            --megabytes N    least size of the chain that is synced (default 600)
             --blocks N       blocks from whose notice on it is measured (default 20)
             --tracked N      outputs that hold inscriptions (default 10000000)
             --rounds N       first syncs, of which the median counts (default 3)

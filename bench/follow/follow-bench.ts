@@ -26,7 +26,7 @@ export async function followBench(args: string[]): Promise<Report> {
     options: {
       only: { type: 'string', multiple: true },
       ord: { type: 'string' },
-      megabytes: { type: 'string', default: '300' },
+      megabytes: { type: 'string', default: '600' },
       blocks: { type: 'string', default: '20' },
       tracked: { type: 'string', default: '10000000' },
       rounds: { type: 'string', default: '3' },

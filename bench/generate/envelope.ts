@@ -64,7 +64,12 @@ export function writeEnvelope(out: ByteWriter, { fields, body }: Envelope): void
 
 /** The value of a field that names an inscription: txid, and the index without its trailing zeros. */
 export function inscriptionReference(txid: Uint8Array, index: number): Uint8Array {
+  return Buffer.concat([txid, littleEndian(index)]);
+}
+
+/** A number without its trailing zero bytes, as an index and a pointer are written. */
+export function littleEndian(value: number): Uint8Array {
   const bytes: number[] = [];
-  for (let rest = index; rest > 0; rest = Math.floor(rest / 256)) bytes.push(rest % 256);
-  return Buffer.concat([txid, Buffer.from(bytes)]);
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) bytes.push(rest % 256);
+  return Buffer.from(bytes);
 }

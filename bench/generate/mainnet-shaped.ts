@@ -1,16 +1,35 @@
 import { ByteWriter } from './byte-writer.ts';
-import { type Envelope, inscriptionReference, tag, writeEnvelope, writePush } from './envelope.ts';
+import {
+  type Envelope,
+  inscriptionReference,
+  littleEndian,
+  tag,
+  writeEnvelope,
+  writePush,
+} from './envelope.ts';
+import {
+  batchCount,
+  detailShares,
+  imageBytes,
+  movedCount,
+  paymentShape,
+  shareOfCopies,
+  transactionShares,
+  transactionWeightMax,
+} from './mainnet-shape.ts';
+import { metadataOf } from './metadata.ts';
 import { type Random, seededRandom } from './random.ts';
 import { type Text, TextSource } from './texts.ts';
+import type { Output } from './transaction.ts';
 import {
   blockWeightMax,
   type Coin,
   coinbaseMaturity,
-  openScript,
   type SpentCoin,
   type ValidBlock,
   ValidBlocks,
 } from './valid-blocks.ts';
+import { Wallet } from './wallet.ts';
 
 export interface MainnetShapedOptions {
   readonly seed: string;
@@ -18,22 +37,17 @@ export interface MainnetShapedOptions {
   readonly leastBytes: number;
 }
 
-/** Shares of transactions beside payments; about what blocks of 2023 and 2024 had. */
-const shares = { reveal: 0.2, image: 0.0012, move: 0.04, metadata: 0.05, parent: 0.05 } as const;
-const shareOfCopies = 0.6;
-const imageMinBytes = 10_000;
-const imageMaxBytes = 300_000;
-/** Coins to choose from: what is spent was made some ten blocks before, as most is on mainnet. */
 const coinsAtStart = 60_000;
-const coinsPerFanOut = 2500;
-const fanOutsPerBlock = 5;
+const coinsPerFanOut = 1000;
+/** Outputs of some ten blocks, of which half of what is spent is taken. */
+const newestCoins = 60_000;
 const dustSats = 2000;
 const postageSats = 546;
 const feeSats = 250;
 const heldMax = 50_000;
-/** An image is only begun where the block has room for it. */
-const roomForImage = imageMaxBytes + 5000;
 const roomForAny = 8000;
+/** Inputs, or outputs, that fit in it. */
+const manyAtLeast = 10;
 
 /** A block of reveals, the block before it that pays for them, and what is revealed, in order. */
 export interface RevealBlocks {
@@ -44,37 +58,25 @@ export interface RevealBlocks {
 }
 
 interface HeldCoin extends Coin {
-  /** The inscription in it: its reveal. */
+  /** The inscription in it: its reveal, and its place there. */
   readonly reveal: Uint8Array;
+  readonly index: number;
+}
+
+function identityOf({ reveal, index }: HeldCoin): Pick<HeldCoin, 'reveal' | 'index'> {
+  return { reveal, index };
 }
 
 const text = (value: string): Uint8Array => Buffer.from(value);
 
-/** CBOR (RFC 8949) of a small map of texts and numbers. */
-function metadataOf(random: Random): Uint8Array {
-  const out = new ByteWriter(64);
-  const string = (value: string): void => {
-    out.u8(0x60 + value.length);
-    out.set(text(value));
-  };
-  out.u8(0xa2);
-  string('name');
-  string(`#${random.below(10_000)}`);
-  string('rank');
-  out.u8(0x19);
-  out.u8(random.below(256));
-  out.u8(random.below(256));
-  return out.copy();
-}
-
 /**
- * Blocks shaped like mainnet's, nearly full, that a regtest node takes: mostly payments of one to three inputs and
- * outputs, beside them reveals of small texts, some images, transfers of what was revealed. Witnesses are as long as
- * those of mainnet; nothing is signed, as every output can be spent by anybody.
+ * Blocks shaped like mainnet's (mainnet-shape.ts), nearly full, that a regtest node takes: payments, reveals alone and
+ * in batches, transfers of what was revealed. Nothing is signed, as every output can be spent by anybody.
  */
 export class MainnetShapedChain {
   private readonly blocks = new ValidBlocks();
   private readonly random: Random;
+  private readonly wallet: Wallet;
   private readonly texts: TextSource;
   private readonly matured: Coin[] = [];
   private readonly maturing: Coin[] = [];
@@ -84,6 +86,7 @@ export class MainnetShapedChain {
 
   constructor(seed: string) {
     this.random = seededRandom(`node chain ${seed}`);
+    this.wallet = new Wallet(this.random);
     this.texts = mainnetShapedTexts(seed);
   }
 
@@ -91,21 +94,20 @@ export class MainnetShapedChain {
   *beginning(): Generator<ValidBlock> {
     for (let count = 0; count < coinbaseMaturity; count++) yield this.mine();
     while (this.coins.length < coinsAtStart) {
-      for (let count = 0; count < fanOutsPerBlock && this.matured.length > 0; count++) {
-        this.coins.push(...this.fanOut([this.matured.pop() as Coin], coinsPerFanOut));
-      }
+      const coinbase = this.matured.pop();
+      if (coinbase !== undefined) this.coins.push(...this.fanOut([coinbase], coinsPerFanOut));
       yield this.mine();
     }
   }
 
   /** A nearly full block. */
   full(): ValidBlock {
+    const { reveal, batch, move } = transactionShares;
     while (this.room() > roomForAny) {
       const way = this.random.unit();
-      if (way < shares.image) {
-        if (this.room() > roomForImage) this.reveal(this.image());
-      } else if (way < shares.image + shares.reveal) this.reveal(this.small());
-      else if (way < shares.image + shares.reveal + shares.move) this.move();
+      if (way < reveal) this.reveal(this.revealed());
+      else if (way < reveal + batch) this.revealBatch();
+      else if (way < reveal + batch + move) this.move();
       else this.pay();
     }
     return this.mine();
@@ -136,132 +138,183 @@ export class MainnetShapedChain {
     return blockWeightMax - this.blocks.weight;
   }
 
-  private bytes(length: number): Uint8Array {
-    const bytes = Buffer.allocUnsafe(length);
-    this.random.fill(bytes, 0, length);
-    return bytes;
-  }
-
-  /** As long as a P2WPKH script, or a P2TR script. */
-  private owner(): Uint8Array {
-    return openScript(this.bytes(this.random.unit() < 0.6 ? 20 : 32));
-  }
-
-  /** Signature and key of a payment to a key hash, or the signature of one to a taproot key. */
-  private signed(coin: Coin): SpentCoin {
-    return { coin, witness: coin.script.length === 22 ? [this.bytes(72), this.bytes(33)] : [this.bytes(64)] };
+  /** Whether something large may be begun. */
+  private hasRoom(): boolean {
+    return this.room() > transactionWeightMax;
   }
 
   private takeCoin(): Coin {
-    return takeAt(this.coins, this.random.below(this.coins.length));
+    const among = Math.min(this.random.unit() < 0.5 ? newestCoins : this.coins.length, this.coins.length);
+    return takeAt(this.coins, this.coins.length - 1 - this.random.below(among));
+  }
+
+  /** A coin that is spent with a witness, in which an envelope can be. */
+  private takeWitnessCoin(): Coin {
+    for (;;) {
+      const coin = this.takeCoin();
+      if (this.wallet.signed(coin).witness.length > 0) return coin;
+      this.coins.push(coin);
+    }
+  }
+
+  private keep(made: readonly Coin[]): void {
+    this.coins.push(...made.filter(({ value }) => value > dustSats));
   }
 
   private fanOut(from: readonly Coin[], count: number, each?: number): Coin[] {
     const total = from.reduce((sum, { value }) => sum + value, 0) - feeSats;
     const value = each ?? Math.floor(total / count);
-    const outputs = Array.from({ length: count }, () => ({ value, script: this.owner() }));
-    if (each !== undefined) outputs.push({ value: total - count * each, script: this.owner() });
+    const outputs = Array.from({ length: count }, () => ({
+      value,
+      script: each === undefined ? this.wallet.owner() : this.wallet.taproot(),
+    }));
+    if (each !== undefined) outputs.push({ value: total - count * each, script: this.wallet.owner() });
     return this.blocks.spend(
-      from.map((coin) => this.signed(coin)),
+      from.map((coin) => this.wallet.signed(coin)),
       outputs,
     );
   }
 
   private pay(): void {
-    const way = this.random.unit();
-    const inputs = Array.from({ length: way < 0.7 ? 1 : way < 0.9 ? 2 : 3 }, () => this.takeCoin());
+    const shape = paymentShape(this.random);
+    if (Math.max(shape.inputs, shape.outputs) >= manyAtLeast && !this.hasRoom()) return;
+    const inputs = Array.from({ length: shape.inputs }, () => this.takeCoin());
     const total = inputs.reduce((sum, { value }) => sum + value, 0) - feeSats;
-    const split = this.random.unit();
-    const count = total < 3 * dustSats ? 1 : split < 0.2 ? 1 : split < 0.9 ? 2 : 3;
-    const outputs = Array.from({ length: count }, (_, index) => ({
-      value: index === 0 ? total - (count - 1) * Math.floor(total / count) : Math.floor(total / count),
-      script: this.owner(),
-    }));
-    const made = this.blocks.spend(
-      inputs.map((coin) => this.signed(coin)),
-      outputs,
+    const count = Math.max(
+      1,
+      Math.min(shape.outputs - (shape.hasOpReturn ? 1 : 0), Math.floor(total / dustSats)),
     );
-    this.coins.push(...made.filter(({ value }) => value > dustSats));
+    const each = Math.floor(total / count);
+    const outputs: Output[] = Array.from({ length: count }, (_, index) => ({
+      value: index === 0 ? total - (count - 1) * each : each,
+      script: this.wallet.owner(),
+    }));
+    if (shape.hasOpReturn) outputs.push({ value: 0, script: this.wallet.runestone() });
+    this.keep(
+      this.blocks.spend(
+        inputs.map((coin) => this.wallet.signed(coin)),
+        outputs,
+      ),
+    );
+  }
+
+  /** What a reveal that is alone reveals: now and then something large, where there is room for it. */
+  private revealed(): Envelope {
+    if (this.random.unit() < transactionShares.image / transactionShares.reveal && this.hasRoom()) {
+      return {
+        fields: [[tag.contentType, text('image/webp')]],
+        body: this.wallet.bytes(imageBytes(this.random)),
+      };
+    }
+    const envelope = this.small();
+    if (this.random.unit() >= detailShares.metadata) return envelope;
+    return { ...envelope, fields: [...envelope.fields, [tag.metadata, metadataOf(this.random)]] };
   }
 
   private small(): Envelope {
     const { contentType, body }: Text = this.texts.next();
-    const fields: [number, Uint8Array][] = [[tag.contentType, contentType]];
-    if (this.random.unit() < shares.metadata) fields.push([tag.metadata, metadataOf(this.random)]);
-    return { fields, body };
-  }
-
-  private image(): Envelope {
-    const length = imageMinBytes + this.random.below(imageMaxBytes - imageMinBytes);
-    return { fields: [[tag.contentType, text('image/webp')]], body: this.bytes(length) };
+    return { fields: [[tag.contentType, contentType]], body };
   }
 
   private reveal(envelope: Envelope): void {
-    const coin = this.takeCoin();
-    const parent = this.random.unit() < shares.parent && this.held.length > 0 ? this.takeHeld() : null;
+    const coin = this.takeWitnessCoin();
+    const parent = this.random.unit() < detailShares.parent && this.held.length > 0 ? this.takeHeld() : null;
     if (parent === null) {
       this.revealFrom(coin, envelope);
       return;
     }
-    const field = [tag.parent, inscriptionReference(parent.reveal, 0)] as const;
+    const field = [tag.parent, inscriptionReference(parent.reveal, parent.index)] as const;
     const [kept, made, change] = this.blocks.spend(
-      [this.signed(parent), this.revealing(coin, { ...envelope, fields: [field, ...envelope.fields] })],
       [
-        { value: parent.value, script: this.owner() },
-        { value: postageSats, script: this.owner() },
-        { value: coin.value - postageSats - feeSats, script: this.owner() },
+        this.wallet.signed(parent),
+        this.revealing(coin, { ...envelope, fields: [field, ...envelope.fields] }),
+      ],
+      [
+        { value: parent.value, script: this.wallet.owner() },
+        { value: postageSats, script: this.wallet.owner() },
+        { value: coin.value - postageSats - feeSats, script: this.wallet.owner() },
       ],
     ) as [Coin, Coin, Coin];
-    this.held.push({ ...kept, reveal: parent.reveal });
+    this.held.push({ ...kept, ...identityOf(parent) });
     this.hold(made, made.txid);
     if (change.value > dustSats) this.coins.push(change);
   }
 
   private revealFrom(coin: Coin, envelope: Envelope): Coin {
     const change = coin.value - postageSats - feeSats;
-    const outputs = [{ value: postageSats, script: this.owner() }];
-    if (change > dustSats) outputs.push({ value: change, script: this.owner() });
+    const outputs = [{ value: postageSats, script: this.wallet.owner() }];
+    if (change > dustSats) outputs.push({ value: change, script: this.wallet.owner() });
     const [made, rest] = this.blocks.spend([this.revealing(coin, envelope)], outputs) as [Coin, Coin?];
     this.hold(made, made.txid);
     if (rest !== undefined) this.coins.push(rest);
     return made;
   }
 
-  /** A script path spend: signature, script with the envelope, control block. */
-  private revealing(coin: Coin, envelope: Envelope): SpentCoin {
-    this.script.clear();
-    writePush(this.script, this.bytes(32));
-    this.script.u8(0xac);
-    writeEnvelope(this.script, envelope);
-    return { coin, witness: [this.bytes(64), this.script.copy(), this.bytes(33)] };
+  /** Many envelopes in one input, whose inscriptions go to an output each, by their pointers. */
+  private revealBatch(): void {
+    const count = batchCount(this.random);
+    if (!this.hasRoom()) return;
+    const envelopes = Array.from({ length: count }, (_, index): Envelope => {
+      const { fields, body } = this.small();
+      const pointer = [tag.pointer, littleEndian(index * postageSats)] as const;
+      return { fields: index === 0 ? fields : [...fields, pointer], body };
+    });
+    const coin = this.takeWitnessCoin();
+    const paying: Coin[] = [];
+    let value = coin.value;
+    for (; value < count * postageSats + feeSats; value += paying.at(-1)?.value ?? 0) {
+      paying.push(this.takeCoin());
+    }
+    const outputs = Array.from({ length: count }, () => ({
+      value: postageSats,
+      script: this.wallet.owner(),
+    }));
+    const change = value - count * postageSats - feeSats;
+    const made = this.blocks.spend(
+      [this.revealing(coin, ...envelopes), ...paying.map((each) => this.wallet.signed(each))],
+      [...outputs, { value: change, script: this.wallet.owner() }],
+    );
+    this.keep(made.slice(count));
+    for (const [index, inscribed] of made.slice(0, count).entries())
+      this.hold(inscribed, inscribed.txid, index);
   }
 
-  private hold(coin: Coin, reveal: Uint8Array): void {
-    if (this.held.length < heldMax) this.held.push({ ...coin, reveal });
-    else this.held[this.random.below(heldMax)] = { ...coin, reveal };
+  /** A script path spend: signature, script with the envelopes, control block. */
+  private revealing(coin: Coin, ...envelopes: readonly Envelope[]): SpentCoin {
+    this.script.clear();
+    writePush(this.script, this.wallet.bytes(32));
+    this.script.u8(0xac);
+    for (const envelope of envelopes) writeEnvelope(this.script, envelope);
+    return { coin, witness: [this.wallet.bytes(64), this.script.copy(), this.wallet.bytes(33)] };
+  }
+
+  private hold(coin: Coin, reveal: Uint8Array, index = 0): void {
+    const held = { ...coin, reveal, index };
+    if (this.held.length < heldMax) this.held.push(held);
+    else this.held[this.random.below(heldMax)] = held;
   }
 
   private takeHeld(): HeldCoin {
     return takeAt(this.held, this.random.below(this.held.length));
   }
 
+  /** One inscription or several, each to an output of its own, and a coin that pays for it. */
   private move(): void {
-    if (this.held.length === 0) return;
-    const held = this.takeHeld();
+    const count = Math.min(movedCount(this.random), this.held.length);
+    if (count === 0 || (count >= manyAtLeast && !this.hasRoom())) return;
+    const moving = Array.from({ length: count }, () => this.takeHeld());
     const paying = this.takeCoin();
-    const [moved, change] = this.blocks.spend(
-      [this.signed(held), this.signed(paying)],
-      [
-        { value: held.value, script: this.owner() },
-        { value: paying.value - feeSats, script: this.owner() },
-      ],
-    ) as [Coin, Coin];
-    this.held.push({ ...moved, reveal: held.reveal });
-    this.coins.push(change);
+    const outputs = moving.map(({ value }) => ({ value, script: this.wallet.owner() }));
+    const made = this.blocks.spend(
+      [...moving, paying].map((coin) => this.wallet.signed(coin)),
+      [...outputs, { value: paying.value - feeSats, script: this.wallet.owner() }],
+    );
+    for (const [at, held] of moving.entries()) this.held.push({ ...(made[at] as Coin), ...identityOf(held) });
+    this.keep(made.slice(count));
   }
 
   private mine(): ValidBlock {
-    const block = this.blocks.mine({ coinbaseScript: this.owner() });
+    const block = this.blocks.mine({ coinbaseScript: this.wallet.owner() });
     this.maturing.push(block.coinbase);
     // the next block is the first that may spend it
     if (this.maturing.length >= coinbaseMaturity) this.matured.push(this.maturing.shift() as Coin);

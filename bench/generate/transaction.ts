@@ -23,8 +23,10 @@ const sequence = 0xfffffffd;
 
 /** Writes a version 2 transaction, with the witness (BIP 144) or without it (what the txid is the hash of). */
 export function writeTransaction(out: ByteWriter, transaction: Transaction, withWitness: boolean): void {
+  // without a witness in any input the short form is the only one (BIP 144)
+  const isSegwit = withWitness && transaction.inputs.some(({ witness }) => witness.length > 0);
   out.u32(2);
-  if (withWitness) {
+  if (isSegwit) {
     out.u8(0);
     out.u8(1);
   }
@@ -40,7 +42,7 @@ export function writeTransaction(out: ByteWriter, transaction: Transaction, with
     out.u64(output.value);
     out.sized(output.script);
   }
-  if (withWitness) {
+  if (isSegwit) {
     for (const input of transaction.inputs) {
       out.compactSize(input.witness.length);
       for (const item of input.witness) out.sized(item);

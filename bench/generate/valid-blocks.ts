@@ -10,6 +10,8 @@ export interface Coin extends Output {
 export interface SpentCoin {
   readonly coin: Coin;
   readonly witness: readonly Uint8Array[];
+  /** Absent: empty, as of all outputs that are spent by a witness. */
+  readonly scriptSig?: Uint8Array;
 }
 
 /** A block that a regtest node takes, and what its coinbase made. */
@@ -83,10 +85,10 @@ export class ValidBlocks {
 
   /** Adds a transaction and gives its outputs. */
   spend(inputs: readonly SpentCoin[], outputs: readonly Output[]): Coin[] {
-    const spent: Input[] = inputs.map(({ coin, witness }) => ({
+    const spent: Input[] = inputs.map(({ coin, witness, scriptSig = noBytes }) => ({
       txid: coin.txid,
       vout: coin.vout,
-      scriptSig: noBytes,
+      scriptSig,
       witness,
     }));
     for (const { coin } of inputs) this.fees += coin.value;

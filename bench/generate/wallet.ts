@@ -1,0 +1,87 @@
+import type { Random } from './random.ts';
+import { type Coin, openScript, type SpentCoin } from './valid-blocks.ts';
+
+/** Of outputs: what is paid to a key hash with a witness, to a key hash of old, and the others to taproot keys. */
+const witnessKeyHashShare = 0.42;
+const keyHashShare = 0.15;
+/** Of the long outputs: those of two keys out of three, as sent to a script hash, not to a taproot key. */
+const multisigShare = 0.22;
+const multisigScriptBytes = 105;
+const runestoneBytes = 9;
+
+const opcode = { return: 0x6a, drop: 0x75, twoDrop: 0x6d, true: 0x51, nop: 0x61, number13: 0x5d } as const;
+const scriptLength = { witnessKeyHash: 22, keyHash: 25 } as const;
+const noBytes = new Uint8Array(0);
+const noWitness: readonly Uint8Array[] = [];
+
+function randomBytes(random: Random, length: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(length);
+  random.fill(bytes, 0, length);
+  return bytes;
+}
+
+function push(bytes: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from([bytes.length]), bytes]);
+}
+
+/** As long as a script to a key hash, and spent with as many bytes: it drops hash, signature and key, whatever they are. */
+function openKeyHashScript(hash: Uint8Array): Uint8Array {
+  return Buffer.concat([push(hash), Buffer.from([opcode.drop, opcode.twoDrop, opcode.true, opcode.nop])]);
+}
+
+/** By the first byte of what the script is a hash of. */
+function isMultisig({ script }: Coin): boolean {
+  return (script[2] as number) < multisigShare * 256;
+}
+
+/** Scripts as long as those of mainnet's wallets, which anybody may spend with a witness, or a script, as long as theirs. */
+export class Wallet {
+  private readonly random: Random;
+
+  constructor(random: Random) {
+    this.random = random;
+  }
+
+  bytes(length: number): Uint8Array {
+    return randomBytes(this.random, length);
+  }
+
+  /** The script of an output of somebody's. */
+  owner(): Uint8Array {
+    const way = this.random.unit();
+    if (way < witnessKeyHashShare) return openScript(this.bytes(20));
+    if (way < witnessKeyHashShare + keyHashShare) return openKeyHashScript(this.bytes(20));
+    return openScript(this.bytes(32));
+  }
+
+  /** To a taproot key: what a reveal spends. */
+  taproot(): Uint8Array {
+    return openScript(this.bytes(32));
+  }
+
+  /** Nobody's output, as long as a runestone of one transfer. */
+  runestone(): Uint8Array {
+    return Buffer.concat([Buffer.from([opcode.return, opcode.number13]), push(this.bytes(runestoneBytes))]);
+  }
+
+  /** Signature and key of a payment to a key hash, the signature of one to a taproot key, or two and the script of three keys. */
+  signed(coin: Coin): SpentCoin {
+    switch (coin.script.length) {
+      case scriptLength.keyHash:
+        return {
+          coin,
+          scriptSig: Buffer.concat([push(this.bytes(72)), push(this.bytes(33))]),
+          witness: noWitness,
+        };
+      case scriptLength.witnessKeyHash:
+        return { coin, witness: [this.bytes(72), this.bytes(33)] };
+      default:
+        return {
+          coin,
+          witness: isMultisig(coin)
+            ? [noBytes, this.bytes(72), this.bytes(72), this.bytes(multisigScriptBytes)]
+            : [this.bytes(64)],
+        };
+    }
+  }
+}
