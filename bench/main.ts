@@ -13,7 +13,8 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --moves SHARE    transfers beside the reveals of the generated chain (default 0)
             --rounds N       runs of the real blocks (default 5) and of the generated chain (default 5)
             --only real|generated
-  search  latencies of searches, on the chain of the index bench (indexed first where it is not there)
+  search  an engine's index is made and searched, on a generated chain (indexed first where it is not there)
+            --engine postgres|elasticsearch   (default postgres; the other: scripts/install-elasticsearch.sh)
             --docs N         inscriptions of the generated chain (default 1000000)
   follow  beside a real node (bitcoind: scripts/install-bitcoind.sh), all of it generated
             --only PART      notice, sync, transfers or restart; may be given several times (default all)

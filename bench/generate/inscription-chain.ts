@@ -2,6 +2,7 @@ import { deflateRawSync } from 'node:zlib';
 import { BlockBuilder, type RawBlock, regtestGenesis } from './block.ts';
 import { type BlockFolder, SpentWriter } from './block-folder.ts';
 import { ByteWriter } from './byte-writer.ts';
+import { type ItemMetadata, ItemMetadataSource } from './item-metadata.ts';
 import { type Random, seededRandom } from './random.ts';
 import { type Text, TextSource } from './texts.ts';
 import { type Input, type Output, writeRevealScript } from './transaction.ts';
@@ -17,6 +18,8 @@ export interface ChainOptions {
   /** Blocks of distinct reveals on top, for the bench of the tip. */
   readonly tipBlocks: number;
   readonly revealsPerTipBlock: number;
+  /** 0 … 1: inscriptions with metadata, among those that are not on top. Left out: none. */
+  readonly shareOfMetadata?: number;
 }
 
 const subsidy = 5_000_000_000;
@@ -97,10 +100,11 @@ class ChainWriter {
     this.nextCommits = made;
   }
 
-  reveal(text: Text): void {
+  reveal(text: Text, metadata: ItemMetadata | null = null): void {
     const coin = this.commits.pop() as Coin;
     this.script.clear();
-    writeRevealScript(this.script, randomBytes(this.random, 32), text.contentType, text.body);
+    const key = randomBytes(this.random, 32);
+    writeRevealScript(this.script, key, text.contentType, text.body, metadata?.cbor);
     const control = randomBytes(this.random, 33);
     control[0] = 0xc0;
     const outputs = [{ value: postage, script: taprootScript(this.random) }];
@@ -163,6 +167,15 @@ export function chainTexts(options: Pick<ChainOptions, 'seed' | 'shareOfCopies'>
   return new TextSource(seededRandom(`texts ${options.seed}`), options.shareOfCopies);
 }
 
+/** The metadata of a chain's inscriptions, drawn apart from all else too; null: none has any. */
+export function chainMetadata({
+  seed,
+  shareOfMetadata = 0,
+}: Pick<ChainOptions, 'seed' | 'shareOfMetadata'>): ItemMetadataSource | null {
+  if (shareOfMetadata === 0) return null;
+  return new ItemMetadataSource(seededRandom(`metadata ${seed}`), shareOfMetadata);
+}
+
 /**
  * A whole regtest chain of small text inscriptions with all outputs that it spends: the network's genesis block,
  * blocks that only pay coinbases until they mature, blocks of reveals, and the blocks for the tip's bench.
@@ -170,6 +183,7 @@ export function chainTexts(options: Pick<ChainOptions, 'seed' | 'shareOfCopies'>
  */
 export function generateInscriptionChain(folder: BlockFolder, options: ChainOptions): void {
   const texts = chainTexts(options);
+  const metadata = chainMetadata(options);
   const chain = new ChainWriter(folder, seededRandom(`chain ${options.seed}`));
   const plan = [{ reveals: 0, fresh: false }];
   for (let left = options.inscriptions; left > 0; left -= options.revealsPerBlock) {
@@ -186,7 +200,7 @@ export function generateInscriptionChain(folder: BlockFolder, options: ChainOpti
     for (let count = 0; count < reveals; count++) {
       const text = fresh ? texts.fresh() : texts.next();
       if (!fresh) bytes += text.body.length;
-      chain.reveal(text);
+      chain.reveal(text, fresh ? null : (metadata?.next() ?? null));
     }
     if (!fresh) for (let count = Math.round(reveals * options.shareOfMoves); count > 0; count--) chain.move();
     chain.fanOut(plan[index + 1]?.reveals ?? 0);

@@ -57,8 +57,10 @@ export function writeRevealScript(
   key: Uint8Array,
   contentType: Uint8Array,
   body: Uint8Array,
+  metadata?: Uint8Array,
 ): void {
   writePush(out, key);
   out.u8(0xac);
-  writeEnvelope(out, { fields: [[tag.contentType, contentType]], body });
+  const more = metadata === undefined ? [] : [[tag.metadata, metadata] as const];
+  writeEnvelope(out, { fields: [[tag.contentType, contentType], ...more], body });
 }

@@ -36,10 +36,12 @@ export interface GeneratedChainArguments {
   readonly docs: string;
   readonly moves: string;
   readonly seed: string;
+  /** 0 … 1; left out: none has metadata. */
+  readonly metadata?: string;
 }
 
 /** The chain of small text inscriptions, generated where it is not there yet. */
-export function generatedChain({ docs, moves, seed }: GeneratedChainArguments): GeneratedChain {
+export function generatedChain({ docs, moves, seed, metadata }: GeneratedChainArguments): GeneratedChain {
   const options: ChainOptions = {
     seed,
     inscriptions: numberOption('docs', docs, leastInscriptions),
@@ -48,6 +50,7 @@ export function generatedChain({ docs, moves, seed }: GeneratedChainArguments): 
     shareOfMoves: numberOption('moves', moves, 0),
     tipBlocks: 7,
     revealsPerTipBlock: 5000,
+    ...(metadata === undefined ? {} : { shareOfMetadata: numberOption('metadata', metadata, 0) }),
   };
   const dir = join(benchData, `generated-${parametersName(options)}`);
   const description = cachedFolder(dir, (folder) => generateInscriptionChain(folder, options));

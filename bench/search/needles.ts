@@ -1,4 +1,4 @@
-import { type ChainOptions, chainTexts } from '../generate/inscription-chain.ts';
+import { type ChainOptions, chainMetadata, chainTexts } from '../generate/inscription-chain.ts';
 import { seededRandom } from '../generate/random.ts';
 
 /** A distinct text as searches see it (the generated texts fold to their lower case), and its number of inscriptions. */
@@ -27,8 +27,40 @@ export function countedTexts(options: ChainOptions): CountedText[] {
   return [...counted.values()];
 }
 
+/** All metadata texts of a generated chain, in lower case, as canonical JSON. */
+export function countedMetadata(options: ChainOptions): Pick<CountedText, 'text' | 'inscriptions'>[] {
+  const source = chainMetadata(options);
+  const counts = new Map<string, number>();
+  for (let left = options.inscriptions; left > 0; left--) {
+    const metadata = source?.next() ?? null;
+    if (metadata === null) continue;
+    const text = metadata.json.toLowerCase();
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return [...counts].map(([text, inscriptions]) => ({ text, inscriptions }));
+}
+
+/** Pieces of 4 to 12 characters of metadata texts: names, traits, and keys with what stands around them. */
+export function metadataNeedles(
+  texts: readonly Pick<CountedText, 'text'>[],
+  seed: string,
+  count: number,
+): string[] {
+  const random = seededRandom(`metadata needles ${seed}`);
+  const needles = new Set<string>();
+  for (let tries = 0; texts.length > 0 && needles.size < count && tries < count * 50; tries++) {
+    const { text } = texts[random.below(texts.length)] as CountedText;
+    const length = 4 + random.below(9);
+    needles.add(text.slice(random.below(Math.max(1, text.length - length + 1))).slice(0, length));
+  }
+  return [...needles];
+}
+
 /** What a search must count: the naive way. */
-export function inscriptionsWith(texts: readonly CountedText[], needles: readonly string[]): number {
+export function inscriptionsWith(
+  texts: readonly Pick<CountedText, 'text' | 'inscriptions'>[],
+  needles: readonly string[],
+): number {
   let total = 0;
   for (const { text, inscriptions } of texts) {
     if (needles.every((needle) => text.includes(needle))) total += inscriptions;
@@ -38,36 +70,59 @@ export function inscriptionsWith(texts: readonly CountedText[], needles: readonl
 
 const trigramShareMin = 0.002; // a trigram is common when one distinct text in 500 has it
 const rareHitsMax = 20;
+/** Needles that are drawn for each rare one: some turn out to be in many texts. */
+const rareDrawn = 2;
+/** Texts of which shares are told: enough for some hundred with a trigram that is just common. */
+const sampleTexts = 50_000;
 
 function trigrams(text: string): string[] {
   return Array.from({ length: Math.max(0, text.length - 2) }, (_, at) => text.slice(at, at + 3));
 }
 
-/** Which texts have a trigram: finds the few that can hold a needle without a scan. */
-class TrigramIndex {
-  private readonly texts: readonly CountedText[];
-  private readonly holders = new Map<string, CountedText[]>();
+/** How many texts of a sample have each trigram. An index of all trigrams of millions of texts would not fit into memory. */
+class TrigramShares {
+  private readonly counts = new Map<string, number>();
+  private readonly leastCount: number;
 
   constructor(texts: readonly CountedText[]) {
-    this.texts = texts;
-    for (const text of texts) {
-      for (const key of new Set(trigrams(text.text))) {
-        const list = this.holders.get(key);
-        if (list === undefined) this.holders.set(key, [text]);
-        else list.push(text);
+    const every = Math.max(1, Math.floor(texts.length / sampleTexts));
+    let sampled = 0;
+    for (let at = 0; at < texts.length; at += every) {
+      sampled++;
+      for (const key of new Set(trigrams((texts[at] as CountedText).text))) {
+        this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
       }
     }
-  }
-
-  /** Texts that have the rarest trigram of a needle of three letters or more. */
-  candidates(needle: string): readonly CountedText[] {
-    const lists = trigrams(needle).map((key) => this.holders.get(key) ?? []);
-    return lists.reduce((a, b) => (a.length <= b.length ? a : b));
+    this.leastCount = sampled * trigramShareMin;
   }
 
   isCommon(key: string): boolean {
-    return (this.holders.get(key)?.length ?? 0) >= this.texts.length * trigramShareMin;
+    return (this.counts.get(key) ?? 0) >= this.leastCount;
   }
+
+  rarest(needle: string): string {
+    return trigrams(needle).reduce((a, b) =>
+      (this.counts.get(a) ?? 0) <= (this.counts.get(b) ?? 0) ? a : b,
+    );
+  }
+}
+
+/** Those of the needles that few texts have, by one pass over all texts. */
+function inFewTexts(
+  texts: readonly CountedText[],
+  needles: readonly string[],
+  shares: TrigramShares,
+): string[] {
+  const byTrigram = Map.groupBy(needles, (needle) => shares.rarest(needle));
+  const hits = new Map(needles.map((needle) => [needle, 0]));
+  for (const { text } of texts) {
+    for (const key of new Set(trigrams(text))) {
+      for (const needle of byTrigram.get(key) ?? []) {
+        if (text.includes(needle)) hits.set(needle, (hits.get(needle) ?? 0) + 1);
+      }
+    }
+  }
+  return needles.filter((needle) => (hits.get(needle) ?? 0) <= rareHitsMax);
 }
 
 export type NeedleClass = 'rare' | 'common' | 'and' | 'punctuation' | 'short' | 'deepPage';
@@ -103,6 +158,9 @@ export function makeNeedles(
     used.add(key);
     return true;
   };
+  // the one that every JSON has, whatever is drawn
+  const quotes = ['":"'];
+  isNew(quotes);
   const anyText = (): string => (texts[random.below(texts.length)] as CountedText).text;
   const piece = (least: number, most: number): string => {
     const text = anyText();
@@ -128,24 +186,25 @@ export function makeNeedles(
       return value === undefined ? null : [value];
     });
   };
-  const index = new TrigramIndex(texts);
+  const shares = new TrigramShares(texts);
   const head = '{"p":"brc-20","op":"';
+  // two pieces of different texts, joined: every trigram is common, the whole is in few texts or in none
+  const drawn = collect(Math.ceil(rareCount * rareDrawn), () => {
+    const joined = random.unit() < 0.5 ? piece(7, 14) : piece(4, 8) + piece(4, 8);
+    if (joined.length < 6 || joined.includes(',')) return null;
+    return trigrams(joined).every((key) => shares.isCommon(key)) ? [joined] : null;
+  }).flat();
   return {
-    // two pieces of different texts, joined: every trigram is common, the whole is in few texts or in none
-    rare: collect(rareCount, () => {
-      const joined = random.unit() < 0.5 ? piece(7, 14) : piece(4, 8) + piece(4, 8);
-      if (joined.length < 6 || joined.includes(',')) return null;
-      if (!trigrams(joined).every((key) => index.isCommon(key))) return null;
-      const hits = index.candidates(joined).filter(({ text }) => text.includes(joined)).length;
-      return hits > rareHitsMax ? null : [joined];
-    }),
+    rare: inFewTexts(texts, drawn, shares)
+      .slice(0, rareCount)
+      .map((needle) => [needle]),
     common: shuffled(around(head, ['rc-2', '{"p":"', ',"op":"'])),
     and: collect(perClass, () => {
       const needles = [piece(3, 8), piece(3, 8), ...(random.unit() < 0.5 ? ['brc-20'] : [])];
       return needles.every((needle) => needle.length >= 3 && !needle.includes(',')) ? needles : null;
     }),
     punctuation: [
-      ['":"'],
+      quotes,
       ...collect(perClass - 1, () => {
         const found = piece(2, 5);
         const marks = Array.from(found).filter((letter) => isPunctuation.test(letter)).length;

@@ -1,0 +1,118 @@
+import { performance } from 'node:perf_hooks';
+import type pg from 'pg';
+import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
+import { connectClient, createPool } from '#kernel/pg/pool.ts';
+import { createElasticClient } from '#search/elastic/elastic-client.ts';
+import { createElasticEngine } from '#search/elastic/elastic-engine.ts';
+import { readAlias } from '#search/elastic/search-index.ts';
+import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { createSealer } from '#search/seal.ts';
+import { buildIndex } from '#search/sync/index-build.ts';
+import { readDatabaseIdentity } from '#search/sync/outbox.ts';
+import { startElasticsearch } from '#test/support/elasticsearch.ts';
+
+/** An engine whose index was made anew from the tables, and what that took. */
+export interface EngineUnderBench {
+  readonly engine: SearchEngine;
+  readonly syncSeconds: number;
+  readonly indexBytes: number;
+  /** Settings by which a service answers from the same index. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly notes: readonly string[];
+  close(): Promise<void>;
+}
+
+const postgresTables = ['search_segments', 'search_postings', 'search_columns'].map(
+  (name) => `chain.${name}`,
+);
+
+async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}
+
+/** The index in Postgres: all of it is sealed again. */
+export async function openPostgres(databaseUrl: string): Promise<EngineUnderBench> {
+  const pool = createPool(databaseUrl, { applicationName: 'satscribe bench' });
+  const sealer = createSealer({ pool });
+  try {
+    await pool.query(`TRUNCATE ${postgresTables.join(', ')}`);
+    const syncSeconds = await seconds(() => sealer.sealPending(new AbortController().signal));
+    await pool.query(`VACUUM ANALYZE ${postgresTables.join(', ')}`);
+    const { rows } = await pool.query<{ bytes: number }>(
+      'SELECT sum(pg_total_relation_size(name::regclass))::float8 AS bytes FROM unnest($1::text[]) AS name',
+      [postgresTables],
+    );
+    const engine = createPostgresEngine();
+    return {
+      engine,
+      syncSeconds,
+      indexBytes: rows[0]?.bytes ?? 0,
+      settings: {},
+      notes: ['syncPerSecond: sealing of everything, by one worker'],
+      close: () => engine.close(),
+    };
+  } finally {
+    await sealer.close();
+    await pool.end();
+  }
+}
+
+/** Larger heaps leave less of the machine's memory to the files of the index. */
+const heapMegabytes = 2048;
+
+/** A real Elasticsearch of its own, filled as `satscribe search reindex` does it. */
+export async function openElasticsearch(databaseUrl: string): Promise<EngineUnderBench> {
+  const server = await startElasticsearch({ heapMegabytes });
+  const client = createElasticClient({ url: server.url, timeoutMs: 60_000 });
+  const close = async (): Promise<void> => {
+    await client.close();
+    await server.remove();
+  };
+  let chain: pg.Client | null = null;
+  try {
+    chain = await connectClient(databaseUrl, 'satscribe bench build');
+    const from = {
+      elastic: client,
+      prefix: 'satscribe',
+      network: 'regtest',
+      shards: 1,
+      replicas: 0,
+    } as const;
+    const { signal } = new AbortController();
+    let index = '';
+    const syncSeconds = await seconds(async () => {
+      index = await buildIndex({ ...from, chain: chain as pg.Client, signal });
+    });
+    const { _all: all } = await client.request<{ _all: { primaries: { store: { size_in_bytes: number } } } }>(
+      {
+        method: 'GET',
+        path: `/${index}/_stats/store`,
+      },
+    );
+    const engine = createElasticEngine({
+      client,
+      alias: readAlias(from.prefix, from.network),
+      readDatabase: readDatabaseIdentity,
+    });
+    return {
+      engine,
+      syncSeconds,
+      indexBytes: all.primaries.store.size_in_bytes,
+      settings: { ELASTICSEARCH_URL: server.url, SEARCH_FALLBACK: 'error' },
+      notes: [
+        `Elasticsearch: one node with a heap of ${heapMegabytes} MB, one shard, its segments as the load left them`,
+      ],
+      close: async () => {
+        await engine.close();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  } finally {
+    await chain?.end();
+  }
+}
