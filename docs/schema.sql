@@ -185,6 +185,7 @@ CREATE UNLOGGED TABLE chain.mempool_inscriptions (
   sat_offset bigint,
   value bigint,
   script bytea,
+  properties_json text,
   CONSTRAINT mempool_inscriptions_pkey PRIMARY KEY ("position", index),
   CONSTRAINT mempool_inscriptions_delegate_check CHECK ((length(delegate) = 36)),
   CONSTRAINT mempool_inscriptions_txid_index_key UNIQUE (txid, index)
@@ -366,6 +367,7 @@ CREATE VIEW chain.pending_inscriptions AS
     i.sat_offset,
     i.value,
     i.script,
+    i.properties_json,
     t.first_seen,
     t.fee,
     t.vsize,

@@ -197,14 +197,15 @@ const rowBytes = 300;
 /** Room that the rows take, in bytes. */
 function sizeOf({ inscriptions, transfers }: PendingMoves): number {
   let size = (inscriptions.length + transfers.length) * rowBytes;
-  for (const { content, metadataJson, metadataFolded, claimedParents, metaprotocol } of inscriptions) {
+  for (const { content, metadataJson, metadataFolded, propertiesJson, ...row } of inscriptions) {
     const parts = [
       content?.body,
       content?.folded,
       metadataJson,
       metadataFolded,
-      claimedParents,
-      metaprotocol,
+      propertiesJson,
+      row.claimedParents,
+      row.metaprotocol,
     ];
     for (const part of parts) size += part?.length ?? 0;
   }

@@ -52,6 +52,8 @@ export interface PendingInscription {
   readonly metaprotocol: Buffer | null;
   readonly delegate: Buffer | null;
   readonly claimedParents: Buffer | null;
+  /** UTF-8, as ord shows them. */
+  readonly propertiesJson: Buffer | null;
   readonly placed: PlacedInscription;
 }
 
@@ -169,6 +171,7 @@ function inscriptionsOf(
       metaprotocol: fields.get(fieldKinds.metaprotocol) ?? null,
       delegate: fields.get(fieldKinds.delegate) ?? null,
       claimedParents: fields.get(fieldKinds.claimedParents) ?? null,
+      propertiesJson: fields.get(fieldKinds.propertiesJson) ?? null,
       placed: placeOfEnvelope(
         batch,
         tx,

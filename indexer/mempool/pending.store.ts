@@ -106,11 +106,11 @@ async function insertInscriptions(tx: pg.ClientBase, pending: readonly PendingRo
     `INSERT INTO chain.mempool_inscriptions
        (position, txid, index, input, content_type, sha256, variant, text, body, folded, decoded_sha256,
         decoded_length, metadata_json, metadata_folded, content_encoding, metaprotocol, delegate, claimed_parents,
-        place, vout, sat_offset, value, script)
+        place, vout, sat_offset, value, script, properties_json)
      SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::integer[], $4::integer[], $5::bytea[], $6::bytea[],
        $7::smallint[], $8::smallint[], $9::bytea[], $10::bytea[], $11::bytea[], $12::integer[], $13::bytea[],
        $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bytea[], $19::smallint[], $20::integer[],
-       $21::bigint[], $22::bigint[], $23::bytea[])`,
+       $21::bigint[], $22::bigint[], $23::bytea[], $24::text[])`,
     [
       rows.map(({ transaction }) => transaction.position),
       rows.map(({ transaction }) => hashOfKey(transaction.txid)),
@@ -131,6 +131,7 @@ async function insertInscriptions(tx: pg.ClientBase, pending: readonly PendingRo
       column(({ delegate }) => delegate),
       column(({ claimedParents }) => claimedParents),
       ...placeColumns(column(({ placed }) => placed)),
+      column(({ propertiesJson }) => propertiesJson?.toString() ?? null),
     ],
   );
 }

@@ -44,6 +44,7 @@ function rowOf({ content, metadata }: TestInscription): PendingInscription {
     metaprotocol: null,
     delegate: null,
     claimedParents: null,
+    propertiesJson: null,
     placed: { place: pendingPlaces.unknown, output: null, satOffset: null },
   };
 }
