@@ -21,9 +21,12 @@ export interface Snapshot {
 /** How needles are looked for (docs/search.md, "Needles" and "Words"). */
 export type TextMatch = 'substring' | 'words' | 'fuzzy';
 
-/** What of the inscriptions that match is asked for; what is absent does not matter. */
+/**
+ * What of the inscriptions that match is asked for; what is absent does not matter. Values are as they were given: engines
+ * fold them.
+ */
 export interface SearchFilter {
-  /** A content type to the letter, or `image/*`. */
+  /** A content type to the letter, or `image/*`: all whose bytes up to the first slash are `image/`, no UTF-8 or not. */
   readonly contentType?: string;
   /** Heights of the reveal, both included. */
   readonly from?: number;
@@ -39,7 +42,10 @@ export interface SearchFilter {
   readonly traits?: readonly MetadataMember[];
   /** An inscription that its gallery (tag 17) names. */
   readonly gallery?: InscriptionId;
-  /** What its metadata have at any depth: a key, a value, or a value under a key (or in a list under it); whole and folded. */
+  /**
+   * What its metadata have at any depth: a key, a value, or a value under a key (or in a list under it); whole and folded.
+   * Numbers are their digits. Keys that come twice (ADR 3) count both.
+   */
   readonly metadata?: { readonly key?: string; readonly value?: string };
 }
 
@@ -70,7 +76,7 @@ export interface SearchSlice {
   readonly order?: 'asc' | 'desc';
   /** 1-based, up to 2^31 - 1. Counted from `after` on, where that is given. */
   readonly page: number;
-  /** 1 to 1,000. */
+  /** 1 to 1,001: one more than a page says whether there is another one. */
   readonly itemsPerPage: number;
   /** The slice begins behind this place; `totalItems` still counts all. */
   readonly after?: SearchPlace;
@@ -82,7 +88,7 @@ export interface TextMatches {
   readonly match?: TextMatch;
   /**
    * Folded (kernel/text/fold.ts); all must occur. `substring`: 1 to 32 needles of 1 to 1,000 code points, or none where
-   * the filter asks for metadata, a title, traits or a gallery. Otherwise words as `wordsOf` (search/words.ts) makes them, 1 to 64.
+   * the filter asks for metadata, a title, traits or a gallery: then all that it asks for match, with a text or without. Otherwise words as `wordsOf` (search/words.ts) makes them, 1 to 64.
    */
   readonly needles: readonly string[];
   readonly filter?: SearchFilter;
@@ -110,8 +116,8 @@ export interface SearchHits {
 export interface SearchFacets {
   readonly totalItems: number;
   /**
-   * By content type to the letter, most first, then by code points; `facetTypesMax` at most. Null: without one, or no UTF-8. Types of more
-   * than 512 bytes are counted in `otherTypes`.
+   * By content type to the letter, most first, then null, then by code points; `facetTypesMax` at most. Null: without one, or no UTF-8.
+   * Types of more than 512 bytes, UTF-8 or not, are counted in `otherTypes`.
    */
   readonly types: readonly { readonly contentType: string | null; readonly count: number }[];
   /** Matches of all types that are not listed. */

@@ -13,6 +13,7 @@ import {
   createSearchRows,
   type SearchRows,
   type StoredInscription,
+  storedInscription,
   type TestInscription,
   testTxid,
   text,
@@ -92,7 +93,8 @@ describe('searches with pending=1', () => {
           await rows.clear();
           await rows.addBlock(indexed);
           const pending = waiting.map(
-            (one, at): StoredInscription => ({ ...one, key: pendingKey + at, height: -1 }),
+            (one, at): StoredInscription =>
+              storedInscription(one, { key: pendingKey + at, height: -1, time: 0, number: null }),
           );
           // those that were mined meanwhile are in both tables
           const both = rows.inscriptions.slice(0, 2);
