@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { int32s } from '../int32s.ts';
 import type { Group, GroupContent, GroupMetadata } from './group-document.ts';
+import { indexTermOfBytes } from './index-term.ts';
 import { hashTerm } from './text-query.ts';
 
 interface GroupRow {
@@ -23,7 +24,7 @@ const textBytesMax = 16 * 1024 * 1024;
 /**
  * The groups of the inscriptions with keys from `fromKey` to below `nextKey`, in the order of their contents' ids: what
  * documents are made of. One moment is read: `client` is in a transaction. Memory is bounded; Postgres groups, on its
- * disk where it has to. Inscriptions that no search can find, without a content and metadata, are left out.
+ * disk where it has to. Inscriptions that no search can find, without a content, metadata and properties, are left out.
  */
 export async function* readGroups(
   client: pg.ClientBase,
@@ -41,7 +42,7 @@ export async function* readGroups(
        LEFT JOIN (SELECT child_key AS key, array_agg(parent_key ORDER BY position) AS parents
                     FROM chain.parents WHERE child_key >= ${fromKey} AND child_key < ${nextKey} GROUP BY child_key) AS p
          USING (key)
-      WHERE i.key >= ${fromKey} AND i.key < ${nextKey} AND (i.content_id IS NOT NULL OR i.metadata_id IS NOT NULL)
+      WHERE i.key >= ${fromKey} AND i.key < ${nextKey} AND (i.content_id IS NOT NULL OR i.metadata_id IS NOT NULL OR d.properties_json IS NOT NULL)
       GROUP BY 1, 2, 3, 4, 5, 6, 7
       ORDER BY 1`,
   );
@@ -150,14 +151,10 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Texts that are searched are valid UTF-8, and a byte order mark is part of them. */
 const utf8 = (bytes: Buffer): string => decoder.decode(bytes);
 
-/** Bytes that may be no UTF-8 as a value to filter by; null where they are none. */
-function textOf(bytes: Buffer | null): string | null {
-  if (bytes === null) return null;
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return null;
-  }
+/** As filters of lists have it (src/kernel/pg/filter-keys.ts): up to the first slash, which a type without one has not. */
+function classOf(type: Buffer | null): Buffer | null {
+  const slash = type?.indexOf('/') ?? -1;
+  return type === null || slash < 0 ? null : type.subarray(0, slash + 1);
 }
 
 function groupOf(
@@ -168,9 +165,10 @@ function groupOf(
   return {
     keys: [...int32s(row.keys)],
     days: [...int32s(row.days)],
-    contentType: textOf(row.content_type),
+    contentType: indexTermOfBytes(row.content_type),
+    contentClass: indexTermOfBytes(classOf(row.content_type)),
     cursed: row.cursed,
-    metaprotocol: textOf(row.metaprotocol),
+    metaprotocol: indexTermOfBytes(row.metaprotocol),
     parents: row.parents ?? [],
     properties: row.properties_json,
     content: row.content_id === null ? null : (contents.get(row.content_id) ?? null),

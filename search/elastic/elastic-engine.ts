@@ -1,18 +1,29 @@
 import type {
-  HashQuery,
+  HashMatches,
   SearchEngine,
+  SearchFacets,
+  SearchFilter,
   SearchHits,
+  SearchSlice,
   Snapshot,
-  TextQuery,
+  TextMatches,
   Tip,
 } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { ElasticClient } from './elastic-client.ts';
 import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
-import { readPage } from './key-pages.ts';
+import { readFacets } from './facets.ts';
+import { filterClauses } from './filter-clauses.ts';
+import type { PageSource } from './key-list.ts';
+import { allKeys, type KeyWindow, keysEnd } from './key-window.ts';
 import { type DatabaseReader, type ReadMoment, ReadSession } from './read-session.ts';
-import { type Clause, hashClause, needleClauses } from './text-query.ts';
+import { type Matching, type MatchingPage, readPage } from './sorted-pages.ts';
+import { type Clause, hashClause, textClauses } from './text-query.ts';
+
+/** Of a filter without an end. */
+const heightsEnd = 2 ** 31 - 1;
 
 export interface ElasticEngineOptions {
   /** Not closed with the engine. */
@@ -24,9 +35,11 @@ export interface ElasticEngineOptions {
   readonly tuning?: Partial<ElasticTuning>;
 }
 
-interface Page {
-  readonly page: number;
-  readonly itemsPerPage: number;
+/** What is asked, without a page. */
+interface Question {
+  /** Null: nothing can match. */
+  readonly clauses: readonly Clause[] | null;
+  readonly filter: SearchFilter | undefined;
 }
 
 /**
@@ -39,27 +52,78 @@ export function createElasticEngine(options: ElasticEngineOptions): SearchEngine
   const tuning = { ...usualTuning, ...given };
   const session = new ReadSession(client, alias, readDatabase);
 
-  const search = async (
+  const answer = async <Found>(
     { client: postgres, tip }: Snapshot,
-    clauses: readonly Clause[] | null,
-    { page, itemsPerPage }: Page,
-  ): Promise<SearchHits> => {
-    if (clauses === null || tip === null) return { keys: [], totalItems: 0, tip };
-    const slice = { offset: (page - 1) * itemsPerPage, limit: itemsPerPage };
+    question: Question,
+    none: Found,
+    read: (source: PageSource, matching: Matching) => Promise<Found>,
+  ): Promise<Found & { readonly tip: Tip | null }> => {
+    const matching = tip === null ? null : await matchingOf(postgres, question);
+    if (matching === null || tip === null) return { ...none, tip };
     return session.run({ client: postgres, tip }, async (moment) => ({
-      ...(await readPage({ moment, clauses, tuning }, slice)),
+      ...(await read({ moment, tuning }, matching)),
       tip: tipOf(moment),
     }));
   };
+  const search = (snapshot: Snapshot, question: Question, slice: SearchSlice): Promise<SearchHits> =>
+    answer(snapshot, question, noPage, (source, matching) => readPage(source, matching, slice));
+  const facets = (snapshot: Snapshot, question: Question): Promise<SearchFacets> =>
+    answer(snapshot, question, noFacets, readFacets);
 
   return {
     name: 'elasticsearch',
-    searchText: (snapshot: Snapshot, query: TextQuery) =>
-      search(snapshot, needleClauses(query.corpus, query.needles), query),
-    searchHash: (snapshot: Snapshot, query: HashQuery) => search(snapshot, [hashClause(query.hash)], query),
-    facetsOfText: () => Promise.reject(new AppError('search_too_broad', 'Facets are not counted.')),
-    facetsOfHash: () => Promise.reject(new AppError('search_too_broad', 'Facets are not counted.')),
+    searchText: (snapshot, query) => search(snapshot, ofText(query), query),
+    searchHash: (snapshot, query) => search(snapshot, ofHash(query), query),
+    facetsOfText: (snapshot, matches) => facets(snapshot, ofText(matches)),
+    facetsOfHash: (snapshot, matches) => facets(snapshot, ofHash(matches)),
     close: () => session.close(),
+  };
+}
+
+const noPage: MatchingPage = { keys: [], totalItems: 0 };
+const noFacets: Omit<SearchFacets, 'tip'> = { totalItems: 0, types: [], otherTypes: 0, days: [] };
+
+const ofText = ({ corpus, match = 'substring', needles, filter }: TextMatches): Question => ({
+  clauses: textClauses(corpus, match, needles),
+  filter,
+});
+
+const ofHash = ({ hash, filter }: HashMatches): Question => ({ clauses: [hashClause(hash)], filter });
+
+/** What Postgres knows of a filter: keys of heights and of a parent. Of the snapshot, so also of any block below its tip. */
+async function matchingOf(
+  postgres: Snapshot['client'],
+  { clauses, filter = {} }: Question,
+): Promise<Matching | null> {
+  if (clauses === null) return null;
+  const { from, to, parent } = filter;
+  const parentKey = parent === undefined ? null : await readKey(postgres, parent);
+  const filtered = filterClauses(filter, parentKey);
+  if (filtered === null) return null;
+  const window = from === undefined && to === undefined ? allKeys : await readWindow(postgres, from, to);
+  return { clauses: [...clauses, ...filtered], window };
+}
+
+async function readKey(postgres: Snapshot['client'], { txid, index }: InscriptionId): Promise<number | null> {
+  const { rows } = await postgres.query<{ key: number }>(
+    'SELECT key FROM chain.inscriptions WHERE txid = $1 AND index = $2',
+    [Buffer.from(txid), index],
+  );
+  return rows[0]?.key ?? null;
+}
+
+/** The keys of blocks of a range of heights. */
+async function readWindow(postgres: Snapshot['client'], from = 0, to = heightsEnd): Promise<KeyWindow> {
+  const { rows } = await postgres.query<{ first_key: number | null; next_key: number | null }>(
+    `SELECT (SELECT first_key FROM chain.blocks WHERE height >= $1 ORDER BY height LIMIT 1) AS first_key,
+            (SELECT next_key FROM chain.blocks WHERE height <= $2 ORDER BY height DESC LIMIT 1) AS next_key`,
+    [from, to],
+  );
+  const { first_key: first = null, next_key: next = null } = rows[0] ?? {};
+  return {
+    from: from === 0 ? 0 : (first ?? keysEnd),
+    // beyond the last block the window ends where the index does
+    to: to === heightsEnd ? keysEnd : (next ?? 0),
   };
 }
 

@@ -1,7 +1,10 @@
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { foldText } from '#kernel/text/fold.ts';
+import { wordsOfFolded } from '../words.ts';
 import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
-import { indexPair, indexTerm } from './index-term.ts';
-import { type MetadataTerms, metadataTerms } from './metadata-terms.ts';
+import { gramText } from './gram-text.ts';
+import { galleryTerm, indexPair } from './index-term.ts';
+import { metadataTerms } from './metadata-terms.ts';
 
 /**
  * Inscriptions of a range of keys that are equal in everything that is searched and filtered, except their places in the
@@ -12,7 +15,10 @@ export interface Group {
   readonly keys: readonly number[];
   /** Of each key, days since 1970 of its block's time. */
   readonly days: readonly number[];
+  /** As `indexTermOfBytes` writes them, as all terms of bytes here. Null: without one, or no UTF-8. */
   readonly contentType: string | null;
+  /** The first part of the content type with its slash, `image/`; null: without one, or no UTF-8. */
+  readonly contentClass: string | null;
   /** Null: its number is not known. */
   readonly cursed: boolean | null;
   readonly metaprotocol: string | null;
@@ -48,12 +54,6 @@ export interface SearchDocument {
   readonly source: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Ends every text: the grams of its end show needles of one and two code points by their beginnings. NUL is in no folded
- * text (it counts as U+2400), so no needle reaches into it.
- */
-const textEnd = '\0\0';
-
 /** Field values that are `null` or empty lists are left out: an absent field costs nothing. */
 function present(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
@@ -78,6 +78,7 @@ export function documentsOf(
       version: sequence,
       source: {
         firstKey,
+        lastKey: keys.at(-1),
         count: keys.length,
         keys,
         sequence,
@@ -111,39 +112,45 @@ function slicesOf(
 }
 
 function sharedFields(group: Group): Record<string, unknown> {
-  const { content, metadata, contentType } = group;
-  const terms = metadata === null ? null : metadataTerms(metadata.json);
+  const { content, metadata } = group;
   return present({
-    type: contentType === null ? null : indexTerm(contentType),
-    media: contentType === null ? null : indexTerm(mediaTypeOf(contentType)),
+    type: group.contentType,
+    class: group.contentClass,
     cursed: group.cursed,
-    metaprotocol: group.metaprotocol === null ? null : indexTerm(group.metaprotocol),
+    metaprotocol: group.metaprotocol,
     parents: group.parents,
+    size: content?.sizeBytes ?? 0,
     ...contentFields(content),
-    metadata: metadata === null ? null : metadata.folded + textEnd,
-    ...metadataFields(terms),
+    ...metadataFields(metadata),
     ...propertyFields(group.properties),
   });
 }
 
 function contentFields(content: GroupContent | null): Record<string, unknown> {
   if (content === null) return {};
-  const { sha256, decodedSha256, sizeBytes, folded } = content;
+  const { sha256, decodedSha256, folded } = content;
   return {
     hashes: decodedSha256 === null || decodedSha256 === sha256 ? [sha256] : [sha256, decodedSha256],
-    size: sizeBytes,
-    text: folded === null ? null : folded + textEnd,
+    ...(folded === null ? {} : { text: gramText(folded), words: wordsText(folded) }),
   };
 }
 
-function metadataFields(terms: MetadataTerms | null): Record<string, unknown> {
-  if (terms === null) return {};
-  return { metadataKeys: terms.keys, metadataValues: terms.values, metadataPairs: terms.pairs };
+function metadataFields(metadata: GroupMetadata | null): Record<string, unknown> {
+  if (metadata === null) return {};
+  const terms = metadataTerms(metadata.json);
+  return {
+    metadata: gramText(metadata.folded),
+    metadataWords: wordsText(metadata.folded),
+    ...(terms === null
+      ? {}
+      : { metadataKeys: terms.keys, metadataValues: terms.values, metadataPairs: terms.pairs }),
+  };
 }
 
-/** Lower case, without parameters: what types are counted and filtered by. */
-export function mediaTypeOf(contentType: string): string {
-  return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
+/** Words as the server takes them apart again, at blanks; null: there are none. */
+function wordsText(folded: string): string | null {
+  const words = wordsOfFolded(folded);
+  return words.length === 0 ? null : words.join(' ');
 }
 
 interface Properties {
@@ -154,14 +161,23 @@ interface Properties {
   };
 }
 
-/** Title, traits and gallery of tag 17, as the parser wrote them. */
+type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
+
+/** Whole numbers may have more digits than a double. */
+const keepDigits: Reviver = (_, value, { source }) => (typeof value === 'number' ? source : value);
+
+/** Title, traits and gallery of tag 17, as the parser wrote them: no trait comes twice. */
 function propertyFields(json: string | null): Record<string, unknown> {
   if (json === null) return {};
-  const { gallery = [], attributes = {} } = JSON.parse(json) as Properties;
+  const { gallery = [], attributes = {} } = JSON.parse(
+    json,
+    keepDigits as Parameters<typeof JSON.parse>[1],
+  ) as Properties;
   const traits = Object.entries(attributes.traits ?? {});
+  const ids = gallery.map(({ id }) => parseInscriptionId(id)).filter((id) => id !== null);
   return {
-    title: typeof attributes.title === 'string' ? foldText(attributes.title) + textEnd : null,
+    title: typeof attributes.title === 'string' ? gramText(foldText(attributes.title)) : null,
     traits: traits.map(([name, value]) => indexPair(foldText(name), foldText(String(value)))),
-    gallery: [...new Set(gallery.map(({ id }) => id))],
+    gallery: [...new Set(ids.map(galleryTerm))],
   };
 }

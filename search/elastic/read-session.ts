@@ -175,6 +175,7 @@ async function searchMoment<Answer>(
       pit: { id, keep_alive: keepAlive },
       timeout: searchTimeout,
       track_total_hits: false,
+      _source: false,
       query: { bool: { filter: [...clauses, { range: { firstKey: { lt: marker.nextKey } } }] } },
       ...body,
     },

@@ -3,7 +3,7 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { ElasticClient } from './elastic-client.ts';
 
 /** A change of the mapping, of the analysis or of what documents hold is a new version, and a new index. */
-export const mappingVersion = 1;
+export const mappingVersion = 2;
 
 export interface IndexOptions {
   readonly shards: number;
@@ -13,6 +13,8 @@ export interface IndexOptions {
 }
 
 const grams = { type: 'text', analyzer: 'grams', norms: false, index_options: 'positions' } as const;
+/** Words of our own (search/words.ts), joined by blanks: the server takes them apart and does nothing else. */
+const words = { type: 'text', analyzer: 'whitespace', norms: false, index_options: 'docs' } as const;
 /** A value that is only ever looked up: no column of it. */
 const term = { type: 'keyword', doc_values: false, norms: false } as const;
 const number = { type: 'integer' } as const;
@@ -26,19 +28,22 @@ export const mappings = {
   _source: { includes: ['marker'] },
   properties: {
     firstKey: number,
+    lastKey: number,
     count: column,
     keys: column,
     sequence: { type: 'long' },
     member: { type: 'nested', properties: { key: column, day: column } },
     text: grams,
+    words,
     metadata: grams,
+    metadataWords: words,
     title: grams,
     hashes: term,
     type: { type: 'keyword' },
-    media: { type: 'keyword' },
+    class: term,
     size: number,
     cursed: { type: 'boolean' },
-    metaprotocol: { type: 'keyword' },
+    metaprotocol: term,
     parents: { type: 'integer', doc_values: false },
     metadataKeys: term,
     metadataValues: term,

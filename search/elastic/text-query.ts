@@ -1,26 +1,39 @@
-import type { Corpus } from '#kernel/contracts/search-engine.ts';
+import type { Corpus, TextMatch } from '#kernel/contracts/search-engine.ts';
+import { editsOf } from '../words.ts';
+import { gramNeedle } from './gram-text.ts';
 
 /** A clause of a filter, as Elasticsearch takes it. */
 export type Clause = Readonly<Record<string, unknown>>;
 
-const fields: Readonly<Record<Corpus, string>> = { content: 'text', metadata: 'metadata' };
+const gramFields: Readonly<Record<Corpus, string>> = { content: 'text', metadata: 'metadata' };
+const wordFields: Readonly<Record<Corpus, string>> = { content: 'words', metadata: 'metadataWords' };
 
 /** Code points of a gram. */
 const gramPoints = 3;
 
+/** The clauses that the text of a corpus must satisfy to have all of the folded needles or words; null where none can. */
+export function textClauses(corpus: Corpus, match: TextMatch, folded: readonly string[]): Clause[] | null {
+  if (match === 'substring') return needleClauses(gramFields[corpus], folded);
+  if (!folded.every((word) => word.isWellFormed())) return null;
+  const field = wordFields[corpus];
+  return [...new Set(folded)].map((word) =>
+    match === 'words' ? { term: { [field]: word } } : fuzzyClause(field, word),
+  );
+}
+
 /**
- * The clauses that a text must satisfy to contain all of the folded needles, exactly; null where none can. A needle of three
- * and more code points is a phrase of its grams, whose positions follow each other. A shorter one begins a gram: every
+ * The clauses that a field of grams must satisfy to contain all of the folded needles, exactly; null where none can. A needle of
+ * three and more code points is a phrase of its grams, whose positions follow each other. A shorter one begins a gram: every
  * code point of a text begins one, as texts end with two NULs.
  */
-export function needleClauses(corpus: Corpus, folded: readonly string[]): Clause[] | null {
-  if (folded.some((needle) => !needle.isWellFormed())) return null;
+export function needleClauses(field: string, folded: readonly string[]): Clause[] | null {
+  if (!folded.every((needle) => needle.isWellFormed())) return null;
   const distinct = [...new Set(folded)].toSorted((a, b) => b.length - a.length);
   // a needle that is part of another one says nothing more
   const needles = distinct.filter(
     (needle, at) => !distinct.some((other, before) => before < at && other.includes(needle)),
   );
-  return needles.map((needle) => needleClause(fields[corpus], needle));
+  return needles.map((needle) => needleClause(field, gramNeedle(needle)));
 }
 
 function needleClause(field: string, needle: string): Clause {
@@ -30,15 +43,21 @@ function needleClause(field: string, needle: string): Clause {
     : { match_phrase: { [field]: { query: needle } } };
 }
 
+/**
+ * Every word within the edits of a word, however many there are: with this rewrite the automaton walks through the dictionary of
+ * words, and `max_expansions`, which bounds other rewrites, is not looked at.
+ */
+function fuzzyClause(field: string, word: string): Clause {
+  const fuzziness = editsOf(word);
+  if (fuzziness === 0) return { term: { [field]: word } };
+  const rewrite = 'constant_score';
+  return { fuzzy: { [field]: { value: word, fuzziness, prefix_length: 0, transpositions: true, rewrite } } };
+}
+
 /** A hash as it stands in the index: random terms share no beginnings, so each of their bytes counts. */
 export const hashTerm = (hash: Uint8Array): string => Buffer.from(hash).toString('base64url');
 
 /** The clause of contents whose stored or decoded body has a hash. */
 export const hashClause = (hash: Uint8Array): Clause => ({
   term: { hashes: hashTerm(hash) },
-});
-
-/** The clause of documents whose inscriptions have keys from `from` to below `to`; both are ends of spans or of the index. */
-export const keysClause = (from: number, to: number): Clause => ({
-  range: { firstKey: { gte: from, lt: to } },
 });

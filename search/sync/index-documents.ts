@@ -61,10 +61,7 @@ export async function firstStraddlingKey(
     sort: [{ firstKey: 'asc' }],
     query: {
       bool: {
-        filter: [
-          { range: { firstKey: { lt: nextKey } } },
-          { nested: { path: 'member', query: { range: { 'member.key': { gte: nextKey } } } } },
-        ],
+        filter: [{ range: { firstKey: { lt: nextKey } } }, { range: { lastKey: { gte: nextKey } } }],
       },
     },
   });

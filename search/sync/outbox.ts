@@ -117,11 +117,13 @@ export async function isThere(tx: pg.ClientBase, { tip, nextKey }: Marker): Prom
   return rowCount === 1;
 }
 
-/** How many inscriptions with such keys searches can find: those that have a content or metadata. */
+/** How many inscriptions with such keys searches can find: those that have a content, metadata or properties. */
 export async function countFindable(tx: pg.ClientBase, from: number, to: number): Promise<number> {
   const { rows } = await tx.query<{ count: number }>(
-    `SELECT count(*) AS count FROM chain.inscriptions
-      WHERE key >= $1 AND key < $2 AND (content_id IS NOT NULL OR metadata_id IS NOT NULL)`,
+    `SELECT count(*) AS count FROM chain.inscriptions AS i
+      WHERE i.key >= $1 AND i.key < $2
+        AND (i.content_id IS NOT NULL OR i.metadata_id IS NOT NULL
+          OR EXISTS (SELECT FROM chain.inscription_details AS d WHERE d.key = i.key AND d.properties_json IS NOT NULL))`,
     [from, to],
   );
   return rows[0]?.count ?? 0;

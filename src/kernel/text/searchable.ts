@@ -4,6 +4,12 @@
  */
 export const textRulesVersion = 1;
 
+/**
+ * UTF-16 units of a metadata text whose keys and values are looked up one by one. A longer text (honest ones have some thousands)
+ * is searched as a text alone: each of its values would be several terms of an index.
+ */
+export const metadataMembersLengthMax = 1_000_000;
+
 /** Types beside `text/*`, `*+json`, `*+xml` and `*+yaml` whose bodies are texts (docs/search.md, "What is searchable"). */
 const searchableTypes: ReadonlySet<string> = new Set([
   'application/ecmascript',

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { charms } from '#kernel/primitives/charm.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { bulkDocuments } from '#search/elastic/bulk.ts';
 import { readGroups } from '#search/elastic/document-rows.ts';
 import { createElasticClient, type ElasticClient } from '#search/elastic/elastic-client.ts';
 import { documentsOf, type SearchDocument, tombstone } from '#search/elastic/group-document.ts';
-import { indexPair } from '#search/elastic/index-term.ts';
+import { galleryTerm, indexPair } from '#search/elastic/index-term.ts';
 import { createSearchIndex, finishLoading, indexName, refreshIndex } from '#search/elastic/search-index.ts';
 import { hashTerm, needleClauses } from '#search/elastic/text-query.ts';
 import { idOf, insertChain } from '#test/support/chain-rows.ts';
@@ -87,7 +88,10 @@ describe.skipIf(!hasElasticsearch())('documents of the rows of a chain', () => {
     const found = {
       hashes: await keysOf({ term: { hashes: hashTerm(sha256('PNG')) } }),
       parents: await keysOf({ term: { parents: 0 } }),
-      media: await keysOf({ term: { media: 'image/png' } }),
+      class: await keysOf({ term: { class: 'image/' } }),
+      words: await keysOf({ term: { words: 'same' } }),
+      metadataWords: await keysOf({ term: { metadataWords: 'foo' } }),
+      last: await keysOf({ range: { lastKey: { gte: 11 } } }),
       type: await keysOf({ term: { type: 'TEXT/Plain; x=y' } }),
       metaprotocol: await keysOf({ term: { metaprotocol: 'brc-20' } }),
       cursed: await keysOf({ term: { cursed: true } }),
@@ -96,15 +100,18 @@ describe.skipIf(!hasElasticsearch())('documents of the rows of a chain', () => {
       metadataKeys: await keysOf({ term: { metadataKeys: 'name' } }),
       metadataValues: await keysOf({ term: { metadataValues: '18446744073709551615' } }),
       metadataPairs: await keysOf({ term: { metadataPairs: indexPair('name', 'foo') } }),
-      title: await keysOf({ match_phrase: { title: 'title' } }),
+      title: await keysOf(needleClauses('title', ['y t'])![0]!),
       traits: await keysOf({ term: { traits: indexPair('eyes', 'laser') } }),
-      gallery: await keysOf({ term: { gallery: parent } }),
+      gallery: await keysOf({ term: { gallery: galleryTerm(parseInscriptionId(parent)!) } }),
       size: await keysOf({ range: { size: { lt: 4 } } }),
     };
     expect(found).toEqual({
       hashes: [9],
       parents: [2],
-      media: [9],
+      class: [9],
+      words: [0, 1, 2, 3, 4, 5, 6, 7, 8, 11],
+      metadataWords: [7],
+      last: [0, 1, 11],
       type: [3],
       metaprotocol: [4],
       cursed: [5],
@@ -170,8 +177,8 @@ describe.skipIf(!hasElasticsearch())('documents of the rows of a chain', () => {
       code: 'search_engine_rejected',
     });
     await refreshIndex(client, index);
-    expect(await keysOf(needleClauses('content', ['end!'])![0]!)).toEqual([600]);
-    expect(await keysOf(needleClauses('content', [text.slice(-1000)])![0]!)).toEqual([600]);
+    expect(await keysOf(needleClauses('text', ['end!'])![0]!)).toEqual([600]);
+    expect(await keysOf(needleClauses('text', [text.slice(-1000)])![0]!)).toEqual([600]);
     expect(await keysOf(needleClauses('metadata', ['-1.5,last'])![0]!)).toEqual([601]);
     expect(await keysOf(needleClauses('metadata', ['-1.5,-1.5,last,'])![0]!)).toEqual([]);
   });

@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { documentsOf, type Group, mediaTypeOf, tombstone } from '#search/elastic/group-document.ts';
-import { indexPair } from '#search/elastic/index-term.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { foldText } from '#kernel/text/fold.ts';
+import { gramNeedle, gramText } from '#search/elastic/gram-text.ts';
+import { documentsOf, type Group, tombstone } from '#search/elastic/group-document.ts';
+import { galleryTerm, indexPair, indexTermOfBytes } from '#search/elastic/index-term.ts';
 import { mappings } from '#search/elastic/search-index.ts';
 
 const group = (changed: Partial<Group> = {}): Group => ({
   keys: [7],
   days: [19_500],
   contentType: 'text/plain',
+  contentClass: 'text/',
   cursed: false,
   metaprotocol: null,
   parents: [],
@@ -49,13 +53,15 @@ test('every key is in one document, none of two spans or of more keys than allow
 });
 
 test('fields that are not there are left out, and all others are in the mapping', () => {
-  const empty = { contentType: null, cursed: null, content: null };
+  const empty = { contentType: null, contentClass: null, cursed: null, content: null };
   expect(Object.keys(documentsOf(group(empty), 1)[0]!.source)).toEqual([
     'firstKey',
+    'lastKey',
     'count',
     'keys',
     'sequence',
     'member',
+    'size',
   ]);
   const id = `${'ab'.repeat(32)}i0`;
   const full = group({
@@ -66,7 +72,7 @@ test('fields that are not there are left out, and all others are in the mapping'
     properties: JSON.stringify({
       gallery: [{ id }, { id }],
       attributes: { title: 'TITLE', traits: { Eyes: 'Blue', n: 1 } },
-    }),
+    }).replace('"n":1', '"n":9223372036854775807'),
   });
   const { source } = documentsOf(full, 9)[0]!;
   for (const field of Object.keys(source)) expect(mappings.properties).toHaveProperty(field);
@@ -76,9 +82,12 @@ test('fields that are not there are left out, and all others are in the mapping'
     title: 'title\0\0',
     hashes: ['aa', 'bb'],
     metadataKeys: ['k'],
-    traits: [indexPair('eyes', 'blue'), indexPair('n', '1')],
-    gallery: [id],
-    media: 'text/plain',
+    traits: [indexPair('eyes', 'blue'), indexPair('n', '9223372036854775807')],
+    gallery: [galleryTerm(parseInscriptionId(id)!)],
+    class: 'text/',
+    size: 5,
+    words: 'hello',
+    metadataWords: 'k v',
     parents: [3, 4],
     sequence: 9,
   });
@@ -97,16 +106,13 @@ test('a tombstone has nothing that a search could find', () => {
   expect(tombstone('7', 12)).toEqual({ id: '7', version: 12, source: { sequence: 12 } });
 });
 
-test('types are compared without their parameters', () => {
-  expect(mediaTypeOf('Text/HTML; charset=UTF-8')).toBe('text/html');
-});
-
 test('no value, however long a miner lets it be, makes a term that the server refuses', () => {
   const long = 'x'.repeat(400_000);
   const { source } = documentsOf(
     group({
-      contentType: long,
-      metaprotocol: long,
+      contentType: indexTermOfBytes(Buffer.from(long)),
+      contentClass: indexTermOfBytes(Buffer.from(long)),
+      metaprotocol: indexTermOfBytes(Buffer.from(long)),
       metadata: { json: JSON.stringify({ [long]: long }), folded: long },
       properties: JSON.stringify({ gallery: [], attributes: { title: long, traits: { [long]: long } } }),
     }),
@@ -114,7 +120,7 @@ test('no value, however long a miner lets it be, makes a term that the server re
   )[0]!;
   for (const field of [
     'type',
-    'media',
+    'class',
     'metaprotocol',
     'metadataKeys',
     'metadataValues',
@@ -125,4 +131,34 @@ test('no value, however long a miner lets it be, makes a term that the server re
       expect(Buffer.byteLength(term)).toBeLessThan(32_766);
     }
   }
+});
+
+test('no text is much larger on its way than it is, and needles occur where they did', () => {
+  const controls = Array.from({ length: 0x20 }, (_, code) => String.fromCodePoint(code)).join('');
+  const folded = foldText(controls.repeat(100));
+  const { source } = documentsOf(
+    group({ content: { sha256: 'aa', decodedSha256: null, sizeBytes: 5, folded } }),
+    1,
+  )[0]!;
+  const text = source['text'] as string;
+  expect(JSON.stringify(text).length).toBeLessThan(2 * folded.length);
+  const letters = fc.string({ unit: 'binary', maxLength: 6 }).map(foldText);
+  fc.assert(
+    fc.property(letters, letters, (one, other) => {
+      const where = gramText(one).slice(0, -2).indexOf(gramNeedle(other));
+      expect(where).toBe(one.indexOf(other));
+    }),
+  );
+  expect(gramText(foldText('\u0001AZ\u001f'))).not.toBe(gramText(foldText('\u0001BZ\u001f')));
+  expect(new Set(Array.from(gramText(foldText(controls)))).size).toBe(
+    new Set(Array.from(`${foldText(controls)}\0`)).size,
+  );
+});
+
+test('one long name in front of very many values does not multiply itself', () => {
+  const values = Array.from({ length: 100_000 }, (_, at) => String(at));
+  const json = JSON.stringify({ ['k'.repeat(500)]: values });
+  const { source } = documentsOf(group({ metadata: { json, folded: json } }), 1)[0]!;
+  expect(source['metadataPairs']).toHaveLength(values.length);
+  expect(JSON.stringify(source).length).toBeLessThan(10 * json.length);
 });

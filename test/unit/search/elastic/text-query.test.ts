@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { needleClauses } from '#search/elastic/text-query.ts';
+import { needleClauses, textClauses } from '#search/elastic/text-query.ts';
 
 test('a needle of three code points and more is a phrase, a shorter one the beginning of a gram', () => {
-  expect(needleClauses('content', ['abc', 'x'])).toEqual([
+  expect(needleClauses('text', ['abc', 'x'])).toEqual([
     { match_phrase: { text: { query: 'abc' } } },
     { prefix: { text: { value: 'x' } } },
   ]);
@@ -14,12 +14,28 @@ test('a needle of three code points and more is a phrase, a shorter one the begi
 });
 
 test('a needle that repeats another one, or is a part of it, is asked once', () => {
-  expect(needleClauses('content', ['b', 'abc', 'bc', 'abc', 'abcd'])).toEqual([
+  expect(needleClauses('text', ['b', 'abc', 'bc', 'abc', 'abcd'])).toEqual([
     { match_phrase: { text: { query: 'abcd' } } },
   ]);
-  expect(needleClauses('content', ['ab', 'ba'])).toHaveLength(2);
+  expect(needleClauses('text', ['ab', 'ba'])).toHaveLength(2);
 });
 
 test('half of a surrogate pair is in no text', () => {
-  expect(needleClauses('content', ['abc', '\ud83d'])).toBeNull();
+  expect(needleClauses('text', ['abc', '\ud83d'])).toBeNull();
+});
+
+test('words are terms, and fuzzy ones as far away as their length allows, without a bound on how many', () => {
+  expect(textClauses('metadata', 'words', ['ab', 'cd', 'ab'])).toEqual([
+    { term: { metadataWords: 'ab' } },
+    { term: { metadataWords: 'cd' } },
+  ]);
+  const edits = (value: string, fuzziness: number) => ({
+    fuzzy: { words: { value, fuzziness, prefix_length: 0, transpositions: true, rewrite: 'constant_score' } },
+  });
+  expect(textClauses('content', 'fuzzy', ['ab', 'abc', 'abcdef'])).toEqual([
+    { term: { words: 'ab' } },
+    edits('abc', 1),
+    edits('abcdef', 2),
+  ]);
+  expect(textClauses('content', 'words', ['\ud83d'])).toBeNull();
 });

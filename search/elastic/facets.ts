@@ -1,0 +1,111 @@
+import { facetTypesMax, type SearchFacets } from '#kernel/contracts/search-engine.ts';
+import { valueOfTerm } from './index-term.ts';
+import type { PageSource } from './key-list.ts';
+import {
+  type CountAnswer,
+  countIn,
+  countOf,
+  isEmptyWindow,
+  type MembersAnswer,
+  membersIn,
+  touching,
+} from './key-window.ts';
+import type { Matching } from './sorted-pages.ts';
+
+/** Types that an answer brings at once: more than there are honest ones; a server allows 65,536 buckets. */
+const typesAtOnce = 10_000;
+
+interface TypeKey {
+  readonly type: string | null;
+}
+
+interface FacetsAnswer extends CountAnswer {
+  readonly types: {
+    readonly buckets: readonly (CountAnswer & { readonly key: TypeKey })[];
+    readonly after_key?: TypeKey;
+  };
+  readonly members?: MembersAnswer<{
+    readonly days: { readonly buckets: readonly { readonly key: number; readonly doc_count: number }[] };
+  }>;
+}
+
+/**
+ * Counts matches by type and by day. Types come in the order of their terms, all of them in parts, so that the sum of each is
+ * that of all shards; days are counted one inscription after the other, as copies of one document come on several.
+ */
+export async function readFacets(
+  source: PageSource,
+  { clauses, window }: Matching,
+): Promise<Omit<SearchFacets, 'tip'>> {
+  if (isEmptyWindow(window)) return { totalItems: 0, types: [], otherTypes: 0, days: [] };
+  const ask = async (after: TypeKey | undefined): Promise<FacetsAnswer> => {
+    const typeSource = { type: { terms: { field: 'type', missing_bucket: true } } };
+    const composite = { size: typesAtOnce, sources: [typeSource], ...(after === undefined ? {} : { after }) };
+    const types = { composite, aggs: countIn(window) };
+    const days = { histogram: { field: 'member.day', interval: 1, min_doc_count: 1 } };
+    const { aggregations } = await source.moment.search<{ aggregations: FacetsAnswer }>(
+      {
+        size: 0,
+        aggs: {
+          types,
+          ...(after === undefined ? { ...countIn(window), members: membersIn(window, { days }) } : {}),
+        },
+      },
+      [...clauses, ...touching(window)],
+    );
+    return aggregations;
+  };
+  const first = await ask(undefined);
+  const types = new TypeCounts();
+  types.add(first);
+  for (let after = endOf(first); after !== undefined; ) {
+    const next = await ask(after);
+    types.add(next);
+    after = endOf(next);
+  }
+  const listed = types.most();
+  const totalItems = countOf(first);
+  return {
+    totalItems,
+    types: listed,
+    otherTypes: totalItems - listed.reduce((sum, { count }) => sum + count, 0),
+    days: (first.members?.inside.days.buckets ?? []).map(({ key, doc_count: count }) => ({
+      day: key,
+      count,
+    })),
+  };
+}
+
+/** Where the next part begins; undefined: there is none. */
+const endOf = ({ types: { buckets, after_key: after } }: FacetsAnswer): TypeKey | undefined =>
+  buckets.length < typesAtOnce ? undefined : after;
+
+type TypeCount = SearchFacets['types'][number];
+
+/** The types with most matches so far: a miner can make as many types as there are inscriptions. */
+class TypeCounts {
+  #counts: TypeCount[] = [];
+
+  add({ types: { buckets } }: FacetsAnswer): void {
+    for (const bucket of buckets) {
+      const { type } = bucket.key;
+      const contentType = type === null ? null : valueOfTerm(type);
+      const count = countOf(bucket);
+      // a document may touch the window without an inscription in it; long types are not listed
+      if (count > 0 && (type === null || contentType !== null)) this.#counts.push({ contentType, count });
+    }
+    this.#counts = this.most();
+  }
+
+  most(): TypeCount[] {
+    return this.#counts
+      .toSorted((a, b) => b.count - a.count || compareTypes(a.contentType, b.contentType))
+      .slice(0, facetTypesMax);
+  }
+}
+
+/** By code points, which is by bytes of UTF-8; none at all comes first. */
+function compareTypes(a: string | null, b: string | null): number {
+  if (a === null || b === null) return Number(b === null) - Number(a === null);
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

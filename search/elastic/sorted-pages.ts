@@ -1,0 +1,100 @@
+import type { SearchSlice } from '#kernel/contracts/search-engine.ts';
+import { readDeepKeys } from './deep-keys.ts';
+import type { PageSource, Slice } from './key-list.ts';
+import { isFirstSlice, readFirstKeys, readKeySlice } from './key-pages.ts';
+import {
+  type CountAnswer,
+  countIn,
+  countOf,
+  filterOf,
+  isEmptyWindow,
+  type KeyWindow,
+  touching,
+} from './key-window.ts';
+import { readSizeSlice } from './size-pages.ts';
+import { type SortedList, sortedLists } from './sorted-lists.ts';
+import type { Clause } from './text-query.ts';
+
+export interface MatchingPage {
+  readonly keys: readonly number[];
+  readonly totalItems: number;
+}
+
+/** What is searched: documents that satisfy all clauses, and of them inscriptions in the window. */
+export interface Matching {
+  readonly clauses: readonly Clause[];
+  readonly window: KeyWindow;
+}
+
+/**
+ * A page of the matches in the order asked, and how many there are of all: sums of what documents count. The first pages come
+ * with the same request.
+ */
+export async function readPage(
+  source: PageSource,
+  { clauses, window }: Matching,
+  asked: SearchSlice,
+): Promise<MatchingPage> {
+  if (isEmptyWindow(window)) return { keys: [], totalItems: 0 };
+  const slice = { offset: (asked.page - 1) * asked.itemsPerPage, limit: asked.itemsPerPage };
+  const lists = sortedLists(asked, window).map((list) => ({
+    ...list,
+    clauses: [...clauses, ...list.clauses],
+  }));
+  const [only] = lists;
+  if (only !== undefined && lists.length === 1 && only.by === 'key') {
+    if (isFirstSlice(source, slice)) {
+      const counting = { clauses: [...clauses, ...touching(window)], aggs: countIn(window) };
+      const { keys, counts } = await readFirstKeys<CountAnswer>(source, only, slice, counting);
+      return { keys, totalItems: countOf(counts) };
+    }
+    if (asked.after === undefined) {
+      const { keys, count } = await readDeepKeys(source, only, slice);
+      return { keys, totalItems: count };
+    }
+  }
+  const { total, counts } = await countLists(source, { clauses, window }, lists);
+  const parts = partsOf(slice, counts);
+  const keys = await Promise.all(lists.map((list, at) => readList(source, list, parts[at])));
+  return { keys: keys.flat(), totalItems: total };
+}
+
+const readList = (source: PageSource, list: SortedList, slice: Slice | undefined): Promise<number[]> => {
+  if (slice === undefined) return Promise.resolve([]);
+  return list.by === 'key' ? readKeySlice(source, list, slice) : readSizeSlice(source, list, slice);
+};
+
+/** What a slice of lists that follow each other is of each of them; undefined: nothing. */
+function partsOf({ offset, limit }: Slice, counts: readonly number[]): (Slice | undefined)[] {
+  let before = 0;
+  return counts.map((count) => {
+    const from = Math.max(0, offset - before);
+    const to = Math.min(count, offset + limit - before);
+    before += count;
+    return from < to ? { offset: from, limit: to - from } : undefined;
+  });
+}
+
+async function countLists(
+  { moment }: PageSource,
+  { clauses, window }: Matching,
+  lists: readonly SortedList[],
+): Promise<{ total: number; counts: number[] }> {
+  const { aggregations } = await moment.search<{ aggregations: Readonly<Record<string, CountAnswer>> }>(
+    {
+      size: 0,
+      aggs: Object.fromEntries(
+        [{ clauses: [], window }, ...lists].map((list, at) => [
+          `list${at}`,
+          {
+            filter: filterOf([...list.clauses, ...touching(list.window)]),
+            aggs: isEmptyWindow(list.window) ? {} : countIn(list.window),
+          },
+        ]),
+      ),
+    },
+    [...clauses, ...touching(window)],
+  );
+  const [total = 0, ...counts] = [{}, ...lists].map((_, at) => countOf(aggregations[`list${at}`]));
+  return { total, counts };
+}
