@@ -3,6 +3,58 @@
 
 CREATE SCHEMA chain;
 
+CREATE OR REPLACE FUNCTION chain.count_new_children()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+BEGIN
+  -- children come in the order of their keys: a mark in their midst would be wrong from then on
+  IF EXISTS (SELECT FROM new_rows n JOIN chain.collections c USING (parent_key) WHERE n.child_key < c.newest_child) THEN
+    RAISE EXCEPTION 'a child was written behind a newer one';
+  END IF;
+  INSERT INTO chain.child_marks (parent_key, nth, child_key)
+  SELECT parent_key, nth, child_key FROM (
+    SELECT n.parent_key, n.child_key,
+      coalesce(c.children, 0) - 1 + row_number() OVER (PARTITION BY n.parent_key ORDER BY n.child_key) AS nth
+    FROM new_rows n LEFT JOIN chain.collections c USING (parent_key)
+  ) AS numbered
+  WHERE nth > 0 AND nth % 1000 = 0;
+  INSERT INTO chain.collections AS c (parent_key, newest_child, children)
+  SELECT parent_key, max(child_key), count(*) FROM new_rows GROUP BY parent_key ORDER BY parent_key
+  ON CONFLICT (parent_key) DO UPDATE
+    SET newest_child = excluded.newest_child, children = c.children + excluded.children;
+  RETURN NULL;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION chain.discount_old_children()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+BEGIN
+  DELETE FROM chain.child_marks m
+  USING (SELECT parent_key, min(child_key) AS first FROM old_rows GROUP BY parent_key) AS gone
+  WHERE m.parent_key = gone.parent_key AND m.child_key >= gone.first;
+  DELETE FROM chain.collections c
+  USING (SELECT parent_key, count(*) AS children FROM old_rows GROUP BY parent_key) AS gone
+  WHERE c.parent_key = gone.parent_key AND c.children = gone.children;
+  UPDATE chain.collections c
+  SET children = c.children - gone.children,
+    newest_child = (
+      SELECT p.child_key FROM chain.parents p WHERE p.parent_key = c.parent_key ORDER BY p.child_key DESC LIMIT 1
+    )
+  FROM (SELECT parent_key, count(*) AS children FROM old_rows GROUP BY parent_key) AS gone
+  WHERE c.parent_key = gone.parent_key;
+  RETURN NULL;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION chain.hash32(bytes bytea)
  RETURNS integer
  LANGUAGE sql
@@ -42,6 +94,21 @@ CREATE TABLE chain.blocks (
   CONSTRAINT blocks_header_check CHECK ((length(header) = 80))
 );
 CREATE INDEX blocks_hash ON chain.blocks USING btree (hash);
+
+CREATE TABLE chain.child_marks (
+  parent_key integer NOT NULL,
+  nth integer NOT NULL,
+  child_key integer NOT NULL,
+  CONSTRAINT child_marks_pkey PRIMARY KEY (parent_key, nth)
+);
+
+CREATE TABLE chain.collections (
+  parent_key integer NOT NULL,
+  newest_child integer NOT NULL,
+  children integer NOT NULL,
+  CONSTRAINT collections_pkey PRIMARY KEY (parent_key),
+  CONSTRAINT collections_children_check CHECK ((children > 0))
+);
 
 CREATE TABLE chain.contents (
   content_id integer NOT NULL,
@@ -293,17 +360,29 @@ CREATE TABLE chain.parents (
   CONSTRAINT parents_pkey PRIMARY KEY (child_key, "position")
 );
 CREATE INDEX parents_parent ON chain.parents USING btree (parent_key, child_key);
+CREATE TRIGGER count_new_children AFTER INSERT ON chain.parents REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION chain.count_new_children();
+CREATE TRIGGER discount_old_children AFTER DELETE ON chain.parents REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION chain.discount_old_children();
 
 CREATE TABLE chain.search_columns (
   segment_id integer NOT NULL,
   content_ids bytea NOT NULL,
   metadata_keys bytea NOT NULL,
   metadata_ids bytea NOT NULL,
+  type_names bytea NOT NULL,
+  type_codes bytea NOT NULL,
+  cursed_keys bytea NOT NULL,
+  unknown_keys bytea NOT NULL,
   CONSTRAINT search_columns_pkey PRIMARY KEY (segment_id)
 );
 ALTER TABLE chain.search_columns ALTER COLUMN content_ids SET STORAGE EXTERNAL;
 ALTER TABLE chain.search_columns ALTER COLUMN metadata_keys SET STORAGE EXTERNAL;
 ALTER TABLE chain.search_columns ALTER COLUMN metadata_ids SET STORAGE EXTERNAL;
+
+CREATE TABLE chain.search_lengths (
+  segment_id integer NOT NULL,
+  lengths bytea NOT NULL,
+  CONSTRAINT search_lengths_pkey PRIMARY KEY (segment_id)
+);
 
 CREATE TABLE chain.search_postings (
   first_gram bigint NOT NULL,
@@ -322,7 +401,7 @@ CREATE TABLE chain.search_segments (
   text_bytes integer NOT NULL,
   CONSTRAINT search_segments_pkey PRIMARY KEY (segment_id),
   CONSTRAINT search_segments_check CHECK ((next_id > first_id)),
-  CONSTRAINT search_segments_kind_check CHECK (((kind >= 0) AND (kind <= 2))),
+  CONSTRAINT search_segments_kind_check CHECK (((kind >= 0) AND (kind <= 3))),
   CONSTRAINT search_segments_kind_first_id_key UNIQUE (kind, first_id)
 );
 

@@ -50,8 +50,13 @@ export async function undoAbove(
 ): Promise<BlockRef | null> {
   let tip = await readTip(client, height);
   if (tip.above === null) return tip.below;
-  // moved inscriptions are found by it; a first load that was cut off has not built it yet
-  await ensureSecondaryIndexes(client, ['locations_spent', 'outputs_height', 'outputs_spent']);
+  // moved inscriptions and newest children are found by them; a first load that was cut off has not built them yet
+  await ensureSecondaryIndexes(client, [
+    'locations_spent',
+    'outputs_height',
+    'outputs_spent',
+    'parents_parent',
+  ]);
   await withTransaction(client, completeOutbox);
   while (tip.above !== null) {
     signal?.throwIfAborted();

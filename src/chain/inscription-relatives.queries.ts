@@ -63,8 +63,7 @@ export async function relativesOf(
     [keys, relativesShown],
   );
   const { rows: counts } = await client.query<{ key: number; children: number }>(
-    `SELECT parent_key AS key, count(*) AS children FROM chain.parents
-     WHERE parent_key = ANY($1) GROUP BY parent_key`,
+    'SELECT parent_key AS key, children FROM chain.collections WHERE parent_key = ANY($1)',
     [keys],
   );
   const childCounts = new Map(counts.map(({ key, children }) => [key, children]));

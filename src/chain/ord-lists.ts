@@ -1,77 +1,44 @@
 import type { ClientBase, Pool } from 'pg';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import { shownAmong } from './hidden-inscriptions.ts';
 import type { KeyPage } from './relative.queries.ts';
 import { pageSize } from './relative.queries.ts';
-import { utf8OrNull } from './utf8.ts';
 
-/** Keys that are looked at in one statement. */
-const keysAtOnce = 1_000;
-/** Of most bodies the beginning tells that they are none of those that ord hides. */
-const headBytes = 256;
-
-/** Types that ord shows on its lists: those of its table (media.rs) that are neither code, text nor unknown to it. */
-const shownTypes = [
-  'application/pdf',
-  'audio/flac',
-  'audio/mpeg',
-  'audio/ogg',
-  'audio/ogg;codecs=opus',
-  'audio/wav',
-  'font/otf',
-  'font/ttf',
-  'font/woff',
-  'font/woff2',
-  'image/apng',
-  'image/avif',
-  'image/gif',
-  'image/jpeg',
-  'image/jxl',
-  'image/png',
-  'image/svg+xml',
-  'image/webp',
-  'model/gltf+json',
-  'model/gltf-binary',
-  'text/html',
-  'text/html;charset=utf-8',
-  'text/markdown',
-  'text/markdown;charset=utf-8',
-  'video/mp4',
-  'video/webm',
-].map((type) => Buffer.from(type));
-
-const bvmNetwork = Buffer.from(
-  '<body style="background:#F61;color:#fff;"><h1 style="height:100%">bvm.network</h1></body>',
-);
-const onlyReference = /^\p{White_Space}*\/content\/[0-9a-fA-F]{64}i\p{Nd}+\p{White_Space}*$/u;
-const mayBeReference = /^\p{White_Space}*(?:\/|\ufffd|$)/u;
-
-/** Whether a body alone makes ord hide its inscription (inscription.rs `hidden`). */
-export function isHiddenBody(body: Uint8Array): boolean {
-  if (bvmNetwork.equals(body.subarray(0, bvmNetwork.length))) return true;
-  const text = utf8OrNull(body);
-  return text !== null && onlyReference.test(text);
+/** A block as the lists know it: as long as all of this is the same, so is every row up to it. */
+interface KnownBlock {
+  readonly height: number;
+  /** First key behind it. */
+  readonly nextKey: number;
+  /** Its hash, and what changes where blocks are put in below it. */
+  readonly mark: string;
 }
 
+/** The lists up to a block. */
 interface Known {
-  /** First key that the lists do not know yet. */
-  readonly nextKey: number;
+  /** The last blocks, ascending. */
+  readonly blocks: readonly KnownBlock[];
   /** Newest child by collection; -1: the collection is hidden. */
   readonly newestChild: Map<number, number>;
+  /** Collections that are shown, in their order. */
+  readonly ordered: readonly number[];
+  /** Ascending. */
   readonly galleries: readonly number[];
 }
 
-const nothingKnown = (): Known => ({ nextKey: 0, newestChild: new Map(), galleries: [] });
+const nothingKnown = (): Known => ({ blocks: [], newestChild: new Map(), ordered: [], galleries: [] });
+
+/** So deep a reorganisation takes back what it changed; a deeper one begins anew. */
+const blocksKnown = 150;
 
 /**
  * The lists that ord makes of what is not hidden: collections (inscriptions with children, by their newest child) and
- * galleries. They are made of the index once, and then go on with it; 16 bytes of memory for a gallery, 100 for a collection.
+ * galleries. They are made of the index once, and then go on with it, over reorganisations too; 16 bytes of memory for a gallery,
+ * 100 for a collection.
  */
 export class OrdLists {
   private tip: Tip | null = null;
   private known = nothingKnown();
-  /** Collections in their order; null: something has changed. */
-  private ordered: number[] | null = null;
   private refreshing: Promise<void> | null = null;
 
   /** Whether they are those of a tip; null: nothing is indexed. */
@@ -86,10 +53,11 @@ export class OrdLists {
 
   /**
    * Brings them to the tip of the database. Whoever asks while that is under way waits for it and takes no connection: making the
-   * lists takes seconds, in which waiting snapshots would hold every connection that there is.
+   * lists takes seconds, in which waiting snapshots would hold every connection that there is. Where the signal is aborted the
+   * connection is cut.
    */
-  async bringUpToDate(pool: Pool): Promise<void> {
-    this.refreshing ??= withSnapshot(pool, (snapshot) => this.refresh(snapshot)).finally(() => {
+  async bringUpToDate(pool: Pool, signal?: AbortSignal): Promise<void> {
+    this.refreshing ??= withSnapshot(pool, (snapshot) => this.refresh(snapshot), signal).finally(() => {
       this.refreshing = null;
     });
     await this.refreshing;
@@ -97,8 +65,7 @@ export class OrdLists {
 
   /** A page of collections. `page` counts from 0. */
   collections(page: number): KeyPage {
-    this.ordered ??= this.inOrder();
-    return slice(this.ordered, page);
+    return slice(this.known.ordered, page);
   }
 
   /** A page of galleries, newest first. */
@@ -110,35 +77,81 @@ export class OrdLists {
   }
 
   private async refresh({ client, tip }: Snapshot): Promise<void> {
-    if (tip === null) {
-      this.known = nothingKnown();
-      this.ordered = null;
-      this.tip = null;
-      return;
-    }
-    if (isSame(tip, this.tip)) return;
-    const known = this.tip?.undoEpoch === tip.undoEpoch ? this.known : nothingKnown();
-    const changed = await collectionsSince(client, known.nextKey);
-    const { newestChild } = known;
-    const unknown = changed.map(({ parent }) => parent).filter((parent) => !newestChild.has(parent));
-    // ascending: neighbours are on the same pages of the tables
-    unknown.sort((a, b) => a - b);
-    const shown = await shownAmong(client, unknown);
-    const galleries = await galleriesSince(client, known.nextKey);
-    const nextKey = await nextKeyAt(client, tip);
-    // nothing is waited for from here on: whoever reads meanwhile has all of it or nothing
-    for (const parent of unknown) newestChild.set(parent, shown.has(parent) ? 0 : -1);
-    addChildren(newestChild, changed);
-    this.known = { nextKey, newestChild, galleries: [...known.galleries, ...galleries] };
-    this.ordered = null;
+    if (tip !== null && isSame(tip, this.tip)) return;
+    // pages change once all is read: whoever reads meanwhile has all of it or nothing
+    const kept = tip === null ? nothingKnown() : await this.kept(client, tip);
+    this.known = tip === null ? kept : await goneOn(client, kept, tip);
     this.tip = tip;
   }
 
-  /** By newest child, newest first; those of one child by their own age. */
-  private inOrder(): number[] {
-    const shown = [...this.known.newestChild].filter(([, child]) => child !== -1);
-    return shown.sort(([a, childA], [b, childB]) => childB - childA || a - b).map(([parent]) => parent);
+  /** What still holds of what is known. */
+  private async kept(client: ClientBase, { undoEpoch }: Tip): Promise<Known> {
+    const { known } = this;
+    if (this.tip?.undoEpoch === undoEpoch) return known;
+    const [first] = known.blocks;
+    const there = first === undefined ? [] : await blocksFrom(client, first.height);
+    const marks = new Set(there.map(({ mark }) => mark));
+    const last = known.blocks.findLastIndex(({ mark }) => marks.has(mark));
+    return last === -1 ? nothingKnown() : goneBack(client, known, known.blocks.slice(0, last + 1));
   }
+}
+
+/** The lists as they were at the last of some blocks. Costs what came after it. */
+async function goneBack(client: ClientBase, known: Known, blocks: readonly KnownBlock[]): Promise<Known> {
+  const nextKey = nextKeyOf(blocks);
+  const newestChild = new Map(known.newestChild);
+  const changed: number[] = [];
+  for (const [parent, child] of known.newestChild) {
+    if (child < nextKey && parent < nextKey) continue;
+    newestChild.delete(parent);
+    if (parent < nextKey) changed.push(parent);
+  }
+  for (const { parent, child } of await collectionsBefore(client, changed, nextKey))
+    newestChild.set(parent, child);
+  const galleries = known.galleries.filter((key) => key < nextKey);
+  return { blocks, newestChild, ordered: inOrder(newestChild), galleries };
+}
+
+/** The lists at the tip, made of those that are given: they are not to be used any more. Costs what came after their last block. */
+async function goneOn(client: ClientBase, known: Known, tip: Tip): Promise<Known> {
+  const nextKey = nextKeyOf(known.blocks);
+  const changed = await collectionsSince(client, nextKey);
+  const unknown = changed.map(({ parent }) => parent).filter((parent) => !known.newestChild.has(parent));
+  // ascending: neighbours are on the same pages of the tables
+  unknown.sort((a, b) => a - b);
+  const shown = await shownAmong(client, unknown);
+  const galleries = await galleriesSince(client, nextKey);
+  const blocks = await blocksFrom(client, Math.max(tip.height - blocksKnown, 0));
+  const { newestChild } = known;
+  for (const parent of unknown) if (!shown.has(parent)) newestChild.set(parent, -1);
+  const newer = new Map(changed.map(({ parent, child }) => [parent, child]));
+  for (const parent of newer.keys()) if (newestChild.get(parent) === -1) newer.delete(parent);
+  for (const [parent, child] of newer) newestChild.set(parent, child);
+  return {
+    blocks,
+    newestChild,
+    ordered: [...inOrder(newer), ...known.ordered.filter((parent) => !newer.has(parent))],
+    galleries: [...known.galleries, ...galleries],
+  };
+}
+
+const nextKeyOf = (blocks: readonly KnownBlock[]): number => blocks.at(-1)?.nextKey ?? 0;
+
+/** By newest child, newest first; those of one child by their own age. What is hidden is left out. */
+function inOrder(newestChild: ReadonlyMap<number, number>): number[] {
+  const shown = [...newestChild].filter(([, child]) => child !== -1);
+  return shown.sort(([a, childA], [b, childB]) => childB - childA || a - b).map(([parent]) => parent);
+}
+
+/** So many blocks from a height on, and one more, ascending. */
+async function blocksFrom(client: ClientBase, height: number): Promise<KnownBlock[]> {
+  const { rows } = await client.query<{ height: number; next_key: number; mark: string }>(
+    `SELECT height, next_key,
+       concat_ws(' ', height, encode(hash, 'hex'), next_key, island_height, anchored, has_spent) AS mark
+     FROM chain.blocks WHERE height BETWEEN $1 AND $1 + $2 ORDER BY height`,
+    [height, blocksKnown],
+  );
+  return rows.map((row) => ({ height: row.height, nextKey: row.next_key, mark: row.mark }));
 }
 
 /** A collection and its newest child. */
@@ -147,26 +160,32 @@ interface Collection {
   readonly child: number;
 }
 
-async function nextKeyAt(client: ClientBase, { height }: Tip): Promise<number> {
-  const { rows } = await client.query<{ next_key: number }>(
-    'SELECT next_key FROM chain.blocks WHERE height = $1',
-    [height],
-  );
-  return rows[0]?.next_key ?? 0;
-}
-
-/** Gives collections their newest children; what is hidden stays so. */
-function addChildren(newestChild: Map<number, number>, collections: readonly Collection[]): void {
-  for (const { parent, child } of collections)
-    if (newestChild.get(parent) !== -1) newestChild.set(parent, child);
-}
-
 /** Collections that got children from a key on. */
 async function collectionsSince(client: ClientBase, key: number): Promise<Collection[]> {
   const { rows } = await client.query<Collection>(
-    `SELECT parent_key AS parent, max(child_key) AS child FROM chain.parents
-     WHERE child_key >= $1 GROUP BY parent_key`,
+    key === 0
+      ? 'SELECT parent_key AS parent, newest_child AS child FROM chain.collections WHERE newest_child >= $1'
+      : `SELECT parent_key AS parent, max(child_key) AS child FROM chain.parents
+         WHERE child_key >= $1 GROUP BY parent_key`,
     [key],
+  );
+  return rows;
+}
+
+/** Those of some inscriptions that have children below a key. */
+async function collectionsBefore(
+  client: ClientBase,
+  parents: readonly number[],
+  key: number,
+): Promise<Collection[]> {
+  const { rows } = await client.query<Collection>(
+    `SELECT asked.key AS parent, newest.key AS child
+     FROM unnest($1::integer[]) AS asked(key)
+     CROSS JOIN LATERAL (
+       SELECT child_key AS key FROM chain.parents WHERE parent_key = asked.key AND child_key < $2
+       ORDER BY child_key DESC LIMIT 1
+     ) AS newest`,
+    [parents, key],
   );
   return rows;
 }
@@ -190,34 +209,4 @@ function isSame(a: Tip, b: Tip | null): boolean {
 function slice(keys: readonly number[], page: number): KeyPage {
   const from = page * pageSize;
   return { keys: keys.slice(from, from + pageSize), more: keys.length > from + pageSize };
-}
-
-/** Those of the inscriptions that ord does not hide: of a shown type, with a body of their own, without a metaprotocol. */
-async function shownAmong(client: ClientBase, keys: readonly number[]): Promise<Set<number>> {
-  const shown = new Set<number>();
-  for (let from = 0; from < keys.length; from += keysAtOnce) {
-    const { rows } = await client.query<{ key: number; content_id: number; head: Buffer; size: number }>(
-      `SELECT i.key, i.content_id, substring(c.body FROM 1 FOR $3) AS head, length(c.body) AS size
-       FROM unnest($1::integer[]) AS asked(key)
-       JOIN chain.inscriptions i ON i.key = asked.key
-       JOIN chain.contents c ON c.content_id = i.content_id
-       LEFT JOIN chain.inscription_details d ON d.key = i.key
-       WHERE i.content_type = ANY($2::bytea[]) AND d.metaprotocol IS NULL`,
-      [keys.slice(from, from + keysAtOnce), shownTypes, headBytes],
-    );
-    for (const { key, content_id: contentId, head, size } of rows) {
-      const isWhole = size <= headBytes || !mayBeReference.test(new TextDecoder().decode(head));
-      const body = isWhole ? head : await wholeBody(client, contentId);
-      if (!isHiddenBody(body)) shown.add(key);
-    }
-  }
-  return shown;
-}
-
-async function wholeBody(client: ClientBase, contentId: number): Promise<Uint8Array> {
-  const { rows } = await client.query<{ body: Buffer }>(
-    'SELECT body FROM chain.contents WHERE content_id = $1',
-    [contentId],
-  );
-  return rows[0]?.body ?? new Uint8Array(0);
 }

@@ -25,21 +25,33 @@ export async function parentPage(client: ClientBase, child: number, page: number
   return pageOf(rows.map(({ key }) => key));
 }
 
+/** Every so manieth child is marked (migrations/chain/0010_collections.sql). */
+const markedEvery = 1_000;
+
 /**
- * Children whose keys are above `after` (of any where it is null), past the first `skip` of them, in the order of
- * application. Skipping costs a step in the index a child.
+ * Children in the order of application, from the one on that has `first` others before it. Costs at most a thousand steps in an
+ * index before them, wherever they are.
  */
-export async function childrenAfter(
+export async function childrenFrom(
   client: ClientBase,
   parent: number,
-  { after, skip, limit }: { readonly after: number | null; readonly skip: number; readonly limit: number },
+  first: number,
+  limit: number,
 ): Promise<number[]> {
+  // children that have no mark before them, though they should, are not there
   const { rows } = await client.query<{ key: number }>(
-    `SELECT child_key AS key FROM chain.parents WHERE parent_key = $1 AND child_key > $2
+    `SELECT child_key AS key FROM chain.parents
+     WHERE parent_key = $1 AND child_key >= CASE WHEN $2::bigint = 0 THEN 0 ELSE
+       (SELECT child_key FROM chain.child_marks WHERE parent_key = $1 AND nth = $2) END
      ORDER BY child_key LIMIT $3 OFFSET $4`,
-    [parent, after ?? -1, limit, skip],
+    [parent, first - (first % markedEvery), limit, first % markedEvery],
   );
   return rows.map(({ key }) => key);
+}
+
+/** A page of children. `page` counts from 0. */
+export async function childPage(client: ClientBase, parent: number, page: number): Promise<KeyPage> {
+  return pageOf(await childrenFrom(client, parent, page * pageSize, pageSize + 1));
 }
 
 /** What one inscription is told of another one: ord's `RelativeInscriptionRecursive`. */

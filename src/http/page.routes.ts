@@ -10,7 +10,7 @@ import {
   inscriptionKey,
 } from '#chain/inscription.queries.ts';
 import { type Reference, referencesOf } from '#chain/recursion.queries.ts';
-import { childrenAfter } from '#chain/relative.queries.ts';
+import { childrenFrom } from '#chain/relative.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { blockPage, blocksPage } from '#web/block.page.ts';
@@ -182,7 +182,7 @@ async function asked(
   if (child === null) return inscriptionDetail(client, question);
   const parent = await inscriptionKey(client, question);
   if (parent === null) return null;
-  const [key] = await childrenAfter(client, parent, { after: null, skip: child, limit: 1 });
+  const [key] = await childrenFrom(client, parent, child, 1);
   return key === undefined ? null : ((await inscriptionDetails(client, [key])).get(key) ?? null);
 }
 

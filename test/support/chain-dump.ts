@@ -19,6 +19,8 @@ const tables = [
   'chain.inscriptions',
   'chain.inscription_details',
   'chain.parents',
+  'chain.collections',
+  'chain.child_marks',
   'chain.locations',
 ] as const;
 

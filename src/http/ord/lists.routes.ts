@@ -21,6 +21,18 @@ const triesMax = 4;
 /** Lists of inscriptions: collections, galleries, and those of a block. */
 export function listsRoutes(app: App, deps: AppDependencies): void {
   const lists = new OrdLists();
+  const closing = new AbortController();
+  // so that the first question waits for little of it; what fails here fails again, and is said, when somebody asks
+  app.addHook('onListen', (done) => {
+    lists.bringUpToDate(deps.pool, closing.signal).catch((error: unknown) => {
+      deps.logger.debug({ err: error }, 'the lists of collections and galleries could not be made');
+    });
+    done();
+  });
+  app.addHook('preClose', (done) => {
+    closing.abort();
+    done();
+  });
   const listRoute = (name: string, summary: string, read: (page: number) => KeyPage): void => {
     const handler = async (
       request: FastifyRequest<{ Params: { page?: string } }>,

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { inscriptionIds, inscriptionKey } from '#chain/inscription.queries.ts';
 import {
+  childPage,
   type InscriptionEntry,
   inscriptionEntries,
   type KeyPage,
@@ -12,7 +13,6 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
 import type { App, AppDependencies } from '../app-dependencies.ts';
 import { type AnswerForm, answerFromIndex, idText } from './answers.ts';
-import { ChildPages } from './child-pages.ts';
 import { inscriptionIdOf, placeOf, quoted } from './parameters.ts';
 
 const path = Type.Object({ id: Type.String(), page: Type.Optional(Type.String()) });
@@ -27,9 +27,8 @@ type Shown = (snapshot: Snapshot, keys: KeyPage, page: number) => Promise<object
 
 /** `/children`, `/parents`, and the same for inscriptions under `/r/`. */
 export function relativesRoutes(app: App, deps: AppDependencies): void {
-  const childPages = new ChildPages();
-  const children = async ({ client, tip }: Snapshot, key: number, page: number): Promise<KeyPage> =>
-    childPages.page(client, tip, key, page);
+  const children = async ({ client }: Snapshot, key: number, page: number): Promise<KeyPage> =>
+    childPage(client, key, page);
   const parents = async ({ client }: Snapshot, key: number, page: number): Promise<KeyPage> =>
     parentPage(client, key, page);
 

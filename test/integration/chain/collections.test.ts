@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import type pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { inscriptionDetails } from '#chain/inscription.queries.ts';
+import { OrdLists } from '#chain/ord-lists.ts';
+import { childPage, childrenFrom } from '#chain/relative.queries.ts';
+import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+
+/** Inscriptions of a block; all but the first hundred are children. */
+const perBlock = 1_500;
+const parents = 100;
+
+let database: TestDatabase;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ({ pool } = database);
+  const client = await pool.connect();
+  await ensureSecondaryIndexes(client);
+  client.release();
+  await pool.query(`INSERT INTO chain.state (network, fingerprint_key, text_rules, cbor_rules)
+    VALUES ('regtest', sha256('key'), 1, 1)`);
+  await pool.query(`INSERT INTO chain.contents (content_id, sha256, variant, text, body)
+    VALUES (0, sha256('png'), 0, 0, '\\x89504e47'), (1, sha256('text'), 1, 0, ' ')`);
+});
+beforeEach(async () => {
+  await pool.query(
+    'DELETE FROM chain.parents; DELETE FROM chain.inscription_details; DELETE FROM chain.inscriptions; DELETE FROM chain.blocks',
+  );
+});
+afterAll(() => database.drop());
+
+/** Of four children three are of inscription 1, the rest of one of the first hundred, all as `salt` has it. */
+async function apply(height: number, salt: number): Promise<void> {
+  const first = height * perBlock;
+  const rows = `WITH r AS (SELECT k FROM generate_series(${first}, ${first + perBlock - 1}) AS k)`;
+  await pool.query(`INSERT INTO chain.blocks (height, hash, header, time, parsed_at, size_bytes, tx_count, island_height,
+      anchored, has_spent, first_key, next_key, next_content_id, next_metadata_id, sequence, blessed, cursed, unbound, lost_sats)
+    VALUES (${height}, sha256('${height} ${salt}'), decode(repeat('00', 80), 'hex'), 0, now(), 0, 1, 0, true, true,
+      ${first}, ${first + perBlock}, 2, 0, 0, 0, 0, 0, 0)`);
+  await pool.query(`${rows} INSERT INTO chain.inscriptions (key, index, height, tx_index, input, number, flags, txid,
+      content_type, content_id)
+    SELECT k, 0, ${height}, 1, 0, k, 0, sha256((k || ' ${salt}')::bytea), 'image/png', (k % 3 = 0)::integer FROM r`);
+  await pool.query(`${rows} INSERT INTO chain.inscription_details (key, properties_json)
+    SELECT k, '{"gallery":[{"id":"x"}]}' FROM r WHERE k % 500 = ${salt}`);
+  await pool.query(`${rows} INSERT INTO chain.parents (child_key, position, parent_key, height)
+    SELECT k, 0, CASE WHEN k % 4 > 0 THEN 1 ELSE (k * 7 + ${salt * 13}) % ${parents} END, ${height} FROM r
+    WHERE k >= ${parents}`);
+  await pool.query('UPDATE chain.state SET tip_height = $1, tip_hash = sha256($2)', [
+    height,
+    `${height} ${salt}`,
+  ]);
+}
+
+/** In one statement, as blocks are taken back. */
+async function takeBack(height: number): Promise<void> {
+  await pool.query(
+    `WITH p AS (DELETE FROM chain.parents WHERE child_key >= $1), d AS (DELETE FROM chain.inscription_details WHERE key >= $1),
+       i AS (DELETE FROM chain.inscriptions WHERE key >= $1)
+     DELETE FROM chain.blocks WHERE first_key >= $1`,
+    [height * perBlock],
+  );
+  await pool.query(`UPDATE chain.state SET undo_epoch = undo_epoch + 1,
+    (tip_height, tip_hash) = (SELECT height, hash FROM chain.blocks ORDER BY height DESC LIMIT 1)`);
+}
+
+const counted = `SELECT parent_key, max(child_key) AS newest_child, count(*) AS children FROM chain.parents GROUP BY parent_key`;
+const marked = `SELECT parent_key, nth, child_key FROM (
+    SELECT parent_key, child_key, row_number() OVER (PARTITION BY parent_key ORDER BY child_key) - 1 AS nth FROM chain.parents
+  ) AS numbered WHERE nth > 0 AND nth % 1000 = 0`;
+
+async function expectCounted(): Promise<void> {
+  for (const [kept, naive] of [
+    ['SELECT parent_key, newest_child, children FROM chain.collections', counted],
+    ['SELECT parent_key, nth, child_key FROM chain.child_marks', marked],
+  ]) {
+    const read = async (sql = ''): Promise<object[]> =>
+      (await pool.query<object>(`${sql} ORDER BY 1, 2`)).rows;
+    expect(await read(kept)).toEqual(await read(naive));
+  }
+}
+
+const pagesOf = (lists: OrdLists): unknown => [
+  lists.collections(0),
+  lists.collections(1),
+  lists.galleryPage(0),
+];
+
+test('whatever comes and is taken back, children are counted and marked, and lists go on as if made anew', async () => {
+  const step = fc.record({ back: fc.nat(3), salt: fc.integer({ min: 1, max: 3 }) });
+  await fc.assert(
+    fc
+      .asyncProperty(fc.array(step, { minLength: 3, maxLength: 6 }), async (steps) => {
+        const lists = new OrdLists();
+        let next = 0;
+        for (const { back, salt } of steps) {
+          if (back < 3 && next > 0) await takeBack((next = Math.max(next - back, 0)));
+          else await apply(next++, salt);
+          await expectCounted();
+          await lists.bringUpToDate(pool);
+          const anew = new OrdLists();
+          await anew.bringUpToDate(pool);
+          expect(pagesOf(lists)).toEqual(pagesOf(anew));
+        }
+      })
+      .beforeEach(() => takeBack(0)),
+    { numRuns: 8 },
+  );
+});
+
+test('after a reorganisation the lists are read as far as it went', async () => {
+  for (let height = 0; height < 4; height++) await apply(height, 1);
+  const lists = new OrdLists();
+  await lists.bringUpToDate(pool);
+  await takeBack(3);
+  // other children of the same parents
+  await apply(3, 5);
+  const client = await pool.connect();
+  const asked = vi.spyOn(Object.getPrototypeOf(client) as pg.Client, 'query');
+  client.release();
+  await lists.bringUpToDate(pool);
+  // inscriptions whose contents were looked at
+  const looked = (asked.mock.calls as unknown as [string, unknown[]?][]).flatMap(([sql, values]) =>
+    String(sql).includes('chain.contents') ? (values?.[0] as number[]) : [],
+  );
+  expect(looked.filter((key) => key < 3 * perBlock)).toEqual([]);
+  expect(lists.collections(0).keys.length).toBeGreaterThan(20);
+});
+
+test('any child and any page of children is found, and who has none has none', async () => {
+  for (let height = 0; height < 3; height++) await apply(height, 1);
+  const { rows } = await pool.query<{ key: number }>(
+    'SELECT child_key AS key FROM chain.parents WHERE parent_key = 1 ORDER BY child_key',
+  );
+  const children = rows.map(({ key }) => key);
+  expect(children.length).toBeGreaterThan(3_000);
+  await withSnapshot(pool, async ({ client }) => {
+    for (const place of [0, 1, 999, 1_000, 1_001, 2_999, 3_000, children.length - 1])
+      expect(await childrenFrom(client, 1, place, 2)).toEqual(children.slice(place, place + 2));
+    for (const place of [children.length, 4_000, 999_999, 2 ** 32 - 1])
+      expect(await childrenFrom(client, 1, place, 1)).toEqual([]);
+    for (const page of [0, 9, 10, 29, 33, 34, 2 ** 32 - 1]) {
+      const keys = children.slice(page * 100, page * 100 + 100);
+      expect(await childPage(client, 1, page)).toEqual({ keys, more: children.length > (page + 1) * 100 });
+    }
+    expect((await inscriptionDetails(client, [1])).get(1)?.childCount).toBe(children.length);
+    expect((await inscriptionDetails(client, [4_000])).get(4_000)?.childCount).toBe(0);
+  });
+});
+
+test('a child that is written behind a newer one is refused', async () => {
+  await apply(0, 1);
+  await expect(pool.query('INSERT INTO chain.parents VALUES (50, 0, 1, 0)')).rejects.toThrow(
+    'a child was written behind a newer one',
+  );
+});
