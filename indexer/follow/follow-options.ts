@@ -64,6 +64,11 @@ export interface FollowOptions {
    * sources at rest, whose runs somebody waits for, and without an end for a node.
    */
   readonly retryBudgetMs?: number;
+  /**
+   * A node that has pruned what is needed, or gives wrong blocks again and again, is asked on once a minute: what is indexed is
+   * served meanwhile, and somebody may mend it. Absent: the run ends with the error.
+   */
+  readonly waitsForPeople?: boolean;
   /** After each commit, and once before the first. */
   readonly onProgress?: (progress: IndexProgress) => void;
   readonly onCommit?: (committed: Committed) => void;
@@ -81,5 +86,7 @@ export interface FollowOptions {
   /** Blocks that were fetched or parsed and wait to be applied, beside the most that may. */
   readonly onQueue?: (waiting: number, limit: number) => void;
   /** Smaller bounds than the usual ones, for tests. */
-  readonly bounds?: Partial<BatchBounds & { readonly cacheEntries: number; readonly pollMs: number }>;
+  readonly bounds?: Partial<
+    BatchBounds & { readonly cacheEntries: number; readonly pollMs: number; readonly mendedEveryMs: number }
+  >;
 }

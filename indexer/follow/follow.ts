@@ -4,9 +4,10 @@ import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { createParsePool, type ParsePool } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { diskNeed } from './disk-need.ts';
-import { isOfDatabase, operatingFailure, Retry } from './failure.ts';
+import { isOfDatabase, Patience } from './failure.ts';
 import type { FollowOptions, IndexSummary } from './follow-options.ts';
 import { batchBounds, gather } from './gather.ts';
 import { knownEnds } from './known-blocks.ts';
@@ -31,8 +32,8 @@ const retryBudgetMs = 60_000;
  * secondary indexes are there.
  *
  * What may pass by itself is waited for: a node or a database that does not answer, a full disk, a node whose chain has
- * less work than ours. Throws what does not: `database_busy`, `network_mismatch`, `rules_changed`, `node_refused`,
- * `node_pruned`, `address_index_fixed`, `address_index_gap`, and for a block that cannot be applied the error that says why, with its height and hash.
+ * less work than ours; with `waitsForPeople` also a node that lacks blocks or gives wrong ones. Throws what does not:
+ * `database_busy`, `network_mismatch`, `rules_changed`, `node_refused`, `node_pruned`, `postgres_refused`, `postgres_damaged`, `address_index_fixed`, `address_index_gap`, and for a block that cannot be applied the error that says why, with its height and hash.
  */
 export async function follow(options: FollowOptions): Promise<IndexSummary> {
   options.signal.throwIfAborted();
@@ -43,7 +44,7 @@ type RoundEnd = 'again' | 'idle' | 'end';
 
 class Follower {
   private readonly options: FollowOptions;
-  private readonly retry: Retry;
+  private readonly patience: Patience;
   private readonly status: StatusRow;
   private readonly startedAt = performance.now();
   private readonly connection: WriterConnection;
@@ -63,7 +64,12 @@ class Follower {
     const { source, pool, onStatus } = options;
     this.options = options;
     const budgetMs = options.retryBudgetMs ?? (isLive(source) ? Number.POSITIVE_INFINITY : retryBudgetMs);
-    this.retry = new Retry(isLive(source), budgetMs);
+    this.patience = new Patience({
+      isLive: isLive(source),
+      budgetMs,
+      waitsForPeople: options.waitsForPeople === true,
+      mendedEveryMs: options.bounds?.mendedEveryMs,
+    });
     this.status = new StatusRow(pool, source.name, onStatus ?? (() => undefined));
     this.connection = new WriterConnection(options, {
       onCommit: (committed) => this.learn(committed),
@@ -97,11 +103,11 @@ class Follower {
     const { source, signal, bounds } = this.options;
     try {
       const end = await this.round();
-      this.retry.reset();
+      this.patience.reset();
       if (end === 'idle' && isLive(source)) await source.news(bounds?.pollMs ?? pollEveryMs, signal);
       return end;
     } catch (error) {
-      const failure = operatingFailure(error);
+      const failure = postgresFailure(error);
       if (signal.aborted && isInterruption(failure)) return 'end';
       if (this.hidesGoodBlocks(failure)) {
         this.isSingly = true;
@@ -126,7 +132,7 @@ class Follower {
       failure instanceof AppError
         ? { code: failure.code, message: failure.message, since: new Date() }
         : null;
-    const delayMs = this.retry.delayAfter(failure);
+    const delayMs = this.patience.delayAfter(failure);
     if (delayMs === null || !(failure instanceof AppError)) {
       this.status.set({ state: 'ended', problem });
       throw failure;
@@ -275,7 +281,7 @@ class Follower {
     this.bytes += committed.bytes;
     this.inscriptions += committed.inscriptions;
     this.tip = committed.position.tip;
-    this.retry.reset();
+    this.patience.reset();
     this.options.onCommit?.(committed);
     this.report();
   }

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { openChainSession } from '#indexer/apply/chain-session.ts';
 import { type UndoHook, undoAbove } from '#indexer/apply/undo.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { operatingFailure } from './failure.ts';
 
 export interface RollbackOptions {
   readonly pool: pg.Pool;
@@ -45,6 +45,6 @@ export async function rollback(options: RollbackOptions): Promise<RollbackSummar
       await session.close();
     }
   } catch (error) {
-    throw operatingFailure(error);
+    throw postgresFailure(error);
   }
 }

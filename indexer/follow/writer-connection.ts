@@ -51,6 +51,7 @@ export class WriterConnection {
     if (this.writer === null) {
       await completeEventHashes(this.session.writer, { network: networks[source.network], signal });
       this.writer = await this.openWriter(this.session);
+      if (this.isIndexed) this.writer.memory.recent.close();
     }
     return { session: this.session, writer: this.writer };
   }
@@ -70,6 +71,7 @@ export class WriterConnection {
     const { session } = this;
     if (this.isIndexed || session === null) return;
     await this.run(() => ensureSecondaryIndexes(session.writer));
+    this.writer?.memory.recent.close();
     this.isIndexed = true;
   }
 

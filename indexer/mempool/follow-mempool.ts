@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { operatingFailure } from '#indexer/follow/failure.ts';
 import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { Logger } from '#kernel/logger.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { Repeats } from '#kernel/repeats.ts';
+import { Backoff, pause } from '#kernel/retry.ts';
 import { MessageQueue } from './message-queue.ts';
 import { type MempoolRpc, NodeMempool } from './node-mempool.ts';
 import { writeProblem } from './pending.store.ts';
@@ -40,7 +41,7 @@ const missingMs = 5000;
 const resubscribedMs = 500;
 /** A snapshot by the clock, whatever the stream says: what no number showed to be lost is found so. */
 const snapshotEveryMs = 10 * 60_000;
-/** Waits after failures: doubled from the first to the last, with a random part so that many do not come at once. */
+/** The first and the longest wait after failures. */
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
 /** What asking again cannot help. A call that the node refuses today may be answered tomorrow, and only the mempool waits for it. */
@@ -55,22 +56,22 @@ export async function followMempool(options: FollowMempoolOptions): Promise<void
   const { signal, log, pool } = options;
   const source = options.node.facts.zmq.has('sequence') ? 'zmq' : 'polling';
   const repeats = new Repeats();
-  let waitMs = retryMinMs;
+  const backoff = new Backoff({ firstPauseMs: retryMinMs, pauseMaxMs: retryMaxMs });
   while (!signal.aborted) {
     const startedAt = Date.now();
     try {
       await followOnce(options);
     } catch (thrown) {
       if (signal.aborted) break;
-      const error = operatingFailure(thrown);
+      const error = postgresFailure(thrown);
       if (!(error instanceof AppError)) throw error;
       await writeProblem(pool, source, 'waiting', error.message).catch(() => undefined);
       if (finalCodes.includes(error.code)) throw error;
       // one that ran for a while starts again from the shortest wait
-      if (Date.now() - startedAt > retryMaxMs) waitMs = retryMinMs;
+      if (Date.now() - startedAt > retryMaxMs) backoff.reset();
+      const waitMs = Math.round(backoff.next());
       if (repeats.isDue(error.code)) log.warn({ err: error, waitMs }, 'the mempool is not followed');
-      await delay(waitMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
-      waitMs = Math.min(waitMs * 2, retryMaxMs);
+      await pause(waitMs, signal);
     }
   }
   await writeProblem(pool, source, 'ended', null).catch(() => undefined);

@@ -1,7 +1,6 @@
 import { AssertionError } from 'node:assert';
 import type pg from 'pg';
 import type { ChainFacts } from '#indexer/apply/fill-batch.ts';
-import { operatingFailure } from '#indexer/follow/failure.ts';
 import { isLive } from '#indexer/follow/make-plan.ts';
 import { expandFingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
@@ -9,6 +8,7 @@ import { createParsePool, type ParsedBlock, type ParsePool } from '#indexer/work
 import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
@@ -66,7 +66,7 @@ export async function verifyChain(options: VerifyOptions): Promise<Verified> {
   try {
     return await verifyWith(client, options);
   } catch (error) {
-    throw operatingFailure(error);
+    throw postgresFailure(error);
   } finally {
     client.release(true);
   }

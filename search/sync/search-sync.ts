@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
-import { connectionLost } from '#kernel/pg/connection-lost.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { Backoff, pause } from '#kernel/retry.ts';
 import { type BuildProgress, buildIndex, type IndexBuildOptions } from './index-build.ts';
 import { readCatalog } from './index-catalog.ts';
 import { readDatabaseIdentity } from './outbox.ts';
@@ -56,12 +57,12 @@ export async function runSearchSync(given: SearchSyncOptions, signal: AbortSigna
     },
   };
   const session = new SyncSession(options, signal);
-  let failures = 0;
+  const backoff = new Backoff({ firstPauseMs: pauseFirstMs, pauseMaxMs });
   while (!signal.aborted) {
     try {
       await session.work(() => {
         if (isTold) options.onProblem?.(null);
-        failures = 0;
+        backoff.reset();
       });
     } catch (error) {
       if (signal.aborted) break;
@@ -72,9 +73,7 @@ export async function runSearchSync(given: SearchSyncOptions, signal: AbortSigna
         continue;
       }
       options.onProblem?.(failure);
-      // each a random part of its full length: many that lost the same server do not come back together
-      await pause(Math.random() * Math.min(pauseMaxMs, pauseFirstMs * 2 ** failures), signal);
-      failures++;
+      await pause(backoff.next(), signal);
     }
   }
   await session.close();
@@ -82,7 +81,7 @@ export async function runSearchSync(given: SearchSyncOptions, signal: AbortSigna
 
 /** What is no operating failure is a bug of ours, or something that nobody has met yet: it is told in full, and tried again. */
 function failureOf(error: unknown): AppError {
-  const known = connectionLost(error);
+  const known = postgresFailure(error);
   if (known instanceof AppError) return known;
   const message = error instanceof Error ? error.message : String(error);
   return new AppError('search_engine_failed', `The search sync failed: ${message}`, {}, error);
@@ -201,17 +200,4 @@ async function takeOnce(chain: pg.Client): Promise<void> {
   if (holders.has(chain)) return;
   await takeAdvisoryLock(chain, 'searchSync');
   holders.add(chain);
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal.addEventListener('abort', end, { once: true });
-  });
 }

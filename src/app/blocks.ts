@@ -85,6 +85,7 @@ export async function indexBlocks(
         ...reports,
         ...(until === undefined ? {} : { until }),
         standby: operations !== null,
+        waitsForPeople: operations !== null,
         undoHooks: [forgetAbove],
         textMaxBytes: config.searchTextMaxBytes,
         eventsKeepBlocks: config.eventsKeepBlocks,

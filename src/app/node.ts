@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import type {
   BlockRef,
@@ -10,12 +9,12 @@ import type {
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { errorCodes } from '#kernel/errors/error-codes.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { type BitcoinNode, connectNode } from '#kernel/node/bitcoin-node.ts';
 import type { NodeAuth, NodeSettings } from '#kernel/node/node-settings.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { Repeats } from '#kernel/repeats.ts';
+import { Retry } from '#kernel/retry.ts';
 import type { CommandContext } from '#src/commands/command.ts';
 import type { Config } from '#src/config.ts';
 
@@ -122,21 +121,22 @@ async function lookFor(
   report: (problem: AppError) => void,
 ): Promise<BitcoinNode> {
   const repeats = new Repeats();
-  for (let attempt = 0; ; attempt++) {
+  const retry = new Retry({
+    budgetMs: Number.POSITIVE_INFINITY,
+    firstPauseMs: firstDelayMs,
+    pauseMaxMs: longestDelayMs,
+    onRetry: ({ code, message }) => {
+      if (repeats.isDue(code)) log.warn({ code, reason: message }, 'waiting for the node');
+    },
+  });
+  return retry.run(async () => {
     try {
       return await connectNode(settings, { signal });
     } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof AppError)) throw error;
-      report(error);
-      if (!errorCodes[error.code].retryable) throw error;
-      if (repeats.isDue(error.code)) {
-        log.warn({ code: error.code, reason: error.message }, 'waiting for the node');
-      }
+      if (error instanceof AppError && !signal.aborted) report(error);
+      throw error;
     }
-    const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempt, 10));
-    await sleep(delayMs * (0.5 + Math.random() / 2), undefined, { signal });
-  }
+  }, signal);
 }
 
 function logFacts(log: Logger, { name, facts }: BitcoinNode): void {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
-import { connectionLost } from '#kernel/pg/connection-lost.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { errorPage } from '#web/error.page.ts';
 import { prefersHtml } from './accept.ts';
 import { sendPage } from './send-page.ts';
@@ -29,6 +29,12 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   node_warming_up: 503,
   postgres_lost: 503,
   postgres_unreachable: 503,
+  postgres_exhausted: 503,
+  postgres_conflict: 503,
+  postgres_read_only: 503,
+  disk_full: 503,
+  // the same again would take as long
+  postgres_timeout: 504,
   events_not_ready: 503,
   too_many_streams: 503,
   search_busy: 503,
@@ -64,7 +70,7 @@ function errorForm(request: FastifyRequest): ErrorForm {
 }
 
 /** Statuses that mean what they say also on the paths of searches. */
-const plainStatuses: ReadonlySet<number> = new Set([401, 403, 405, 429]);
+const plainStatuses: ReadonlySet<number> = new Set([401, 403, 405, 410, 429]);
 
 /** What is too much now mostly is not a few seconds later. */
 const retryAfterSeconds = 2;
@@ -80,7 +86,8 @@ function isRefusal(error: unknown): boolean {
 /** What a client is told of a failure of ours: where it is and what it said is for the log. */
 function toldOf({ code, message }: AppError): string {
   if (code.startsWith('node_')) return 'the node does not answer';
-  if (code.startsWith('postgres_')) return 'the database does not answer';
+  if (code === 'postgres_timeout') return 'the answer takes the database too long: ask for less at once';
+  if (code.startsWith('postgres_') || code === 'disk_full') return 'the database does not answer';
   if (code === 'search_engine_behind')
     return 'searches are not up to date with the chain yet: try again in a few seconds';
   return code.startsWith('search_engine_')
@@ -94,8 +101,10 @@ function operatingFailureOf(error: AppError): Failure {
   const status = statusByCode[error.code];
   if (status === undefined) return internal;
   const failure = { status, message: toldOf(error) };
-  // the interface has 500 for whatever goes wrong here
-  return error.code.startsWith('postgres_') ? { ...failure, searchStatus: 500 } : failure;
+  // the interface has 500 for whatever goes wrong here; what took too long is to be told from what is broken
+  return error.code.startsWith('postgres_') && error.code !== 'postgres_timeout'
+    ? { ...failure, searchStatus: 500 }
+    : failure;
 }
 
 function failureOf(error: unknown): Failure {
@@ -115,7 +124,7 @@ function failureOf(error: unknown): Failure {
 
 /** Answers any error in the form of its path. What nobody expected is logged in full and answered without a word. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = failureOf(connectionLost(error));
+  const failure = failureOf(postgresFailure(error));
   // whoever went away had what ran for it cut
   if (failure.status >= 500 && !isRefusal(error) && !request.raw.socket.destroyed) {
     request.log.error({ err: error, method: request.method, url: request.url }, 'request failed');

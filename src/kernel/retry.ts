@@ -1,26 +1,55 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type ErrorCode, errorCodes } from '#kernel/errors/error-codes.ts';
 
-export interface RetryOptions {
-  /** From the first attempt until the last one may begin. */
-  readonly budgetMs: number;
+export interface BackoffOptions {
   /** The longest pause after the first failure; it doubles with each further one. */
   readonly firstPauseMs?: number;
   readonly pauseMaxMs?: number;
+  /** From 0 to below 1. For tests. */
+  readonly random?: () => number;
+}
+
+/** Doubled more often than this a pause of a millisecond would be longer than a month. */
+const doublingsMax = 31;
+
+/**
+ * How long to wait after each of several failures: pauses grow exponentially, each is from half of its full length to all of
+ * it at random, so that many that failed together do not come back together, and none comes back at once.
+ */
+export class Backoff {
+  private readonly options: BackoffOptions;
+  private failures = 0;
+
+  constructor(options: BackoffOptions = {}) {
+    this.options = options;
+  }
+
+  /** The pause after one failure more, in ms. */
+  next(): number {
+    const { firstPauseMs = 100, pauseMaxMs = 5000, random = Math.random } = this.options;
+    const fullMs = Math.min(pauseMaxMs, firstPauseMs * 2 ** Math.min(this.failures, doublingsMax));
+    this.failures++;
+    return fullMs * (0.5 + random() / 2);
+  }
+
+  /** Something went well: the next failure is the first one. */
+  reset(): void {
+    this.failures = 0;
+  }
+}
+
+export interface RetryOptions extends BackoffOptions {
+  /** From the first attempt until the last one may begin. */
+  readonly budgetMs: number;
   /** Codes that are tried again here although their table calls them final. */
   readonly also?: readonly ErrorCode[];
   /** Codes that are not tried again here although their table calls them passing. */
   readonly except?: readonly ErrorCode[];
   /** Learns of each failure that is tried again. */
   readonly onRetry?: (error: AppError, attempt: number) => void;
-  /** From 0 to below 1. For tests. */
-  readonly random?: () => number;
 }
 
-/**
- * Tries work again while its failure may pass by itself: an AppError whose code is retryable. Pauses grow exponentially,
- * each a random part of its full length, so that many that failed together do not come back together.
- */
+/** Tries work again while its failure may pass by itself: an AppError whose code is retryable. */
 export class Retry {
   private readonly options: RetryOptions;
 
@@ -30,8 +59,8 @@ export class Retry {
 
   /** Throws what the last attempt threw, or the signal's reason. */
   async run<Result>(work: (attempt: number) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    const { budgetMs, firstPauseMs = 100, pauseMaxMs = 5000, random = Math.random } = this.options;
-    const deadline = performance.now() + budgetMs;
+    const deadline = performance.now() + this.options.budgetMs;
+    const backoff = new Backoff(this.options);
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       try {
@@ -39,7 +68,7 @@ export class Retry {
       } catch (error) {
         signal?.throwIfAborted();
         if (!this.mayPass(error)) throw error;
-        const pauseMs = random() * Math.min(pauseMaxMs, firstPauseMs * 2 ** (attempt - 1));
+        const pauseMs = backoff.next();
         if (performance.now() + pauseMs > deadline) throw error;
         this.options.onRetry?.(error, attempt);
         await pause(pauseMs, signal);
@@ -54,8 +83,9 @@ export class Retry {
   }
 }
 
-/** Ends early where the signal is aborted: the next attempt sees it. */
-function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits, and ends early where the signal is aborted: whoever goes on looks at it. */
+export function pause(pauseMs: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer);

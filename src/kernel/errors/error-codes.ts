@@ -106,6 +106,35 @@ const table = {
     action: 'Start the server and run the command again; whole blocks that were committed are there.',
     retryable: true,
   },
+  postgres_conflict: {
+    meaning:
+      'Postgres took back a transaction that stood in the way of another one (deadlock, serialisation, lock).',
+    action: 'Nothing: it is done again. Where it lasts, look what else works in the database.',
+    retryable: true,
+  },
+  postgres_exhausted: {
+    meaning: 'Postgres lacks memory for a statement, or met another limit of its settings.',
+    action:
+      'Give the server more memory, or lower shared_buffers, work_mem or max_connections; it is tried again.',
+    retryable: true,
+  },
+  postgres_read_only: {
+    meaning: 'Postgres takes no writes: it is a standby, or set to be read only.',
+    action:
+      'Let DATABASE_URL name the primary, or promote this one; unset default_transaction_read_only. It is tried again.',
+    retryable: true,
+  },
+  postgres_timeout: {
+    meaning: 'Postgres ended a statement that took longer than its time limit, or that somebody cancelled.',
+    action: 'Ask for less at once, or again when the server has less to do.',
+    retryable: true,
+  },
+  postgres_damaged: {
+    meaning: 'Postgres cannot read its own data: a page or an index is damaged, or the disk gives errors.',
+    action:
+      'Read the log of the server and look at the disk. The schema chain can be made anew from the node; restore service from a backup.',
+    retryable: false,
+  },
   tip_changed: {
     meaning: 'The indexed tip is not the one that this process left: something else wrote to the database.',
     action: 'Make sure that one process alone indexes into the database, and start it again.',
@@ -134,7 +163,8 @@ const table = {
     retryable: true,
   },
   postgres_refused: {
-    meaning: 'Postgres answers and does not let us in: wrong account, password or database name.',
+    meaning:
+      'Postgres answers and does not let us in, or do what is needed: wrong account, password, database name or rights.',
     action: 'Correct DATABASE_URL, or create the account and the database that it names.',
     retryable: false,
   },

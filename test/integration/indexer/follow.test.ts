@@ -8,14 +8,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { missingIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { type DiskNeed, diskNeed, neededBytes } from '#indexer/follow/disk-need.ts';
 import { follow } from '#indexer/follow/follow.ts';
-import type { FollowOptions, IndexSummary } from '#indexer/follow/follow-options.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
-import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { connectClient } from '#kernel/pg/pool.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain-dump.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { GoldenChain } from '#test/support/golden-chain.ts';
+import { startFollower as start } from '#test/support/running-follower.ts';
 import { SimulatedNode } from '#test/support/simulated-node.ts';
 
 const golden = new GoldenChain('reorg-1');
@@ -57,49 +57,6 @@ async function cleanDump(tip: string, until?: number): Promise<Record<string, st
   const dump = await dumpChain(pool);
   cleanDumps.set(name, dump);
   return dump;
-}
-
-interface Running {
-  readonly end: Promise<IndexSummary>;
-  readonly statuses: FollowerStatus[];
-  stop(): Promise<IndexSummary>;
-  /** Settles when the follower has that tip and is at rest; throws what it ends with before. */
-  until(hash: string | undefined): Promise<void>;
-}
-
-function start(source: SimulatedNode, pool: pg.Pool, options: Partial<FollowOptions> = {}): Running {
-  const controller = new AbortController();
-  const statuses: FollowerStatus[] = [];
-  const end = follow({
-    source,
-    pool,
-    signal: controller.signal,
-    threads: 1,
-    onStatus: (status) => statuses.push(status),
-    ...options,
-    bounds: { pollMs: 50, ...options.bounds },
-  });
-  let failure: { error: unknown } | null = null;
-  end.catch((error: unknown) => {
-    failure = { error };
-  });
-  return {
-    end,
-    statuses,
-    stop: () => {
-      controller.abort();
-      return end;
-    },
-    until: async (hash) => {
-      for (let tip: string | undefined; ; ) {
-        if (failure !== null) throw failure.error;
-        const { rows } = await pool.query<{ tip_hash: Buffer | null }>('SELECT tip_hash FROM chain.state');
-        tip = rows[0]?.tip_hash == null ? undefined : displayHash(rows[0].tip_hash);
-        if (tip === hash) return;
-        await sleep(10);
-      }
-    },
-  };
 }
 
 describe('a follower of a node', () => {
@@ -270,8 +227,8 @@ describe('a chain with less work', () => {
   });
 });
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(5);
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await sleep(5);
 }
 
 describe('what may pass', () => {
@@ -317,22 +274,65 @@ describe('what may pass', () => {
     expect(await dumpChain(database.pool)).toEqual(await cleanDump(best));
   });
 
-  test('is a disk that is full: it goes on by itself once there is room', async () => {
-    const { pool } = database;
+  test.each([
+    ['53100', 'disk_full', 'could not extend file: No space left on device'],
+    ['53200', 'postgres_exhausted', 'out of memory'],
+    ['40P01', 'postgres_conflict', 'deadlock detected'],
+  ] as const)(
+    'is a server that lacks something or is in the way, %s: it goes on by itself',
+    async (state, code, message) => {
+      const { pool } = database;
+      const node = new SimulatedNode(golden);
+      node.setTip(best, 60);
+      const running = start(node, pool);
+      await running.until(displayHash(node.best.at(-1)!.hash));
+      // what the server says
+      await pool.query(`CREATE FUNCTION public.refused() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${state}'; END $$`);
+      await pool.query(
+        'CREATE TRIGGER refused BEFORE INSERT ON chain.blocks FOR EACH ROW EXECUTE FUNCTION public.refused()',
+      );
+      node.setTip(best, 70);
+      await until(() => running.statuses.at(-1)?.problem?.code === code);
+      expect(displayHash((await lastTip(pool))!)).toBe(displayHash(node.best[60]!.hash));
+      await pool.query('DROP TRIGGER refused ON chain.blocks');
+      await running.until(displayHash(node.best.at(-1)!.hash));
+      await running.stop();
+      expect(await dumpChain(pool)).toEqual(await cleanDump(best, 70));
+    },
+  );
+
+  test('is a server that takes no writes, or cancels a statement', async () => {
+    const { pool, url } = database;
     const node = new SimulatedNode(golden);
     node.setTip(best, 60);
     const running = start(node, pool);
     await running.until(displayHash(node.best.at(-1)!.hash));
-    // what the server says where a table cannot grow
-    await pool.query(`CREATE FUNCTION public.no_room() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`);
-    await pool.query(
-      'CREATE TRIGGER no_room BEFORE INSERT ON chain.blocks FOR EACH ROW EXECUTE FUNCTION public.no_room()',
-    );
-    node.setTip(best, 70);
-    await until(() => running.statuses.at(-1)?.problem?.code === 'disk_full');
-    expect(displayHash((await lastTip(pool))!)).toBe(displayHash(node.best[60]!.hash));
-    await pool.query('DROP TRIGGER no_room ON chain.blocks');
+    const others = 'FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+    const client = await connectClient(url);
+    const alter = async (change: string): Promise<void> => {
+      const { pathname } = new URL(url);
+      await client.query(`ALTER DATABASE ${pathname.slice(1)} ${change}`);
+      await client.query(`SELECT pg_terminate_backend(pid) ${others}`);
+    };
+    try {
+      await alter('SET default_transaction_read_only = on');
+      node.setTip(best, 65);
+      await until(() => running.statuses.at(-1)?.problem?.code === 'postgres_read_only');
+      await alter('RESET default_transaction_read_only');
+      await until(() => running.statuses.at(-1)?.state === 'following');
+      await running.until(displayHash(node.best.at(-1)!.hash));
+      // a lock makes the writer's statement wait until it is cancelled
+      await client.query('BEGIN; LOCK TABLE chain.outbox IN EXCLUSIVE MODE');
+      node.setTip(best, 70);
+      await until(async () => {
+        await client.query(`SELECT pg_cancel_backend(pid) ${others} AND wait_event_type = 'Lock'`);
+        return running.statuses.at(-1)?.problem?.code === 'postgres_timeout';
+      });
+      await client.query('COMMIT');
+    } finally {
+      await client.end();
+    }
     await running.until(displayHash(node.best.at(-1)!.hash));
     await running.stop();
     expect(await dumpChain(pool)).toEqual(await cleanDump(best, 70));
@@ -379,6 +379,27 @@ describe('what does not pass', () => {
     expect(tries).toBe(6);
     expect(await dumpChain(database.pool)).toEqual(await cleanDump(best, 29));
   });
+
+  test.each(['node_pruned'] as const)(
+    'at a node that is asked on is waited for until somebody has mended it: %s',
+    async (code) => {
+      const node = new SimulatedNode(golden);
+      let tries = 0;
+      let isMended = false;
+      node.onRead = ({ height }) => {
+        if (height !== 30 || isMended) return;
+        tries++;
+        throw new AppError(code, 'it does not fit');
+      };
+      const bounds = { mendedEveryMs: 30, pollMs: 50 };
+      const running = start(node, database.pool, { waitsForPeople: true, bounds });
+      await until(() => tries >= 8 && running.statuses.at(-1)?.problem?.code === code);
+      isMended = true;
+      await running.until(best);
+      await running.stop();
+      expect(await dumpChain(database.pool)).toEqual(await cleanDump(best));
+    },
+  );
 
   test('is another network, even where its chain has more work', async () => {
     const node = new SimulatedNode(golden);

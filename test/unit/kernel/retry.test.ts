@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { Retry } from '#kernel/retry.ts';
+import { Backoff, Retry } from '#kernel/retry.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -27,14 +27,14 @@ async function pausesOf(retry: Retry, failures: number, error: Error = unreachab
 
 test('waits twice as long after each failure, up to a limit', async () => {
   const retry = new Retry({ budgetMs: 60_000, firstPauseMs: 100, pauseMaxMs: 600, random: () => 0.5 });
-  expect(await pausesOf(retry, 5)).toEqual([50, 100, 200, 300, 300]);
+  expect(await pausesOf(retry, 5)).toEqual([75, 150, 300, 450, 450]);
 });
 
-test('waits a random part of the pause', async () => {
+test('waits from half of the pause to all of it, at random', async () => {
   let turn = 0;
   const random = (): number => [0.5, 0, 0.25][turn++] as number;
   const retry = new Retry({ budgetMs: 60_000, firstPauseMs: 100, random });
-  expect((await pausesOf(retry, 3)).map((pause) => Math.round(pause / 10) * 10)).toEqual([50, 0, 100]);
+  expect((await pausesOf(retry, 3)).map((pause) => Math.round(pause / 10) * 10)).toEqual([80, 100, 250]);
 });
 
 test('gives up with the last failure when the budget is spent', async () => {
@@ -74,4 +74,13 @@ test('stops waiting when its signal is aborted', async () => {
   expect(work).toHaveBeenCalledTimes(1);
   await expect(retry.run(work, controller.signal)).rejects.toMatchObject({ name: 'AbortError' });
   expect(work).toHaveBeenCalledTimes(1);
+});
+
+test('pauses of a backoff begin anew after something went well', () => {
+  const backoff = new Backoff({ firstPauseMs: 100, pauseMaxMs: 350, random: () => 0 });
+  expect([backoff.next(), backoff.next(), backoff.next(), backoff.next()]).toEqual([50, 100, 175, 175]);
+  backoff.reset();
+  expect(backoff.next()).toBe(50);
+  // however long it lasts, there is no pause beyond the longest
+  for (let failure = 0; failure < 2000; failure++) expect(backoff.next()).toBeLessThanOrEqual(175);
 });

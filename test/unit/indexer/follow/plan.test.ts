@@ -138,9 +138,9 @@ class Asked {
       expect(seen.has(found.from)).toBe(false);
       seen.add(found.from);
       if (found.from < from) {
-        const lowest = found.from < this.first ? 0 : found.from;
-        blocks = [...this.give(lowest, from), ...blocks];
-        from = lowest;
+        const end = from;
+        from = this.lowestOf(found.from);
+        blocks = [...this.give(from, end), ...blocks];
         part = { from, blocks: this.ourPart(from) };
       } else {
         expect(isComplete).toBe(false);

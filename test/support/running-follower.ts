@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { follow } from '#indexer/follow/follow.ts';
+import type { FollowOptions, IndexSummary } from '#indexer/follow/follow-options.ts';
+import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { SimulatedNode } from './simulated-node.ts';
+
+/** A follower in this process, and what it says. */
+export interface RunningFollower {
+  readonly end: Promise<IndexSummary>;
+  readonly statuses: FollowerStatus[];
+  stop(): Promise<IndexSummary>;
+  /** Settles when the follower has that tip and is at rest; throws what it ends with before. */
+  until(hash: string | undefined): Promise<void>;
+}
+
+/** Begins to follow, polling often; one worker is enough for small blocks. */
+export function startFollower(
+  source: SimulatedNode,
+  pool: pg.Pool,
+  options: Partial<FollowOptions> = {},
+): RunningFollower {
+  const controller = new AbortController();
+  const statuses: FollowerStatus[] = [];
+  const end = follow({
+    source,
+    pool,
+    signal: controller.signal,
+    threads: 1,
+    onStatus: (status) => statuses.push(status),
+    ...options,
+    bounds: { pollMs: 50, ...options.bounds },
+  });
+  let failure: { error: unknown } | null = null;
+  end.catch((error: unknown) => {
+    failure = { error };
+  });
+  return {
+    end,
+    statuses,
+    stop: () => {
+      controller.abort();
+      return end;
+    },
+    until: async (hash) => {
+      for (let tip: string | undefined; ; ) {
+        if (failure !== null) throw failure.error;
+        const { rows } = await pool.query<{ tip_hash: Buffer | null }>('SELECT tip_hash FROM chain.state');
+        tip = rows[0]?.tip_hash == null ? undefined : displayHash(rows[0].tip_hash);
+        if (tip === hash) return;
+        await sleep(10);
+      }
+    },
+  };
+}
