@@ -1,7 +1,10 @@
 import type pg from 'pg';
-import type { Corpus } from '#kernel/contracts/search-engine.ts';
+import type { Corpus, HashMatches, SearchFilter, TextMatches } from '#kernel/contracts/search-engine.ts';
 import type { Slice } from './inscription-matcher.ts';
 import { planNeedles } from './needle-plan.ts';
+import { canPassPending, pendingCheck, pendingConditions } from './pending-filter.ts';
+import { wordMatcher } from './word-matcher.ts';
+import { wordsOfFolded } from './words.ts';
 
 /** A pending inscription by its place in the tables. */
 export interface PendingRef {
@@ -18,47 +21,95 @@ export interface PendingHits {
 
 /** How a corpus stands in chain.pending_inscriptions. */
 const folded = {
-  content: 'CASE text WHEN 1 THEN body WHEN 2 THEN folded END',
-  metadata: 'coalesce(metadata_folded, metadata_json)',
+  content: 'CASE p.text WHEN 1 THEN p.body WHEN 2 THEN p.folded END',
+  metadata: 'coalesce(p.metadata_folded, p.metadata_json)',
 } as const satisfies Record<Corpus, string>;
 
 const none: PendingHits = { refs: [], totalItems: 0 };
 
+/** What is asked of pending inscriptions. */
+interface Question {
+  readonly conditions: readonly string[];
+  readonly values: readonly unknown[];
+  /** What SQL does not decide; null: nothing. */
+  readonly check: ((row: CandidateRow) => boolean) | null;
+  /** SQL of the text that `check` looks into. */
+  readonly text: string;
+}
+
 /**
- * Pending inscriptions whose texts have all needles (folded), in the moment of the client's snapshot: a scan, because
- * what is pending is bounded (docs/mempool.md) and gone in an hour.
+ * Pending inscriptions that match, in the moment of the client's snapshot: a scan, because what is pending is bounded
+ * (docs/mempool.md) and gone in an hour.
  */
 export async function matchPendingTexts(
   client: pg.ClientBase,
-  corpus: Corpus,
-  needles: readonly string[],
+  { corpus, match = 'substring', needles, filter = {} }: TextMatches,
   slice: Slice,
 ): Promise<PendingHits> {
   const plan = planNeedles(needles);
   if (plan === null) return none;
-  const first = 3;
-  const hasAll = plan.all.map((_, index) => `position($${first + index} in ${folded[corpus]}) > 0`);
-  return readHits(client, hasAll.join(' AND '), slice, plan.all);
+  // a whole word is a substring; one that is a few edits away need not be
+  const substrings = match === 'fuzzy' ? [] : plan.all;
+  const matchers = match === 'substring' ? [] : needles.map((word) => wordMatcher(word, match));
+  const hasWords = (text: string | null): boolean => {
+    if (matchers.length === 0) return true;
+    const words = text === null ? [] : wordsOfFolded(text);
+    return matchers.every((matches) => words.some(matches));
+  };
+  return readMatches(client, filter, slice, (place) => ({
+    conditions: substrings.map((needle) => `position(${place(needle)} in ${folded[corpus]}) > 0`),
+    text: folded[corpus],
+    check: matchers.length === 0 ? null : ({ text }) => hasWords(text?.toString() ?? null),
+  }));
 }
 
 /** Pending inscriptions of a content, by the sha256 of its stored or decoded bytes. */
 export async function matchPendingHash(
   client: pg.ClientBase,
-  hash: Uint8Array,
+  { hash, filter = {} }: HashMatches,
   slice: Slice,
 ): Promise<PendingHits> {
-  return readHits(client, 'sha256 = $3 OR decoded_sha256 = $3', slice, [Buffer.from(hash)]);
+  return readMatches(client, filter, slice, (place) => {
+    const wanted = place(Buffer.from(hash));
+    return {
+      conditions: [`(p.sha256 = ${wanted} OR p.decoded_sha256 = ${wanted})`],
+      text: 'NULL::bytea',
+      check: null,
+    };
+  });
 }
+
+async function readMatches(
+  client: pg.ClientBase,
+  filter: SearchFilter,
+  slice: Slice,
+  ask: (place: (value: unknown) => string) => Omit<Question, 'values'>,
+): Promise<PendingHits> {
+  if (!canPassPending(filter)) return none;
+  const values: unknown[] = [];
+  const place = (value: unknown): string => `$${values.push(value) + 2}`;
+  const asked = ask(place);
+  const conditions = [...asked.conditions, ...pendingConditions(filter, place)];
+  const filtered = pendingCheck(filter);
+  if (asked.check === null && filtered === null)
+    return readHits(client, { ...asked, conditions, values }, slice);
+  const check = (row: CandidateRow): boolean =>
+    (asked.check?.(row) ?? true) &&
+    (filtered?.({ metadata: row.metadata?.toString() ?? null, properties: row.properties }) ?? true);
+  return checkHits(client, { ...asked, conditions, values, check }, slice);
+}
+
+const where = (conditions: readonly string[]): string =>
+  conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
 
 async function readHits(
   client: pg.ClientBase,
-  condition: string,
+  { conditions, values }: Question,
   { offset, limit }: Slice,
-  values: readonly Buffer[],
 ): Promise<PendingHits> {
   const { rows } = await client.query<{ total: number; position: number | null; index: number | null }>(
     `WITH matches AS MATERIALIZED (
-       SELECT position, index FROM chain.pending_inscriptions WHERE ${condition})
+       SELECT p.position, p.index FROM chain.pending_inscriptions AS p ${where(conditions)})
      SELECT total.count::integer AS total, page.position, page.index
        FROM (SELECT count(*) FROM matches) AS total
        LEFT JOIN LATERAL (SELECT position, index FROM matches ORDER BY position, index OFFSET $1 LIMIT $2)
@@ -70,6 +121,44 @@ async function readHits(
     position === null || index === null ? [] : [{ position, index }],
   );
   return { refs, totalItems: rows[0]?.total ?? 0 };
+}
+
+interface CandidateRow extends PendingRef {
+  readonly text: Buffer | null;
+  readonly metadata: Buffer | null;
+  readonly properties: string | null;
+}
+
+/** Candidates that are in memory at once; of all that is pending there are 64 MB at most. */
+const candidatesAtOnce = 500;
+
+/** As `readHits`, with candidates checked here, some at a time in their order. */
+async function checkHits(
+  client: pg.ClientBase,
+  { conditions, values, check, text }: Question,
+  { offset, limit }: Slice,
+): Promise<PendingHits> {
+  const refs: PendingRef[] = [];
+  let totalItems = 0;
+  let after: PendingRef = { position: -1, index: 0 };
+  for (;;) {
+    const { rows } = await client.query<CandidateRow>(
+      `SELECT p.position, p.index, ${text} AS text, p.metadata_json AS metadata, p.properties_json AS properties
+         FROM chain.pending_inscriptions AS p
+        ${where(['(p.position, p.index) > ($1::bigint, $2::integer)', ...conditions])}
+        ORDER BY p.position, p.index LIMIT ${candidatesAtOnce}`,
+      [after.position, after.index, ...values],
+    );
+    for (const row of rows) {
+      if (check?.(row) === false) continue;
+      if (totalItems >= offset && refs.length < limit)
+        refs.push({ position: row.position, index: row.index });
+      totalItems++;
+    }
+    const last = rows.at(-1);
+    if (rows.length < candidatesAtOnce || last === undefined) return { refs, totalItems };
+    after = last;
+  }
 }
 
 /** The revision of what is pending; null: nobody follows a mempool. */

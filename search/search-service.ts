@@ -1,21 +1,34 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import type { SearchEngine, SearchHits, Snapshot } from '#kernel/contracts/search-engine.ts';
 import type {
+  HashMatches,
+  SearchEngine,
+  SearchFilter,
+  Snapshot,
+  TextMatches,
+} from '#kernel/contracts/search-engine.ts';
+import type {
+  Answer,
+  CountedFacets,
+  FacetsQuestion,
   FirstOfHash,
+  HashSearch,
   PendingAnswer,
   RecordPage,
   SearchService,
+  Suggestion,
+  TextPage,
+  TextSearch,
 } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
-import { foldText } from '#kernel/text/fold.ts';
-import type { Slice } from './inscription-matcher.ts';
-import { splitNeedles } from './needles.ts';
-import { matchPendingHash, matchPendingTexts, type PendingHits, pendingRevision } from './pending-matcher.ts';
-import { lookUpPending, recordsOfPending } from './pending-records.ts';
-import { listBytesOf, lookUpRecord, recordsOfKeys } from './records.ts';
+import { matchPendingHash, matchPendingTexts, pendingRevision } from './pending-matcher.ts';
+import { lookUpPending } from './pending-records.ts';
+import { lookUpRecord, recordsOfKeys } from './records.ts';
 import { SearchGate } from './search-gate.ts';
+import { readPage } from './search-page.ts';
+import { suggestionGate, suggestWords, typedEnd } from './suggest-words.ts';
+import { type ReadQuestion, readQuestion } from './text-question.ts';
 
 export interface SearchServiceOptions {
   readonly pool: pg.Pool;
@@ -30,32 +43,25 @@ export function createSearchService({
   engine,
   gate = new SearchGate(),
 }: SearchServiceOptions): SearchService {
-  /** A search of one moment, when there is room for it. */
-  const searched = <T>(
-    signal: AbortSignal | undefined,
-    read: (snapshot: Snapshot) => Promise<T>,
-  ): Promise<T> => gate.run(signal, () => readAnew(() => withSnapshot(pool, read, signal)));
+  const searched: Searched = (signal, read) =>
+    gate.run(signal, () => readAnew(() => withSnapshot(pool, read, signal)));
+  const suggestions = new SearchGate(suggestionGate);
   return {
-    textSearch: async ({ corpus, text, phrase, page, itemsPerPage, pending = false, signal }) => {
-      const split = splitNeedles(text, phrase);
-      if (split.kind === 'refused') throw new AppError('search_text_invalid', split.reason);
-      const { needles } = split;
-      const query = { corpus, needles: needles.map(foldText), page, itemsPerPage };
-      return searched(signal, async (snapshot) => {
-        const { client } = snapshot;
-        const hits = await engine.searchText(snapshot, query);
-        const read = await pageOf(client, hits, query, pending, (slice) =>
-          matchPendingTexts(client, corpus, query.needles, slice),
-        );
-        return { ...read, value: { ...read.value, needles } };
-      });
-    },
+    textSearch: (search) => searchText(engine, searched, search),
+    hashSearch: (search) => searchHash(engine, searched, search),
+    facets: (question) => countFacets(engine, searched, question),
 
-    hashSearch: ({ pending = false, signal, ...query }) =>
-      searched(signal, async (snapshot) => {
-        const { client } = snapshot;
-        const hits = await engine.searchHash(snapshot, query);
-        return pageOf(client, hits, query, pending, (slice) => matchPendingHash(client, query.hash, slice));
+    suggest: (text, signal) =>
+      suggestions.run(signal, async () => {
+        const { before, beginning } = typedEnd(text);
+        const read = async (snapshot: Snapshot): Promise<Answer<Suggestion>> => {
+          const words = await suggestWords(engine, snapshot, { before, beginning });
+          return { tip: snapshot.tip, value: { before, words } };
+        };
+        const tooSlow = { tip: null, value: { before, words: [] } };
+        return withSnapshot(pool, read, signal).catch((error: unknown) =>
+          isTimeout(error) ? tooSlow : Promise.reject(error as Error),
+        );
       }),
 
     hashes: (hashes, signal) =>
@@ -70,6 +76,73 @@ export function createSearchService({
       }),
   };
 }
+
+/** Reads a search of one moment, when there is room for it. */
+type Searched = <T>(signal: AbortSignal | undefined, read: (snapshot: Snapshot) => Promise<T>) => Promise<T>;
+
+async function searchText(
+  engine: SearchEngine,
+  searched: Searched,
+  { corpus, text, match, phrase, highlight = false, signal, ...paging }: TextSearch,
+): Promise<PendingAnswer<TextPage>> {
+  const { filter } = paging;
+  const asked = readQuestion({ text, match, phrase }, filter);
+  const matches = textMatches(corpus, asked, filter);
+  const field = corpus === 'content' ? 'contentstr' : 'metadatastr';
+  return searched(signal, async (snapshot) => {
+    const read = await readPage(snapshot, {
+      name: nameOf(matches, paging),
+      paging,
+      search: (slice) => engine.searchText(snapshot, { ...matches, ...slice }),
+      facets: () => engine.facetsOfText(snapshot, matches),
+      matchPending: (slice) => matchPendingTexts(snapshot.client, matches, slice),
+      highlight: highlight ? { looked: { match: asked.match, needles: asked.folded }, field } : null,
+    });
+    return { ...read, value: { ...read.value, needles: asked.needles } };
+  });
+}
+
+function searchHash(
+  engine: SearchEngine,
+  searched: Searched,
+  { hash, signal, ...paging }: HashSearch,
+): Promise<PendingAnswer<RecordPage>> {
+  const matches = hashMatches(hash, paging.filter);
+  return searched(signal, (snapshot) =>
+    readPage(snapshot, {
+      name: nameOf(matches, paging),
+      paging,
+      search: (slice) => engine.searchHash(snapshot, { ...matches, ...slice }),
+      facets: () => engine.facetsOfHash(snapshot, matches),
+      matchPending: (slice) => matchPendingHash(snapshot.client, matches, slice),
+      highlight: null,
+    }),
+  );
+}
+
+async function countFacets(
+  engine: SearchEngine,
+  searched: Searched,
+  { filter, signal, ...question }: FacetsQuestion,
+): Promise<Answer<CountedFacets>> {
+  if ('hash' in question) {
+    const matches = hashMatches(question.hash, filter);
+    return searched(signal, async (snapshot) => {
+      const { tip, ...counted } = await engine.facetsOfHash(snapshot, matches);
+      return { tip, value: { ...counted, needles: [] } };
+    });
+  }
+  const asked = readQuestion(question, filter);
+  const matches = textMatches(question.corpus, asked, filter);
+  return searched(signal, async (snapshot) => {
+    const { tip, ...counted } = await engine.facetsOfText(snapshot, matches);
+    return { tip, value: { ...counted, needles: asked.needles } };
+  });
+}
+
+/** The server ended a statement that took longer than it may (57014, query_canceled). */
+const isTimeout = (error: unknown): boolean =>
+  error instanceof Error && (error as { code?: unknown }).code === '57014';
 
 /** Snapshots that a search is tried in, and the pause between them: a reorganisation is worked off in some tenths of a second. */
 const snapshotsMax = 3;
@@ -91,28 +164,25 @@ async function readAnew<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A page of what an engine found and, where that is asked for, of the mempool's matches behind it. */
-async function pageOf(
-  client: pg.ClientBase,
-  { keys, totalItems, tip }: SearchHits,
-  { page, itemsPerPage }: { readonly page: number; readonly itemsPerPage: number },
-  pending: boolean,
-  matchPending: (slice: Slice) => Promise<PendingHits>,
-): Promise<PendingAnswer<RecordPage>> {
-  const shown = listBytesOf(itemsPerPage);
-  const records = await recordsOfKeys(client, keys, shown);
-  if (!pending) return { tip, value: { records, totalItems }, mempoolRevision: null };
-  const mempoolRevision = await pendingRevision(client);
-  const found = await matchPending({
-    offset: Math.max(0, (page - 1) * itemsPerPage - totalItems),
-    limit: itemsPerPage - keys.length,
-  });
-  const more = await recordsOfPending(client, found.refs, shown);
-  return {
-    tip,
-    value: { records: [...records, ...more], totalItems: totalItems + found.totalItems },
-    mempoolRevision,
-  };
+function textMatches(corpus: TextMatches['corpus'], asked: ReadQuestion, filter?: SearchFilter): TextMatches {
+  const match = asked.match === 'substring' ? {} : { match: asked.match };
+  return { corpus, ...match, needles: asked.folded, ...(filter === undefined ? {} : { filter }) };
+}
+
+function hashMatches(hash: Uint8Array, filter?: SearchFilter): HashMatches {
+  return { hash, ...(filter === undefined ? {} : { filter }) };
+}
+
+/** Equal for equal questions, in every process: what a cursor hangs on. */
+function nameOf(
+  matches: TextMatches | HashMatches,
+  { sort = 'height', order = 'asc' }: { readonly sort?: string; readonly order?: string },
+): string {
+  return `search ${sort} ${order} ${JSON.stringify(matches, hexOfBytes)}`;
+}
+
+function hexOfBytes(_name: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
 }
 
 /**

@@ -6,7 +6,8 @@ import { foldText } from '#kernel/text/fold.ts';
  */
 export const wordCodePointsMax = 64;
 
-const runOfLetters = /[\p{L}\p{M}\p{N}]+/gu;
+/** What words are made of; everything else divides them. */
+export const runOfLetters = /[\p{L}\p{M}\p{N}]+/gu;
 
 /**
  * The words of a text, folded, each once, in the order in which they come first: runs of letters, marks and digits, as far as they
@@ -22,7 +23,7 @@ export function wordsOfFolded(folded: string): string[] {
   for (const [word] of folded.matchAll(runOfLetters)) {
     // a code point is one or two units
     if (word.length > 2 * wordCodePointsMax) continue;
-    if (word.length > wordCodePointsMax && [...word].length > wordCodePointsMax) continue;
+    if (word.length > wordCodePointsMax && Array.from(word).length > wordCodePointsMax) continue;
     words.add(word);
   }
   return [...words];
@@ -30,7 +31,30 @@ export function wordsOfFolded(folded: string): string[] {
 
 /** How many edits (one code point put in, left out, changed, or two neighbours swapped) a word of a fuzzy search may be away. */
 export function editsOf(word: string): 0 | 1 | 2 {
-  const length = [...word].length;
+  const length = Array.from(word).length;
   if (length <= 2) return 0;
   return length <= 5 ? 1 : 2;
+}
+
+const letter = /[\p{L}\p{M}\p{N}]/u;
+
+/** Where the run of letters begins that a text ends with; its length where it ends with none. */
+export function lastRunStart(text: string): number {
+  let start = text.length;
+  while (start > 0) {
+    const before = codePointStart(text, start - 1);
+    if (!letter.test(text.slice(before, start))) break;
+    start = before;
+  }
+  return start;
+}
+
+/** Whether a letter, mark or digit stands at a place of a text. */
+export const isLetterAt = (text: string, at: number): boolean =>
+  letter.test(String.fromCodePoint(text.codePointAt(at) ?? 0));
+
+/** The index, or one less where it would divide a surrogate pair. */
+export function codePointStart(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  return unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;
 }

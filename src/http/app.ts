@@ -20,6 +20,7 @@ import { bareTarget } from './ord-search.ts';
 import { pageRoutes } from './page.routes.ts';
 import { previewRoutes } from './preview.routes.ts';
 import { searchRoutes } from './search.routes.ts';
+import { searchOverviewRoutes } from './search-overview.routes.ts';
 import { siteFilesRoutes } from './site-files.routes.ts';
 import { statusRoutes } from './status.routes.ts';
 import { transfersRoutes } from './transfers.routes.ts';
@@ -127,6 +128,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     if (deps.access) guardSearches(scope, deps.access);
     eventsRoutes(scope, deps);
     searchRoutes(scope, deps);
+    searchOverviewRoutes(scope, deps);
     mempoolRoutes(scope, deps);
     contentRoutes(scope, deps);
     previewRoutes(scope, deps);

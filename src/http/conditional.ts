@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 
 /** Counts up when the same tip and URL are answered with other bytes by newer code. */
-const answerVersion = 2;
+const answerVersion = 3;
 
 /**
  * The entity tag of an answer: it changes with the tip, with what was taken back below it, with what is pending

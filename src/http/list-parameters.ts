@@ -5,7 +5,8 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-const text = (description: string, example: string): ReturnType<typeof optional> =>
+/** A parameter that is checked where its meaning is. */
+export const text = (description: string, example: string): ReturnType<typeof optional> =>
   optional(description, example);
 const optional = (description: string, example: string) =>
   Type.Optional(Type.String({ description, examples: [example] }));
@@ -17,14 +18,20 @@ export const pagingQuery = {
   cursor: text('the cursor that the page before gave', 'AQ…'),
 };
 
-export const listQuery = Type.Object({
+/** Filters of every list of inscriptions, searches too. */
+export const filterQuery = {
   contentType: text('content type to the letter, or image/*', 'image/*'),
   from: text('lowest height of the reveal', '767430'),
   to: text('highest height of the reveal', '800000'),
-  address: text('owner now', 'bc1q…'),
   cursed: text('true: a number below 0; false: another one', 'true'),
   metaprotocol: text('to the letter', 'brc-20'),
   parent: text('id of a parent', '6fb976ab…i0'),
+};
+type FilterQuery = { readonly [name in keyof typeof filterQuery]?: string | undefined };
+
+export const listQuery = Type.Object({
+  ...filterQuery,
+  address: text('owner now', 'bc1q…'),
   delegate: text('id of the delegate', '6fb976ab…i0'),
   ...pagingQuery,
 });
@@ -66,28 +73,35 @@ export function pagingOf(
   }: { limit?: string | undefined; order?: string | undefined; cursor?: string | undefined },
   orderDefault: 'asc' | 'desc',
 ): Paging {
-  if (order !== undefined && order !== 'asc' && order !== 'desc')
-    throw invalid('order must be one of asc, desc');
   return {
     limit: wholeNumber(limit, 'limit', { least: 1, most: limitMax }) ?? limitDefault,
-    order: order ?? orderDefault,
+    order: choice(order, 'order', ['asc', 'desc']) ?? orderDefault,
     cursor,
   };
 }
 
 const heights = { least: 0, most: 2 ** 31 - 1 };
 
-/** The filter of a query; null where it has none. Throws `request_invalid`, naming the parameter. */
-export function filterOf(query: ListQuery, network: NetworkParameters): InscriptionFilter | null {
-  const { contentType, address, metaprotocol } = query;
-  const filter: InscriptionFilter = {
-    contentType: contentTypeOf(contentType),
+/** What the filters of every list say. Throws `request_invalid`, naming the parameter. */
+export function sharedFilterOf(
+  query: FilterQuery,
+): Pick<InscriptionFilter, 'contentType' | 'from' | 'to' | 'cursed' | 'metaprotocol' | 'parent'> {
+  return {
+    contentType: contentTypeOf(query.contentType),
     from: wholeNumber(query.from, 'from', heights),
     to: wholeNumber(query.to, 'to', heights),
-    owner: address === undefined ? undefined : scriptOf(address, 'address', network),
     cursed: cursedOf(query.cursed),
-    metaprotocol: boundedText(metaprotocol, 'metaprotocol'),
+    metaprotocol: boundedText(query.metaprotocol, 'metaprotocol'),
     parent: idOf(query.parent, 'parent'),
+  };
+}
+
+/** The filter of a query; null where it has none. Throws `request_invalid`, naming the parameter. */
+export function filterOf(query: ListQuery, network: NetworkParameters): InscriptionFilter | null {
+  const { address } = query;
+  const filter: InscriptionFilter = {
+    ...sharedFilterOf(query),
+    owner: address === undefined ? undefined : scriptOf(address, 'address', network),
     delegate: idOf(query.delegate, 'delegate'),
   };
   return Object.values(filter).every((value) => value === undefined) ? null : filter;
@@ -100,7 +114,8 @@ function contentTypeOf(value: string | undefined): string | undefined {
   throw invalid('contentType is a type to the letter, or all of one class as in image/*');
 }
 
-function boundedText(value: string | undefined, name: string): string | undefined {
+/** Throws `request_invalid`. */
+export function boundedText(value: string | undefined, name: string): string | undefined {
   if (value === undefined) return undefined;
   if (value === '') throw invalid(`${name} is empty`);
   if (Buffer.byteLength(value) > textBytesMax) throw invalid(`${name} is longer than ${textBytesMax} bytes`);
@@ -108,12 +123,24 @@ function boundedText(value: string | undefined, name: string): string | undefine
 }
 
 function cursedOf(value: string | undefined): boolean | undefined {
-  if (value === undefined) return undefined;
-  if (value !== 'true' && value !== 'false') throw invalid('cursed must be one of true, false');
-  return value === 'true';
+  const cursed = choice(value, 'cursed', ['true', 'false']);
+  return cursed && cursed === 'true';
 }
 
-function idOf(value: string | undefined, name: string): InscriptionId | undefined {
+/** One of some words. Throws `request_invalid`. */
+export function choice<const Word extends string>(
+  value: string | undefined,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  if (value === undefined) return undefined;
+  const word = words.find((known) => known === value);
+  if (word === undefined) throw invalid(`${name} must be one of ${words.join(', ')}`);
+  return word;
+}
+
+/** Throws `request_invalid`. */
+export function idOf(value: string | undefined, name: string): InscriptionId | undefined {
   if (value === undefined) return undefined;
   const id = parseInscriptionId(value);
   if (id === null) throw invalid(`${name} is not an inscription id`);

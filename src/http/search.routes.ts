@@ -1,8 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Corpus } from '#kernel/contracts/search-engine.ts';
-import type { RecordPage, SearchRecord, SearchService } from '#kernel/contracts/search-service.ts';
+import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
+import type {
+  RecordPage,
+  SearchRecord,
+  SearchService,
+  TextSearch,
+} from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { finds } from '#search/text-question.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { clientGone } from './client-gone.ts';
 import { answeredUnchanged, setMoment } from './conditional.ts';
@@ -14,20 +20,19 @@ import {
   hashesBody,
   lookupAnswer,
   lookupQuery,
-  metadataQuery,
   searchPath,
-  searchQuery,
   textAnswer,
 } from './search.schemas.ts';
-
-interface TextQuestion {
-  readonly corpus: Corpus;
-  readonly text: string;
-  readonly phrase?: string | undefined;
-  readonly pending: boolean;
-  readonly page: number;
-  readonly itemsPerPage: number;
-}
+import { hashOf, oneOf } from './search-hash.ts';
+import {
+  isSet,
+  matchOf,
+  metadataQuery,
+  searchFilterOf,
+  searchPagingOf,
+  searchQuery,
+  withoutTextOptions,
+} from './search-parameters.ts';
 
 /** The searches of the interface (4.6), the bulk look-up of hashes, and the redirects of ord's `/search`. */
 export function searchRoutes(app: App, { pool, search, network }: AppDependencies): void {
@@ -44,25 +49,22 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
       response: { 200: { anyOf: [textAnswer, hashAnswer] } },
     },
     handler: async (request, reply) => {
-      const { text, hash, query, phrase, page, itemsPerPage } = request.query;
-      const pending = isSet(request.query.pending);
+      const { text, hash, query } = request.query;
       oneOf({ text, hash, query });
       if (query !== undefined) return reply.redirect(await findTarget({ pool, network }, query), 303);
-      if (await answeredUnchanged(pool, request, reply, pending)) return reply;
+      const { highlight, ...paging } = searchPagingOf(request.query);
+      const asked = withFilter(paging, searchFilterOf(request.query));
       if (text !== undefined) {
-        const question = { corpus: 'content', text, phrase, pending, page, itemsPerPage } as const;
+        const question = { corpus: 'content', text, highlight, ...matchOf(request.query), ...asked } as const;
+        if (await answeredUnchanged(pool, request, reply, paging.pending)) return reply;
         return textSearch(search, question, request, reply);
       }
+      withoutTextOptions(request.query, 'a search by hash');
       const wanted = hashOf(hash ?? '', 'hash');
-      const answer = await search.hashSearch({
-        hash: wanted,
-        pending,
-        page,
-        itemsPerPage,
-        signal: clientGone(reply),
-      });
+      if (await answeredUnchanged(pool, request, reply, paging.pending)) return reply;
+      const answer = await search.hashSearch({ hash: wanted, ...asked, signal: clientGone(reply) });
       setMoment(request, reply, answer.tip, answer.mempoolRevision);
-      return envelope(answer.value, { page, itemsPerPage }, withoutTexts);
+      return envelope(answer.value, paging, withoutTexts);
     },
   });
 
@@ -79,27 +81,37 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
       reply.redirect(await findTarget({ pool, network }, request.params.query), 303),
   });
 
+  metadataRoute(app, { pool, search });
+  lookupRoutes(app, { pool, search });
+}
+
+function metadataRoute(app: App, { pool, search }: Pick<AppDependencies, 'pool' | 'search'>): void {
   app.route({
     method: 'GET',
     url: '/indexer/metadata',
     schema: {
       operationId: 'searchMetadata',
       summary: 'Inscriptions whose metadata contain a text',
-      tags,
+      tags: ['search'],
       querystring: metadataQuery,
       response: { 200: textAnswer },
     },
     handler: async (request, reply) => {
-      const { text, phrase, page, itemsPerPage } = request.query;
-      const pending = isSet(request.query.pending);
-      if (text === undefined) throw new AppError('request_invalid', 'text is missing');
-      if (await answeredUnchanged(pool, request, reply, pending)) return reply;
-      const question = { corpus: 'metadata', text, phrase, pending, page, itemsPerPage } as const;
+      const { text } = request.query;
+      const { highlight, ...paging } = searchPagingOf(request.query);
+      const filter = searchFilterOf(request.query);
+      if (text === undefined && !finds(filter)) throw new AppError('request_invalid', 'text is missing');
+      const question = {
+        corpus: 'metadata',
+        ...(text === undefined ? {} : { text }),
+        highlight,
+        ...matchOf(request.query),
+        ...withFilter(paging, filter),
+      } as const;
+      if (await answeredUnchanged(pool, request, reply, paging.pending)) return reply;
       return textSearch(search, question, request, reply);
     },
   });
-
-  lookupRoutes(app, { pool, search });
 }
 
 function lookupRoutes(app: App, { pool, search }: Pick<AppDependencies, 'pool' | 'search'>): void {
@@ -155,21 +167,20 @@ function lookupRoutes(app: App, { pool, search }: Pick<AppDependencies, 'pool' |
 
 async function textSearch(
   search: SearchService,
-  { phrase, ...question }: TextQuestion,
+  question: TextSearch,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Envelope<SearchRecord>> {
-  const answer = await search.textSearch({
-    ...question,
-    phrase: isSet(phrase),
-    signal: clientGone(reply),
-  });
+  const answer = await search.textSearch({ ...question, signal: clientGone(reply) });
   setMoment(request, reply, answer.tip, answer.mempoolRevision);
   reply.header('x-search-needles', needlesHeader(answer.value.needles));
   return envelope(answer.value, question, (record) => record);
 }
 
-const isSet = (flag: string | undefined): boolean => flag === '1' || flag === 'true';
+const withFilter = <Asked extends object>(
+  asked: Asked,
+  filter: SearchFilter | undefined,
+): Asked & { filter?: SearchFilter } => (filter === undefined ? asked : { ...asked, filter });
 
 interface Envelope<Result> {
   status: 'ok';
@@ -178,12 +189,13 @@ interface Envelope<Result> {
   totalPages: number;
   totalItems: number;
   itemsPerPage: number;
+  nextCursor?: string | null;
   results: Result[];
 }
 
 function envelope<Result>(
-  { records, totalItems }: RecordPage,
-  { page, itemsPerPage }: { page: number; itemsPerPage: number },
+  { records, totalItems, page, nextCursor }: RecordPage,
+  { itemsPerPage }: { readonly itemsPerPage: number },
   shown: (record: SearchRecord) => Result,
 ): Envelope<Result> {
   return {
@@ -193,6 +205,7 @@ function envelope<Result>(
     totalPages: Math.ceil(totalItems / itemsPerPage),
     totalItems,
     itemsPerPage,
+    ...(nextCursor === undefined ? {} : { nextCursor }),
     results: records.map(shown),
   };
 }
@@ -203,22 +216,4 @@ function withoutTexts(
 ): Omit<SearchRecord, 'inscriptionnumber' | 'contentstr' | 'metadatastr'> {
   const { inscriptionnumber: _number, contentstr: _content, metadatastr: _metadata, ...core } = record;
   return core;
-}
-
-function oneOf(parameters: Readonly<Record<string, string | undefined>>): void {
-  const given = Object.keys(parameters).filter((name) => parameters[name] !== undefined);
-  if (given.length === 1) return;
-  const message =
-    given.length === 0
-      ? 'one of text, hash and query is needed'
-      : `only one of text, hash and query can be searched at once, not ${given.join(' and ')}`;
-  throw new AppError('request_invalid', message);
-}
-
-const sha256Hex = /^[0-9a-f]{64}$/iu;
-
-function hashOf(text: string, name: string): Uint8Array {
-  if (!sha256Hex.test(text))
-    throw new AppError('request_invalid', `${name} is not a sha256 in 64 hex digits`);
-  return Buffer.from(text, 'hex');
 }

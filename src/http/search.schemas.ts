@@ -1,35 +1,16 @@
 import { Type } from 'typebox';
+import type { Highlight } from '#kernel/contracts/search-service.ts';
 import { limits } from './limits.ts';
 
-const maxPage = 2 ** 31 - 1;
-const maxItemsPerPage = 1_000;
-
-// Unknown parameters are ignored: public clients send more than the interface names.
-const paging = {
-  page: Type.Integer({ minimum: 1, maximum: maxPage, default: 1 }),
-  itemsPerPage: Type.Integer({ minimum: 1, maximum: maxItemsPerPage, default: 100 }),
-};
 const flag = Type.Optional(
   Type.Union([Type.Literal('0'), Type.Literal('1'), Type.Literal('false'), Type.Literal('true')]),
 );
 
-export const searchQuery = Type.Object({
-  text: Type.Optional(Type.String()),
-  hash: Type.Optional(Type.String()),
-  query: Type.Optional(Type.String()),
-  phrase: flag,
-  pending: flag,
-  ...paging,
-});
-
-export const metadataQuery = Type.Object({
-  text: Type.Optional(Type.String()),
-  phrase: flag,
-  pending: flag,
-  ...paging,
-});
-
 export const lookupQuery = Type.Object({ id: Type.Optional(Type.String()), pending: flag });
+
+export const suggestQuery = Type.Object({
+  text: Type.Optional(Type.String({ description: 'what is typed so far', examples: ['brc-20 dep'] })),
+});
 
 export const searchPath = Type.Object({ query: Type.String() });
 
@@ -41,6 +22,16 @@ export const hashesBody = Type.Object(
 
 const nullableString = Type.Union([Type.String(), Type.Null()]);
 
+const highlights = Type.Unsafe<readonly Highlight[]>(
+  Type.Array(
+    Type.Object({
+      text: Type.String(),
+      offset: Type.Integer(),
+      matches: Type.Array(Type.Object({ start: Type.Integer(), end: Type.Integer() })),
+    }),
+  ),
+);
+
 const recordCore = {
   txid: Type.String(),
   inputindex: Type.String(),
@@ -51,6 +42,7 @@ const recordCore = {
   contentlength: nullableString,
   createdat: Type.String(),
   pending: Type.Optional(Type.Literal('true')),
+  highlights: Type.Optional(highlights),
 };
 const textRecord = Type.Object({
   ...recordCore,
@@ -73,11 +65,24 @@ const envelope = {
   totalPages: Type.Integer(),
   totalItems: Type.Integer(),
   itemsPerPage: Type.Integer(),
+  nextCursor: Type.Optional(nullableString),
 };
 
 export const textAnswer = Type.Object({ ...envelope, results: Type.Array(textRecord) });
 export const hashAnswer = Type.Object({ ...envelope, results: Type.Array(hashRecord) });
 export const lookupAnswer = Type.Object({ status: Type.Literal('ok'), results: Type.Array(lookupRecord) });
+export const facetsAnswer = Type.Object({
+  status: Type.Literal('ok'),
+  totalItems: Type.Integer(),
+  types: Type.Array(Type.Object({ contentType: nullableString, count: Type.Integer() })),
+  otherTypes: Type.Integer(),
+  days: Type.Array(Type.Object({ day: Type.String({ examples: ['2023-02-01'] }), count: Type.Integer() })),
+});
+export const suggestAnswer = Type.Object({
+  status: Type.Literal('ok'),
+  words: Type.Array(Type.Object({ text: Type.String(), word: Type.String(), contents: Type.Integer() })),
+  names: Type.Array(Type.Object({ kind: Type.String(), name: Type.String(), path: Type.String() })),
+});
 export const hashesAnswer = Type.Object({
   status: Type.Literal('ok'),
   count: Type.Integer(),

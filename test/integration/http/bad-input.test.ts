@@ -278,6 +278,8 @@ describe('a failure of ours', () => {
   const failing: SearchService = {
     textSearch: () => Promise.reject(new Error('relation "chain.secret" does not exist')),
     hashSearch: () => Promise.reject(new Error('secret')),
+    facets: () => Promise.reject(new Error('secret')),
+    suggest: () => Promise.reject(new Error('secret')),
     hashes: () => Promise.reject(new Error('secret')),
     inscription: () => Promise.reject(new Error('secret')),
   };

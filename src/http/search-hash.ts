@@ -1,0 +1,23 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/** Of parameters that exclude each other one is needed. Throws `request_invalid`. */
+export function oneOf(parameters: Readonly<Record<string, string | undefined>>): void {
+  const names = Object.keys(parameters);
+  const given = names.filter((name) => parameters[name] !== undefined);
+  if (given.length === 1) return;
+  const all = `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;
+  const message =
+    given.length === 0
+      ? `one of ${all} is needed`
+      : `only one of ${all} can be searched at once, not ${given.join(' and ')}`;
+  throw new AppError('request_invalid', message);
+}
+
+const sha256Hex = /^[0-9a-f]{64}$/iu;
+
+/** The bytes of a sha256 in hex. Throws `request_invalid`. */
+export function hashOf(text: string, name: string): Uint8Array {
+  if (!sha256Hex.test(text))
+    throw new AppError('request_invalid', `${name} is not a sha256 in 64 hex digits`);
+  return Buffer.from(text, 'hex');
+}
