@@ -6,6 +6,7 @@ import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { type ContentRegistry, unknownId } from './content-registry.ts';
 import { HashTable } from './hash-table.ts';
 import { HeldOutputs } from './held-outputs.ts';
+import { OutpointReader } from './outpoint-reader.ts';
 import { ensureSecondaryIndexes, type SecondaryIndexName } from './secondary-indexes.ts';
 import type { WriterMemory } from './writer-memory.ts';
 
@@ -43,7 +44,8 @@ export class BatchQuestions {
     this.memory = memory;
   }
 
-  async ask(blocks: readonly ParsedBlock[]): Promise<BatchAnswers> {
+  /** @param recent outputs that need not be asked for, as far as they are in it */
+  async ask(blocks: readonly ParsedBlock[], recent: HeldOutputs): Promise<BatchAnswers> {
     const { contents, metadata } = this.memory;
     const askedContents = probe(
       contents,
@@ -53,7 +55,7 @@ export class BatchQuestions {
       metadata,
       blocks.map(({ columns }) => [columns.metadataHash, null]),
     );
-    const fingerprints = inputsAmong(this.memory.tracked, blocks);
+    const fingerprints = inputsAmong(this.memory.tracked, blocks, recent);
     const suspects = this.memory.spent === null ? null : inputsAmong(this.memory.spent, blocks);
     const contentIds = await this.find(
       askedContents.hashes,
@@ -115,16 +117,23 @@ export class BatchQuestions {
   }
 }
 
-/** Fingerprints of inputs that may spend one of these outputs. */
-function inputsAmong(outputs: TrackedOutputs, blocks: readonly ParsedBlock[]): string[] {
+/** Fingerprints of inputs that may spend one of these outputs, but for those that spend one of `known`. */
+function inputsAmong(
+  outputs: TrackedOutputs,
+  blocks: readonly ParsedBlock[],
+  known: HeldOutputs | null = null,
+): string[] {
   const fingerprints: string[] = [];
   if (outputs.size === 0) return fingerprints;
-  for (const { columns } of blocks) {
-    const { inputFingerprintLow, inputFingerprintHigh } = columns;
+  for (const block of blocks) {
+    const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
+    const outpoints = new OutpointReader(block);
     for (let input = 0; input < inputFingerprintLow.length; input++) {
       const low = inputFingerprintLow[input] as number;
       const high = inputFingerprintHigh[input] as number;
-      if (outputs.has(low, high)) fingerprints.push(storedFingerprint(low, high));
+      if (!outputs.has(low, high)) continue;
+      if (known?.has(low, high, block.bytes, outpoints.at(input)) === true) continue;
+      fingerprints.push(storedFingerprint(low, high));
     }
   }
   return fingerprints;

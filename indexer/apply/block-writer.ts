@@ -85,7 +85,8 @@ export class BlockWriter {
     // what is not committed now is looked for there, though it may be committed before it is needed
     const onTheirWay = this.underWay === null ? [] : [this.underWay.outputs];
     const endedOnTheirWay = this.underWay === null ? [] : [this.underWay.ended];
-    const answers = await this.questions.ask(blocks);
+    const recent = memory.recent.table;
+    const answers = await this.questions.ask(blocks, recent);
     const batch = new Batch(this.position, this.encoders.take(), {
       contents: memory.contents.begin(),
       metadata: memory.metadata.begin(),
@@ -101,7 +102,7 @@ export class BlockWriter {
           {
             contents: answers.contents[index] as Int32Array,
             metadata: answers.metadata[index] as Int32Array,
-            held: [answers.held, ...onTheirWay],
+            held: [answers.held, recent, ...onTheirWay],
             ended: answers.ended === null ? null : [answers.ended, ...endedOnTheirWay],
           },
           this.facts,
@@ -146,6 +147,7 @@ export class BlockWriter {
     this.position = await readPosition(session.writer);
     memory.contents.forgetFrom(this.position.nextContentId);
     memory.metadata.forgetFrom(this.position.nextMetadataId);
+    memory.recent.forget();
   }
 
   private async begin(batch: Batch, isBulk: boolean): Promise<void> {
@@ -173,6 +175,7 @@ export class BlockWriter {
     memory.contents.commit(batch.contents);
     memory.metadata.commit(batch.metadata);
     for (const { tracked } of batch.ledgers) memory.tracked.apply(tracked);
+    memory.recent.learn(batch.outputs, memory.tracked);
     if (memory.spent !== null) batch.ended.addTo(memory.spent);
     this.underWay = null;
     this.encoders.give(batch.encoders);

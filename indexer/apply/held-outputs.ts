@@ -63,6 +63,39 @@ export class HeldOutputs {
     this.link(at);
   }
 
+  /** A row as it was added: views of this table, until it grows. */
+  rowAt(row: number): HeldRow {
+    const id = row * idLength;
+    return {
+      fingerprintLow: this.low[row] as number,
+      fingerprintHigh: this.high[row] as number,
+      key: this.key[row] as number,
+      height: this.height[row] as number,
+      step: this.step[row] as number,
+      satOffset: this.satOffset[row] as number,
+      txids: this.txid,
+      txidAt: row * hashLength,
+      vout: this.vout[row] as number,
+      idTxids: this.id,
+      idTxidAt: id,
+      idIndex: new DataView(this.id.buffer).getUint32(id + hashLength, true),
+      curse: this.curse[row] as number,
+    };
+  }
+
+  /** Whether a row's fingerprint is in a set of outputs. */
+  isAmong(outputs: TrackedOutputs, row: number): boolean {
+    return outputs.has(this.low[row] as number, this.high[row] as number);
+  }
+
+  /** Whether there is a row of the output that the 36 bytes at `at` name. */
+  has(low: number, high: number, block: Uint8Array, at: number): boolean {
+    for (let row = this.first(low, high); row >= 0; row = this.next(row)) {
+      if (this.isAt(row, block, at)) return true;
+    }
+    return false;
+  }
+
   /** Adds the fingerprints of all rows to a set of outputs. */
   addTo(outputs: TrackedOutputs): void {
     for (let row = 0; row < this.size; row++) outputs.add(this.low[row] as number, this.high[row] as number);

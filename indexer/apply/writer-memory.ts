@@ -3,12 +3,15 @@ import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { readCopy } from '#kernel/pg/copy-read.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { ContentRegistry, contentCacheEntries, metadataCacheEntries } from './content-registry.ts';
+import { RecentOutputs } from './recent-outputs.ts';
 
 /** What the writer keeps in memory of what is committed. All of it can be read again from the tables. */
 export interface WriterMemory {
   readonly tracked: TrackedOutputs;
   readonly contents: ContentRegistry;
   readonly metadata: ContentRegistry;
+  /** Of a bulk load: empty at the start. */
+  readonly recent: RecentOutputs;
   /**
    * Outputs that held inscriptions and were spent, where blocks come from nobody who checked that none is spent twice;
    * null elsewhere. What was taken back may still be here: whoever finds something asks the database.
@@ -25,7 +28,7 @@ const hashField = 4 + 32;
  * Reads it by streaming: 8 bytes for each unspent location, 38 for each distinct content. Whole tables are read, in
  * their own order, which the settings of the session (chain-session.ts) would have it do by way of an index.
  *
- * @param cacheEntries of both registries, a power of two; absent: the usual ones
+ * @param cacheEntries of both registries, a power of two, and of the recent outputs; absent: the usual ones
  */
 export function loadWriterMemory(
   client: pg.ClientBase,
@@ -67,7 +70,7 @@ async function load(
   );
   const tracked = await loadOutputs(client, 'spent_height IS NULL');
   const spent = withSpent ? await loadOutputs(client, 'spent_height IS NOT NULL') : null;
-  return { tracked, contents, metadata, spent };
+  return { tracked, contents, metadata, recent: new RecentOutputs(cacheEntries), spent };
 }
 
 async function loadOutputs(client: pg.ClientBase, where: string): Promise<TrackedOutputs> {

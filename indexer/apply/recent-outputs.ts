@@ -1,0 +1,72 @@
+import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
+import { HeldOutputs } from './held-outputs.ts';
+
+/**
+ * Rows at most: 113 bytes each and a slot table, 120 MB, and half as much again for the moment in which the table is made
+ * anew. A load from the first inscription on asks the database for no output until so many were made, and then only for
+ * old ones.
+ */
+export const recentOutputsMax = 1 << 20;
+
+/**
+ * The newest committed outputs that hold inscriptions, with all that the ledger must know of them, during a bulk load: an
+ * input that spends one of these is no question to the database, and as long as none is asked, nothing has to keep the
+ * index that would answer.
+ *
+ * It may always know less than there is, never something else: whoever does not find an output here asks. What is
+ * known of an output is all of it, because its rows come in one block and go together.
+ */
+export class RecentOutputs {
+  private readonly rowsMax: number;
+  private rows = new HeldOutputs();
+  private isOpen = true;
+
+  /** @param rowsMax at least 2 */
+  constructor(rowsMax: number = recentOutputsMax) {
+    this.rowsMax = rowsMax;
+  }
+
+  /**
+   * The table as it is now. It may grow, but what is found in it stays there for whoever holds it: where rows are dropped a new
+   * table takes its place. What was spent may still be in it.
+   */
+  get table(): HeldOutputs {
+    return this.rows;
+  }
+
+  /** Learns what a committed batch made, where it is still unspent. */
+  learn(outputs: HeldOutputs, tracked: TrackedOutputs): void {
+    if (!this.isOpen) return;
+    if (this.rows.size + outputs.size > this.rowsMax) this.makeRoom(tracked);
+    copyTracked(outputs, this.rows, tracked, -1);
+  }
+
+  /** Blocks were taken back. */
+  forget(): void {
+    this.rows = new HeldOutputs();
+  }
+
+  /** The bulk load is over: its memory is given back, and nothing is learnt any more. */
+  close(): void {
+    this.isOpen = false;
+    this.forget();
+  }
+
+  /** Drops what was spent, and of more than half as many rows as there may be the oldest blocks'. */
+  private makeRoom(tracked: TrackedOutputs): void {
+    const before = this.rows;
+    const unspent: number[] = [];
+    for (let row = 0; row < before.size; row++) if (before.isAmong(tracked, row)) unspent.push(row);
+    const beyond = unspent.length - (this.rowsMax >> 1);
+    // in the order of heights, and all rows of an output have one
+    const dropped = beyond <= 0 ? -1 : (before.height[unspent[beyond - 1] as number] as number);
+    this.rows = new HeldOutputs();
+    copyTracked(before, this.rows, tracked, dropped);
+  }
+}
+
+function copyTracked(from: HeldOutputs, to: HeldOutputs, tracked: TrackedOutputs, above: number): void {
+  for (let row = 0; row < from.size; row++) {
+    if ((from.height[row] as number) > above && from.isAmong(tracked, row)) to.add(from.rowAt(row));
+  }
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { HeldOutputs } from '#indexer/apply/held-outputs.ts';
+import { RecentOutputs } from '#indexer/apply/recent-outputs.ts';
+import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
+
+/** The outpoint of an output as an input names it; its fingerprint is the number itself. */
+function outpoint(output: number): Uint8Array {
+  const bytes = new Uint8Array(36);
+  new DataView(bytes.buffer).setUint32(0, output, true);
+  return bytes;
+}
+
+/** A batch of one block whose outputs hold `each` inscriptions; all of them are tracked afterwards. */
+function made(height: number, outputs: readonly number[], tracked: TrackedOutputs, each = 1): HeldOutputs {
+  const held = new HeldOutputs();
+  for (const output of outputs) {
+    for (let index = 0; index < each; index++) {
+      tracked.add(output, 0);
+      held.add({
+        fingerprintLow: output,
+        fingerprintHigh: 0,
+        key: output * 10 + index,
+        height,
+        step: 1,
+        satOffset: index,
+        txids: outpoint(output),
+        txidAt: 0,
+        vout: 0,
+        idTxids: outpoint(output),
+        idTxidAt: 0,
+        idIndex: 258 + index,
+        curse: 3,
+      });
+    }
+  }
+  return held;
+}
+
+const knows = (table: HeldOutputs, output: number): boolean => table.has(output, 0, outpoint(output), 0);
+
+describe('recent outputs', () => {
+  it('are known with all that the ledger must know, once for each inscription', () => {
+    const tracked = new TrackedOutputs();
+    const recent = new RecentOutputs();
+    recent.learn(made(5, [1, 2], tracked, 2), tracked);
+    const { table } = recent;
+    expect(knows(table, 1)).toBe(true);
+    expect(knows(table, 3)).toBe(false);
+    expect(table.has(1, 0, outpoint(2), 0)).toBe(false);
+    const rows: number[] = [];
+    for (let row = table.first(2, 0); row >= 0; row = table.next(row)) rows.push(row);
+    expect(rows.map((row) => table.rowAt(row))).toMatchObject(
+      [1, 0].map((index) => ({
+        key: 20 + index,
+        height: 5,
+        satOffset: index,
+        idIndex: 258 + index,
+        curse: 3,
+      })),
+    );
+  });
+
+  it('leave out what the batch itself spent', () => {
+    const tracked = new TrackedOutputs();
+    const batch = made(5, [1, 2], tracked);
+    tracked.remove(1, 0);
+    const recent = new RecentOutputs();
+    recent.learn(batch, tracked);
+    expect([knows(recent.table, 1), knows(recent.table, 2)]).toEqual([false, true]);
+  });
+
+  it('make room by what was spent, then by whole blocks, the oldest first', () => {
+    const tracked = new TrackedOutputs();
+    const recent = new RecentOutputs(8);
+    recent.learn(made(5, [1, 2], tracked), tracked);
+    recent.learn(made(6, [3], tracked, 3), tracked);
+    recent.learn(made(7, [4, 5, 6], tracked), tracked);
+    const before = recent.table;
+    tracked.remove(2, 0);
+    tracked.remove(5, 0);
+    // six are left of eight: two too many for the half, which the first block's one and a part of the next one's are
+    recent.learn(made(8, [7], tracked), tracked);
+    expect([1, 2, 3, 4, 5, 6, 7].filter((output) => knows(recent.table, output))).toEqual([4, 6, 7]);
+    expect(recent.table.size).toBe(3);
+    // whoever asked before finds what was there then
+    expect(knows(before, 3)).toBe(true);
+  });
+
+  it('are none after blocks were taken back, and none any more after the load', () => {
+    const tracked = new TrackedOutputs();
+    const recent = new RecentOutputs();
+    recent.learn(made(5, [1], tracked), tracked);
+    recent.forget();
+    expect(recent.table.size).toBe(0);
+    recent.learn(made(5, [2], tracked), tracked);
+    expect(recent.table.size).toBe(1);
+    recent.close();
+    recent.learn(made(6, [3], tracked), tracked);
+    expect(recent.table.size).toBe(0);
+  });
+});
