@@ -24,6 +24,17 @@ function clamp(value: number, low: number, high: number): number {
 }
 
 /**
+ * Each transfer of a block touches a random page of four indexes: 100 bytes a tracked output. Those that are not here are
+ * copied in from the operating system, and a dirty page is written out in place of each, while the block waits: half of its
+ * time at 10,000,000 tracked outputs with 512 MB (docs/adr/0016-memory-of-the-embedded-server.md). 1/8 of the memory leaves
+ * the rest to the system's cache and to Node's process; 4 GB hold those indexes of 40,000,000 tracked outputs, and are the
+ * most that a stop has to write. What is thrown away is small, and often one of many on a machine.
+ */
+function sharedBuffersMb(memoryMb: number, durable: boolean): number {
+  return durable ? clamp(memoryMb / 8, 128, 4096) : clamp(memoryMb / 16, 128, 512);
+}
+
+/**
  * Settings for a server that is loaded in bulk by one writer on a small machine: few large checkpoints, index
  * builds in parallel, no WAL for what a COPY or an index build makes anew (wal_level minimal: nobody replicates an
  * embedded server), nothing reachable from outside this machine, and every commit durable.
@@ -36,8 +47,11 @@ export function serverSettings(input: ServerSettingsInput): Readonly<Record<stri
     unix_socket_directories: '',
     max_connections: '60',
     password_encryption: 'scram-sha-256',
-    // 1/16 of the memory: the operating system's cache serves the rest, and Node's process has room beside it
-    shared_buffers: `${clamp(memoryMb / 16, 128, 512)}MB`,
+    shared_buffers: `${sharedBuffersMb(memoryMb, input.durable)}MB`,
+    // dirty pages leave ahead of need, up to 200 MB/s: by default it is 4 MB/s, and the rest while a block waits for the room
+    bgwriter_delay: '20ms',
+    bgwriter_lru_maxpages: '500',
+    bgwriter_lru_multiplier: '4',
     effective_cache_size: `${clamp(memoryMb / 2, 256, 65_536)}MB`,
     work_mem: `${clamp(memoryMb / 256, 8, 32)}MB`,
     maintenance_work_mem: `${clamp(memoryMb / 32, 64, 512)}MB`,

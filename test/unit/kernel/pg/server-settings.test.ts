@@ -17,9 +17,16 @@ describe('settings of the embedded server', () => {
         const settings = serverSettings({ ...usual, memoryBytes: (quarters * gigabyte) / 4 });
         const buffers = megabytes(settings['shared_buffers']);
         const maintenance = megabytes(settings['maintenance_work_mem']);
-        return buffers >= 128 && buffers <= 512 && maintenance >= 64 && maintenance <= 512;
+        return buffers >= 128 && buffers <= 4096 && maintenance >= 64 && maintenance <= 512;
       }),
     );
+  });
+
+  it('have an eighth of the memory for pages, and less where what is stored is thrown away', () => {
+    const buffersOf = (gigabytes: number, durable: boolean): number =>
+      megabytes(serverSettings({ ...usual, memoryBytes: gigabytes * gigabyte, durable })['shared_buffers']);
+    expect([0.5, 8, 24, 64].map((gigabytes) => buffersOf(gigabytes, true))).toEqual([128, 1024, 3072, 4096]);
+    expect([0.5, 8, 24, 64].map((gigabytes) => buffersOf(gigabytes, false))).toEqual([128, 512, 512, 512]);
   });
 
   it('keep every commit, unless what is stored is thrown away', () => {
