@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { Piscina } from 'piscina';
+import type { SearchDemand } from '#kernel/search-demand.ts';
 import { windowIds as windowIdsMax } from './postings/layout.ts';
 import type { SealTask } from './seal.worker.ts';
 import { sealColumns } from './seal-columns.ts';
@@ -11,6 +12,8 @@ import { type NextIds, readSealState, type SegmentKind } from './segments.ts';
 export interface SealerOptions {
   /** Its connections must be free of a statement timeout. At most one is used at a time. */
   readonly pool: pg.Pool;
+  /** Searches to which it gives way, and for which it seals in the midst of a load; absent: nobody searches here. */
+  readonly demand?: SearchDemand;
   /** Told of errors in `run`, which goes on. */
   readonly onError?: (error: unknown) => void;
   /** Smaller bounds than the usual ones, for tests. Windows are multiples of 8. */
@@ -55,6 +58,8 @@ const tailBytesMax = 2 * 1024 * 1024;
 const tailKeysMax = 8192;
 /** How often `run` looks: three small queries. */
 const lookEveryMs = 1000;
+/** While somebody searches: a load brings as much as a search may scan in a few tenths of a second. */
+const searchedLookEveryMs = 200;
 /** The worker's thread goes when nothing was sealed for so long. */
 const workerIdleMs = 30_000;
 
@@ -65,7 +70,7 @@ const everything: SealPolicy = { partial: true, idsAbove: 0, bytesAbove: 0 };
  * Creates a sealer. It may run beside a writer, an undo and other sealers: what does not fit any more when it is to be
  * written is dropped and made again.
  */
-export function createSealer({ pool, onError, bounds: given }: SealerOptions): Sealer {
+export function createSealer({ pool, demand, onError, bounds: given }: SealerOptions): Sealer {
   const bounds: SealerBounds = { ...usualBounds, ...given };
   const { segmentTextBytesMax } = bounds;
   const textBounds: SealBounds = { windowIds: bounds.windowIds, segmentTextBytesMax };
@@ -85,27 +90,39 @@ export function createSealer({ pool, onError, bounds: given }: SealerOptions): S
       ? sealColumns(pool, keyBounds, policy)
       : sealTexts(pool, worker, kind, textBounds, policy);
 
-  /** Seals one range after the other until the policy finds none. */
-  const sealKind = async (kind: SegmentKind, policy: SealPolicy, signal: AbortSignal): Promise<number> => {
+  /** Seals one range after the other until the policy finds none; in turns with a load, where there is one. */
+  const sealKind = async (
+    kind: SegmentKind,
+    policy: SealPolicy,
+    signal: AbortSignal,
+    turns = false,
+  ): Promise<number> => {
     let segments = 0;
     while (!signal.aborted) {
-      const outcome = await sealNext(kind, policy);
+      const seal = (): Promise<SealOutcome> => sealNext(kind, policy);
+      const outcome = await (turns && demand !== undefined ? demand.turn(seal) : seal());
       if (outcome === 'nothing') break;
       if (outcome === 'sealed') segments++;
     }
     return segments;
   };
 
-  /** While more comes in between two looks than is to be left unsealed (a bulk load), only whole windows are worth it. */
+  /**
+   * While more comes in between two looks than is to be left unsealed (a bulk load), only whole windows are worth it, unless
+   * somebody searches: then what would be scanned each time is sealed two or three times until its window is whole.
+   */
   const look = async (before: NextIds | null, signal: AbortSignal): Promise<NextIds> => {
     const { next } = await readSealState(pool);
     for (const kind of kinds) {
       const idsAbove = kind === 'inscriptions' ? tailKeysMax : tailTextsMax;
-      const partial = before !== null && next[kind] - before[kind] <= idsAbove;
-      await sealKind(kind, { partial, idsAbove, bytesAbove: tailBytesMax }, signal);
+      const isSteady = before !== null && next[kind] - before[kind] <= idsAbove;
+      const partial = isSteady || demand?.isRecent === true;
+      await sealKind(kind, { partial, idsAbove, bytesAbove: tailBytesMax }, signal, !isSteady);
     }
     return next;
   };
+
+  const pauseMs = (): number => (demand?.isRecent === true ? searchedLookEveryMs : lookEveryMs);
 
   return {
     sealPending: async (signal) => {
@@ -121,7 +138,7 @@ export function createSealer({ pool, onError, bounds: given }: SealerOptions): S
         } catch (error) {
           onError?.(error);
         }
-        await delay(lookEveryMs, undefined, { signal }).catch(() => undefined);
+        await delay(pauseMs(), undefined, { signal }).catch(() => undefined);
       }
     },
     close: () => workers.destroy(),

@@ -1,4 +1,5 @@
 import { move } from 'piscina';
+import { runInBackground } from '#kernel/background-thread.ts';
 import { postingsRows, readTextRows } from './postings/copy-rows.ts';
 import { PostingsBuilder } from './postings/postings-builder.ts';
 
@@ -9,6 +10,9 @@ export interface SealTask {
   /** The id that offsets count from: the segment's first id, rounded down to a multiple of 8. */
   readonly baseId: number;
 }
+
+// whoever searches meanwhile comes first
+runInBackground();
 
 /** Texts in, the rows of chain.search_postings out (a binary COPY, transferred). */
 export default function seal({ copy, segmentId, baseId }: SealTask): Uint8Array<ArrayBuffer> {

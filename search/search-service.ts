@@ -22,6 +22,7 @@ import type {
 } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import type { SearchDemand } from '#kernel/search-demand.ts';
 import { matchPendingHash, matchPendingTexts, pendingRevision } from './pending-matcher.ts';
 import { lookUpPending } from './pending-records.ts';
 import { lookUpRecord, recordsOfKeys } from './records.ts';
@@ -35,6 +36,8 @@ export interface SearchServiceOptions {
   readonly engine: SearchEngine;
   /** Absent: the usual one. */
   readonly gate?: SearchGate;
+  /** Told of every search, so that others give way; absent: nobody does. */
+  readonly demand?: SearchDemand;
 }
 
 /** Searches as the routes ask them: the engine finds inscriptions, their records are read in the same snapshot. */
@@ -42,9 +45,13 @@ export function createSearchService({
   pool,
   engine,
   gate = new SearchGate(),
+  demand,
 }: SearchServiceOptions): SearchService {
-  const searched: Searched = (signal, read) =>
-    gate.run(signal, () => readAnew(() => withSnapshot(pool, read, signal)));
+  const searched: Searched = (signal, read) => {
+    const search = (): ReturnType<typeof read> =>
+      gate.run(signal, () => readAnew(() => withSnapshot(pool, read, signal)));
+    return demand === undefined ? search() : demand.during(search);
+  };
   const suggestions = new SearchGate(suggestionGate);
   return {
     textSearch: (search) => searchText(engine, searched, search),

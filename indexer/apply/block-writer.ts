@@ -3,6 +3,7 @@ import { expandFingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { failpoint } from '#kernel/failpoint.ts';
+import type { SearchDemand } from '#kernel/search-demand.ts';
 import { Batch, EncoderPool } from './batch.ts';
 import { BatchQuestions } from './batch-questions.ts';
 import type { ChainPosition } from './chain-position.ts';
@@ -30,6 +31,8 @@ export interface BlockWriterOptions {
   readonly onStep?: ((step: WriterStep, seconds: number) => void) | undefined;
   /** Entries of the caches of contents and metadata texts; absent: the usual ones. */
   readonly cacheEntries?: number | undefined;
+  /** Searches to which a bulk load gives way, block by block and batch by batch. */
+  readonly demand?: SearchDemand | undefined;
   /** Refuse blocks that spend what was spent, as far as it held inscriptions: nobody else has checked it. */
   readonly checksSpends?: boolean;
 }
@@ -48,6 +51,7 @@ export class BlockWriter {
   private readonly encoders = new EncoderPool();
   private readonly onCommit: (committed: Committed) => void;
   private readonly onStep: (step: WriterStep, seconds: number) => void;
+  private readonly demand: SearchDemand | null;
   private position: ChainPosition;
   /** The batch that is being written. */
   private underWay: Batch | null = null;
@@ -61,6 +65,7 @@ export class BlockWriter {
     this.position = position;
     this.questions = new BatchQuestions(session.reader, memory);
     this.onCommit = options.onCommit ?? (() => undefined);
+    this.demand = options.demand ?? null;
     this.onStep = options.onStep ?? (() => undefined);
   }
 
@@ -94,19 +99,18 @@ export class BlockWriter {
     let refusal: { readonly error: unknown } | null = null;
     let ledgerMs = 0;
     for (const [index, block] of blocks.entries()) {
-      const startedAt = performance.now();
+      let startedAt = performance.now();
       try {
-        addToBatch(
-          batch,
-          block,
-          {
-            contents: answers.contents[index] as Int32Array,
-            metadata: answers.metadata[index] as Int32Array,
-            held: [answers.held, recent, ...onTheirWay],
-            ended: answers.ended === null ? null : [answers.ended, ...endedOnTheirWay],
-          },
-          this.facts,
-        );
+        const known = {
+          contents: answers.contents[index] as Int32Array,
+          metadata: answers.metadata[index] as Int32Array,
+          held: [answers.held, recent, ...onTheirWay],
+          ended: answers.ended === null ? null : [answers.ended, ...endedOnTheirWay],
+        };
+        await this.turn(isBulk, () => {
+          startedAt = performance.now();
+          addToBatch(batch, block, known, this.facts);
+        });
       } catch (error) {
         refusal = { error };
         break;
@@ -150,6 +154,11 @@ export class BlockWriter {
     memory.recent.forget();
   }
 
+  /** In a bulk load searches come first; a block at the tip is what they wait for. */
+  private turn<T>(isBulk: boolean, piece: () => T | Promise<T>): T | Promise<T> {
+    return isBulk && this.demand !== null ? this.demand.turn(piece) : piece();
+  }
+
   private async begin(batch: Batch, isBulk: boolean): Promise<void> {
     await this.writing;
     this.position = batch.after;
@@ -164,7 +173,7 @@ export class BlockWriter {
     const { memory } = this;
     const startedAt = performance.now();
     try {
-      await writeBatch(this.session.writer, batch, isBulk);
+      await this.turn(isBulk, () => writeBatch(this.session.writer, batch, isBulk));
     } catch (error) {
       memory.contents.rollback();
       memory.metadata.rollback();

@@ -88,10 +88,21 @@ const secondaryIndexes = {
 } as const satisfies Record<string, SecondaryIndex>;
 export type SecondaryIndexName = keyof typeof secondaryIndexes;
 
+/** Those that a search reads, whatever it is for. */
+export const searchIndexes: readonly SecondaryIndexName[] = [
+  'inscriptions_content',
+  'inscriptions_metadata',
+  'contents_sha256',
+  'contents_decoded',
+];
+
 const names = Object.keys(secondaryIndexes) as SecondaryIndexName[];
 
 /** So much of a build's sort stays in memory, or what the server is set to where that is more: 10,000,000 small keys. */
 const buildMemoryBytes = 256 * 1024 * 1024;
+
+/** Processes that help to build an index where nobody searches meanwhile. */
+const helpersMax = 2;
 
 /** Names of the indexes that the database does not have. */
 export async function missingIndexes(client: pg.ClientBase): Promise<SecondaryIndexName[]> {
@@ -107,10 +118,13 @@ export async function missingIndexes(client: pg.ClientBase): Promise<SecondaryIn
 /**
  * Builds those of the named indexes that are not there (all of them where none is named), and gives the names of those
  * that it built. Waits for writers of the table and holds new ones back; readers go on. Not within a transaction.
+ *
+ * @param isSearched searches are to be answered meanwhile: one process builds, and leaves them the other cores
  */
 export async function ensureSecondaryIndexes(
   client: pg.ClientBase,
   wanted: readonly SecondaryIndexName[] = names,
+  isSearched = false,
 ): Promise<SecondaryIndexName[]> {
   const missing = (await missingIndexes(client)).filter((name) => wanted.includes(name));
   if (missing.length === 0) return missing;
@@ -118,7 +132,8 @@ export async function ensureSecondaryIndexes(
     `SELECT set_config('maintenance_work_mem',
        greatest(pg_size_bytes(current_setting('maintenance_work_mem')), ${buildMemoryBytes}) / 1024 || 'kB', false)`,
   );
-  await client.query('SET max_parallel_maintenance_workers = 2; SET statement_timeout = 0');
+  const helpers = isSearched ? 0 : helpersMax;
+  await client.query(`SET max_parallel_maintenance_workers = ${helpers}; SET statement_timeout = 0`);
   const tables = new Set<string>();
   for (const name of missing) {
     const index: SecondaryIndex = secondaryIndexes[name];

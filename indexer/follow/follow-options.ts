@@ -6,6 +6,7 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { AppError } from '#kernel/errors/app-error.ts';
+import type { SearchDemand } from '#kernel/search-demand.ts';
 import type { DiskNeed } from './disk-need.ts';
 import type { BatchBounds } from './gather.ts';
 
@@ -49,6 +50,8 @@ export interface FollowOptions {
   readonly standby?: boolean;
   /** Run in the transaction of an undo. */
   readonly undoHooks?: readonly UndoHook[];
+  /** Searches of this process, to which loading gives way; absent: nobody searches here. */
+  readonly demand?: SearchDemand;
   /** Worker threads; absent: one a core. */
   readonly threads?: number;
   /** Longest text, decoded, that is made searchable; absent: every one. */

@@ -253,6 +253,7 @@ class Follower {
     try {
       for await (const batch of gather(parsed, limits)) {
         const isLast = batch.at(-1)?.ref.height === last?.height;
+        if (isBulk) await this.connection.indexForSearches(writer);
         await this.connection.run(() => writer.write(batch, isBulk && !isLast));
       }
     } catch (error) {
@@ -264,12 +265,13 @@ class Follower {
   }
 
   private parser(blocks: number): ParsePool {
-    const { source, threads, textMaxBytes, indexAddresses, onStep, onQueue } = this.options;
+    const { source, threads, textMaxBytes, indexAddresses, demand, onStep, onQueue } = this.options;
     this.parsePool ??= createParsePool(createBufferPool(), {
       ...(isLive(source) ? {} : { blocks }),
       ...(threads === undefined ? {} : { threads }),
       ...(textMaxBytes === undefined ? {} : { textMaxBytes }),
       ...(indexAddresses === undefined ? {} : { indexAddresses }),
+      ...(demand === undefined ? {} : { demand }),
       ...(onStep === undefined ? {} : { onStep }),
       ...(onQueue === undefined ? {} : { onQueue }),
     });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockWriter, type Committed } from '#indexer/apply/block-writer.ts';
 import { type ChainSession, openChainSession } from '#indexer/apply/chain-session.ts';
-import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { ensureSecondaryIndexes, searchIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { completeEventHashes } from '#indexer/events/complete-event-hashes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { networks } from '#kernel/primitives/network.ts';
@@ -33,6 +33,7 @@ export class WriterConnection {
   private writer: BlockWriter | null = null;
   private hadSession = false;
   private isIndexed = false;
+  private isSearchable = false;
 
   constructor(options: FollowOptions, events: WriterEvents) {
     this.options = options;
@@ -70,9 +71,24 @@ export class WriterConnection {
   async ensureIndexes(): Promise<void> {
     const { session } = this;
     if (this.isIndexed || session === null) return;
-    await this.run(() => ensureSecondaryIndexes(session.writer));
+    const { demand } = this.options;
+    await this.run(() => ensureSecondaryIndexes(session.writer, undefined, demand?.isRecent === true));
     this.writer?.memory.recent.close();
     this.isIndexed = true;
+  }
+
+  /**
+   * Builds those that searches need in the midst of a bulk load, once somebody searches: without them each would read whole tables. Who
+   * does not search has them at the end, which is quicker.
+   */
+  async indexForSearches(writer: BlockWriter): Promise<void> {
+    const { session } = this;
+    if (this.isSearchable || session === null || this.options.demand?.isRecent !== true) return;
+    await this.run(async () => {
+      await writer.finish();
+      await ensureSecondaryIndexes(session.writer, searchIndexes, true);
+    });
+    this.isSearchable = true;
   }
 
   async close(): Promise<void> {
@@ -102,7 +118,7 @@ export class WriterConnection {
   }
 
   private openWriter(session: ChainSession): Promise<BlockWriter> {
-    const { source, bounds, eventsKeepBlocks, onStep } = this.options;
+    const { source, bounds, eventsKeepBlocks, demand, onStep } = this.options;
     const { onCommit, tipHeight } = this.events;
     return source.islands().then((islands) =>
       BlockWriter.open({
@@ -114,6 +130,7 @@ export class WriterConnection {
         },
         cacheEntries: bounds?.cacheEntries,
         checksSpends: !source.trusted,
+        demand,
         onStep,
         onCommit,
       }),

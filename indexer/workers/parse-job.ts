@@ -37,3 +37,9 @@ export type ParseJobOutcome =
       readonly message: string;
       readonly at: number;
     };
+
+/** What a thread of the pool is told at its start. */
+export interface ParseThread {
+  /** Somebody else in this process is to have the processor first. */
+  readonly isBackground: boolean;
+}

@@ -8,7 +8,8 @@ import type { BlockRef, BlockSource, BufferPool } from '#kernel/contracts/block-
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { ParseJob, ParseJobResult } from './parse-job.ts';
+import type { SearchDemand } from '#kernel/search-demand.ts';
+import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
 
 export interface ParsedBlock {
   readonly ref: BlockRef;
@@ -31,6 +32,8 @@ export interface ParsePoolOptions {
   readonly indexAddresses?: boolean;
   /** So many blocks will come: no more threads are started than can have one. */
   readonly blocks?: number;
+  /** Searches of this process: blocks are parsed when these leave the processor free. */
+  readonly demand?: SearchDemand;
   readonly onStep?: (step: ParseStep, seconds: number) => void;
   /** Blocks that are under way or wait to be taken, beside the most that may be, with every change. */
   readonly onQueue?: (waiting: number, limit: number) => void;
@@ -72,6 +75,7 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
     minThreads: threads,
     maxThreads: threads,
     maxQueue: Math.max(threads ** 2, lookAhead),
+    workerData: { isBackground: options.demand !== undefined } satisfies ParseThread,
   });
 
   return {
@@ -86,6 +90,7 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
         signal,
         onStep,
         columnsBytes: columnsBytesFirst,
+        demand: options.demand ?? null,
       };
       const underWay: Promise<ParsedBlock>[] = [];
       const iterator = refs[Symbol.iterator]();
@@ -125,6 +130,7 @@ interface ParseContext {
   readonly indexAddresses: boolean;
   readonly signal: AbortSignal;
   readonly onStep: (step: ParseStep, seconds: number) => void;
+  readonly demand: SearchDemand | null;
   /** Of the largest columns so far: the next block's will mostly fit. */
   columnsBytes: number;
 }
@@ -155,7 +161,8 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
   };
   const transferList = [bytes.buffer, into];
   if (spentOutputs !== null) transferList.push(spentOutputs.buffer);
-  const result = await workers.run(job, { transferList });
+  const run = (): Promise<ParseJobResult> => workers.run(job, { transferList });
+  const result = await (context.demand === null ? run() : context.demand.turn(run));
   failpoint('parse');
   onStep('parse', (performance.now() - fetchedAt) / 1000);
   if (result.spent !== null) buffers.give(result.spent.buffer);

@@ -1,9 +1,12 @@
-import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import { OutputReader } from '#indexer/outputs/read-outputs.ts';
 import { expandFingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
-import type { ParseJob, ParseJobResult } from './parse-job.ts';
+import { runInBackground } from '#kernel/background-thread.ts';
+import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
+
+if ((workerData as ParseThread).isBackground) runInBackground();
 
 /** Checks and parses one block. Gives back its buffers, so that they can be used again. */
 export default function run(job: ParseJob): unknown {

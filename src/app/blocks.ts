@@ -62,6 +62,7 @@ export async function indexBlocks(
   const sealerRepeats = new Repeats();
   const sealer = createSealer({
     pool,
+    ...(operations === null ? {} : { demand: operations.demand }),
     onError: (error) => {
       if (sealerRepeats.isDue(String(error))) sealerLog.error({ err: error }, 'sealing failed');
     },
@@ -87,6 +88,7 @@ export async function indexBlocks(
         standby: operations !== null,
         waitsForPeople: operations !== null,
         undoHooks: [forgetAbove],
+        ...(operations === null ? {} : { demand: operations.demand }),
         textMaxBytes: config.searchTextMaxBytes,
         eventsKeepBlocks: config.eventsKeepBlocks,
         indexAddresses: config.indexAddresses,

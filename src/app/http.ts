@@ -46,7 +46,7 @@ export async function serveHttp(
   operations.metrics.watchQueue('searches', () => gate.state);
   const app = buildApp({
     pool: database.readers,
-    search: createSearchService({ pool: database.readers, engine, gate }),
+    search: createSearchService({ pool: database.readers, engine, gate, demand: operations.demand }),
     network: networks[network],
     logger: logger.child({ part: 'http' }),
     operations,

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Operations, SearchServerReport } from '#http/operations.ts';
 import { createMetrics, type Metrics, type ReadValue } from '#kernel/metrics.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import { SearchDemand } from '#kernel/search-demand.ts';
 import type { CommandContext } from '#src/commands/command.ts';
 import { version } from '#src/version.ts';
 import type { Database } from './database.ts';
@@ -17,6 +18,8 @@ export interface OperationsParts extends Operations {
   setStandby(standsBy: boolean): void;
   /** Shows the connections of a pool in the metrics. */
   watchPool(this: void, name: string, pool: pg.Pool): void;
+  /** The searches of this process, to which its background work gives way. */
+  readonly demand: SearchDemand;
   /** Shows a search server in the status and the metrics. */
   readonly watchSearchServer: (report: SearchServerReport) => void;
 }
@@ -52,6 +55,7 @@ export function openOperations(context: CommandContext, database: Database): Ope
     setStandby: (value) => {
       standsBy = value;
     },
+    demand: new SearchDemand(),
     watchPool: (name, watched) => pools.set(name, watched),
     get searchServer() {
       return searchServer;

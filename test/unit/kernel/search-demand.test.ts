@@ -1,0 +1,107 @@
+import { describe, expect, it, vi } from 'vitest';
+import { SearchDemand } from '#kernel/search-demand.ts';
+
+/** Something that ends when it is told to. */
+function held(): { readonly done: Promise<void>; end(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { done: promise, end: resolve };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('the searches of a process, and work in the background', () => {
+  it('lets all of it run at once where nobody searches', async () => {
+    const demand = new SearchDemand();
+    const [first, second] = [held(), held()];
+    const begun: string[] = [];
+    const both = [first, second].map(({ done }, index) =>
+      demand.turn(() => {
+        begun.push(`piece ${index}`);
+        return done;
+      }),
+    );
+    await settled();
+    expect(begun).toEqual(['piece 0', 'piece 1']);
+    first.end();
+    second.end();
+    await Promise.all(both);
+  });
+
+  it('does one piece after the other while somebody searched a moment ago, in their order', async () => {
+    let now = 0;
+    const demand = new SearchDemand(() => now);
+    await demand.during(async () => undefined);
+    const [first, second] = [held(), held()];
+    const begun: string[] = [];
+    const both = [first, second].map(({ done }, index) =>
+      demand.turn(() => {
+        begun.push(`piece ${index}`);
+        return done;
+      }),
+    );
+    await settled();
+    expect(begun).toEqual(['piece 0']);
+    first.end();
+    await settled();
+    expect(begun).toEqual(['piece 0', 'piece 1']);
+    second.end();
+    await Promise.all(both);
+    now = 60_000;
+    expect(demand.isRecent).toBe(false);
+  });
+
+  it('begins no piece while a search is under way, and the next one when it ended', async () => {
+    const demand = new SearchDemand();
+    const search = held();
+    const searching = demand.during(() => search.done);
+    let isBegun = false;
+    const piece = demand.turn(() => {
+      isBegun = true;
+    });
+    await settled();
+    expect(isBegun).toBe(false);
+    search.end();
+    await Promise.all([searching, piece]);
+    expect(isBegun).toBe(true);
+  });
+
+  it('waits a tenth of a second for a search and no longer, so that no load stands still', async () => {
+    vi.useFakeTimers();
+    try {
+      const demand = new SearchDemand();
+      const search = held();
+      const searching = demand.during(() => search.done);
+      let pieces = 0;
+      const work = [1, 2].map(() =>
+        demand.turn(() => {
+          pieces++;
+        }),
+      );
+      await vi.advanceTimersByTimeAsync(99);
+      expect(pieces).toBe(0);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(pieces).toBe(1);
+      await vi.advanceTimersByTimeAsync(100);
+      expect(pieces).toBe(2);
+      search.end();
+      await Promise.all([searching, ...work]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('gives a failure to who asked for the piece, and goes on with the next', async () => {
+    const demand = new SearchDemand();
+    await demand.during(async () => undefined);
+    const failing = demand.turn(() => {
+      throw new RangeError('broken piece');
+    });
+    const next = demand.turn(() => 'done');
+    await expect(failing).rejects.toThrow('broken piece');
+    expect(await next).toBe('done');
+    await expect(demand.during(() => Promise.reject(new RangeError('no search')))).rejects.toThrow(
+      'no search',
+    );
+    expect(await demand.turn(() => 'still')).toBe('still');
+  });
+});
