@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import { awaitFlushed } from '#kernel/pg/await-flushed.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Marker } from '#search/elastic/marker.ts';
@@ -31,9 +32,14 @@ interface EndsRow {
   undone_at: number | null;
 }
 
-/** Where the chain stands, as far as a marker needs it; null: nothing was ever indexed. */
-export function readPosition(client: pg.ClientBase, marker: Marker): Promise<ChainPosition | null> {
-  return withTransaction(client, (tx) => positionIn(tx, marker.sequence), readOnlyMoment);
+/**
+ * Where the chain stands, as far as a marker needs it; null: nothing was ever indexed. It survives a crash of the server: a marker
+ * never speaks of rows that are given again.
+ */
+export async function readPosition(client: pg.ClientBase, marker: Marker): Promise<ChainPosition | null> {
+  const position = await withTransaction(client, (tx) => positionIn(tx, marker.sequence), readOnlyMoment);
+  if (position !== null && position.lastSequence > marker.sequence) await awaitFlushed(client);
+  return position;
 }
 
 async function positionIn(tx: pg.ClientBase, at: number): Promise<ChainPosition | null> {

@@ -5,6 +5,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { readEventTexts } from '#kernel/events/block-events.queries.ts';
 import { eventKinds, eventTextVersion } from '#kernel/events/event-text-writer.ts';
 import { failpoint } from '#kernel/failpoint.ts';
+import { awaitFlushed, flush, isFlushed } from '#kernel/pg/await-flushed.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
@@ -41,19 +42,23 @@ interface EntryRow {
 
 /**
  * The rows of the outbox from a sequence on, a page of them, ascending, all of one moment; none at the end. Texts that
- * were forgotten are made again from the tables. Memory: the texts of a page, or of one block that has more.
+ * were forgotten are made again from the tables. What is given survives a crash of the server: its sequences are never given
+ * to other blocks. Memory: the texts of a page, or of one block that has more.
  */
 export async function readOutboxPage(
   pool: Pool,
   network: NetworkName,
   fromSequence: number,
 ): Promise<OutboxEntry[]> {
+  let hasFlushed = true;
   const entries = await withSnapshot(pool, async ({ client }) => {
     const rows = await readRows(client, fromSequence);
     const made = await makeTexts(client, network, rows);
+    hasFlushed = rows.length === 0 || (await isFlushed(client));
     // at its height another block may stand by now
     return rows.map((row) => ({ row, made: row.is_there ? (made.get(row.height) ?? null) : null }));
   });
+  if (!hasFlushed) await flush(pool);
   failpoint('outbox');
   return Promise.all(
     entries.map(async ({ row, made }) => ({
@@ -115,11 +120,12 @@ export async function requireEventTexts(pool: Pool): Promise<void> {
   throw new AppError('events_not_ready', 'the first load is under way: there are events at its end');
 }
 
-/** The last sequence of the outbox; 0 where it is empty. */
+/** The last sequence of the outbox, of a row that survives a crash of the server; 0 where it is empty. */
 export async function lastSequence(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ last: number }>(
     'SELECT coalesce(max(sequence), 0) AS last FROM chain.outbox',
   );
+  await awaitFlushed(pool);
   return rows[0]?.last ?? 0;
 }
 
