@@ -4,6 +4,7 @@ import type {
   SearchFacets,
   SearchFilter,
   SearchHits,
+  SearchPlace,
   SearchSlice,
   Snapshot,
   TextMatches,
@@ -66,7 +67,9 @@ export function createElasticEngine(options: ElasticEngineOptions): SearchEngine
     }));
   };
   const search = (snapshot: Snapshot, question: Question, slice: SearchSlice): Promise<SearchHits> =>
-    answer(snapshot, question, noPage, (source, matching) => readPage(source, matching, slice));
+    answer(snapshot, question, noPage, async (source, matching) =>
+      readPage(source, matching, { ...slice, ...(await placeOf(snapshot.client, slice)) }),
+    );
   const facets = (snapshot: Snapshot, question: Question): Promise<SearchFacets> =>
     answer(snapshot, question, noFacets, readFacets);
 
@@ -102,6 +105,29 @@ async function matchingOf(
   if (filtered === null) return null;
   const window = from === undefined && to === undefined ? allKeys : await readWindow(postgres, from, to);
   return { clauses: [...clauses, ...filtered], window };
+}
+
+/**
+ * The place with the key that it has in the order of keys: the first inscription behind it decides, as a place may be one of
+ * blocks that were taken back.
+ */
+async function placeOf(
+  postgres: Snapshot['client'],
+  { sort, order = 'asc', after }: SearchSlice,
+): Promise<{ readonly after?: SearchPlace }> {
+  if (after === undefined) return {};
+  if (sort !== 'number' || after.number === null) return { after };
+  const [sides, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
+  const { rows } = await postgres.query<{ key: number }>(
+    `SELECT key FROM chain.inscriptions
+      WHERE number >= $3 AND number <= $4 AND (number, key) ${sides} ($1, $2)
+      ORDER BY number ${direction}, key ${direction} LIMIT 1`,
+    [after.number, after.key, ...(after.number < 0 ? [-(2 ** 31), -1] : [0, 2 ** 31 - 1])],
+  );
+  const isAscending = (order === 'asc') === after.number >= 0;
+  const first = rows[0]?.key;
+  if (isAscending) return { after: { ...after, key: first === undefined ? keysEnd : first - 1 } };
+  return { after: { ...after, key: first === undefined ? 0 : first + 1 } };
 }
 
 async function readKey(postgres: Snapshot['client'], { txid, index }: InscriptionId): Promise<number | null> {

@@ -7,7 +7,7 @@ export interface KeyWindow {
 }
 
 /** No key is as large: an end of a window that cuts nothing. */
-export const keysEnd = 2 ** 31;
+export const keysEnd = 2 ** 31 - 1;
 
 export const allKeys: KeyWindow = { from: 0, to: keysEnd };
 

@@ -26,7 +26,10 @@ export function sortedLists(
 }
 
 const behindKey = (window: KeyWindow, order: Order, key: number): KeyWindow =>
-  overlapOf(window, order === 'asc' ? { from: key + 1, to: keysEnd } : { from: 0, to: key });
+  overlapOf(
+    window,
+    order === 'asc' ? { from: Math.min(key + 1, keysEnd), to: keysEnd } : { from: 0, to: key },
+  );
 
 /** Cursed ones count down; of those without a number nothing is known but their order. */
 const byNumber: readonly { readonly clause: Clause; readonly order: Order }[] = [

@@ -15,7 +15,7 @@ import {
   readAlias,
   refreshIndex,
 } from '#search/elastic/search-index.ts';
-import { allFeatures, type EngineUnderTest } from './search-engine-conformance-subject.ts';
+import type { EngineUnderTest } from './search-engine-conformance-subject.ts';
 
 let prefixes = 0;
 
@@ -80,7 +80,6 @@ export async function followerUnderTest(
       tuning: bounds,
     }),
     isFollower: true,
-    lacks: allFeatures,
     takeUp,
     forget: () => Promise.resolve(),
     close: async () => {
