@@ -173,6 +173,7 @@ CREATE TABLE chain.inscription_details (
 CREATE INDEX details_delegate ON chain.inscription_details USING btree (chain.hash32(delegate), key) WHERE (delegate IS NOT NULL);
 CREATE INDEX details_gallery ON chain.inscription_details USING btree (key) WHERE (properties_json ~~ '{"gallery":[{%'::text);
 CREATE INDEX details_metaprotocol ON chain.inscription_details USING btree (chain.hash32(metaprotocol), key) WHERE (metaprotocol IS NOT NULL);
+CREATE INDEX details_properties ON chain.inscription_details USING btree (key) WHERE (properties_json IS NOT NULL);
 
 CREATE TABLE chain.inscriptions (
   key integer NOT NULL,

@@ -15,6 +15,8 @@ export interface EngineTuning {
   readonly indexedMin: number;
   /** One inscription found by the index takes as long as about so many of a scan; it is what `indexedMin` grows by. */
   readonly columnAdvantage: number;
+  /** Bytes of texts, and of properties, that a search looks at one by one. */
+  readonly readBytesMax: number;
 }
 
 export const usualTuning: EngineTuning = {
@@ -25,4 +27,6 @@ export const usualTuning: EngineTuning = {
   scanAdvantage: 8,
   indexedMin: 500,
   columnAdvantage: 1000,
+  // some 3 s at the 100 MB/s that are read from Postgres and looked at
+  readBytesMax: 256 * 1024 * 1024,
 };

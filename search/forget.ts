@@ -13,7 +13,7 @@ export async function forgetAbove(
   await lockSegments(client);
   const { rows } = await client.query<{ segment_id: number }>(
     `SELECT segment_id FROM chain.search_segments
-      WHERE next_id > CASE kind WHEN 0 THEN $1::integer WHEN 1 THEN $2::integer ELSE $3::integer END`,
+      WHERE next_id > CASE kind WHEN 1 THEN $2::integer WHEN 2 THEN $3::integer ELSE $1::integer END`,
     [left.nextContentId, left.nextMetadataId, left.nextKey],
   );
   await deleteSegments(

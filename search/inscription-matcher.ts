@@ -2,8 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
 import type { IdSet } from './id-set.ts';
 import { int32s } from './int32s.ts';
+import { readIdColumn } from './key-columns.ts';
+import type { Matching } from './matching.ts';
 import { type Segment, sealedEnd } from './seal-plan.ts';
-import type { Matching } from './text-matcher.ts';
 
 /** A slice of the matching inscriptions, in the order of their keys. */
 export interface Slice {
@@ -32,12 +33,11 @@ export async function matchInscriptions(
   texts: IdSet,
   slice: Slice,
 ): Promise<MatchingKeys> {
-  const { indexedMin, columnAdvantage } = matching.tuning;
   const count = texts.count();
   if (count === 0) return { keys: [], totalItems: 0 };
-  const indexedMax = Math.max(indexedMin, Math.floor(sealedEnd(segments) / columnAdvantage));
+  const indexedMax = indexedMaxOf(matching, sealedEnd(segments));
   if (count <= indexedMax) {
-    const keys = await readByIndex(matching, texts.ids(), indexedMax);
+    const keys = await readByIndex(matching, matching.corpus, texts.ids(), indexedMax);
     if (keys !== null) {
       keys.sort();
       return {
@@ -49,9 +49,14 @@ export async function matchInscriptions(
   return scanColumns(matching, segments, texts, slice);
 }
 
+/** How many texts, and inscriptions, the index on inscriptions is asked for at most; else the columns are scanned. */
+export const indexedMaxOf = ({ tuning }: Matching, keys: number): number =>
+  Math.max(tuning.indexedMin, Math.floor(keys / tuning.columnAdvantage));
+
 /** The keys of inscriptions of some texts, in no order; null where they are more than `keysMax`. */
-async function readByIndex(
-  { client, corpus }: Matching,
+export async function readByIndex(
+  { client }: Pick<Matching, 'client'>,
+  corpus: Corpus,
   ids: readonly number[],
   keysMax: number,
 ): Promise<Int32Array | null> {
@@ -119,7 +124,7 @@ async function scanColumns(
   const collector = new SliceCollector(texts, slice);
   let turn = 0;
   for (const segment of segments) {
-    const { ids, offsets } = await readColumn(matching, segment);
+    const { ids, offsets } = await readIdColumn(matching, segment.segmentId, matching.corpus);
     const { firstId } = segment;
     collector.scan(ids, (index) => firstId + (offsets === null ? index : (offsets[index] as number)));
     turn += ids.length;
@@ -130,35 +135,6 @@ async function scanColumns(
   const { ids, keys } = await readTail(matching, sealedEnd(segments));
   collector.scan(ids, (index) => keys[index] as number);
   return { keys: collector.keys, totalItems: collector.total };
-}
-
-/** Of a segment of inscriptions: ids of their texts, and the offsets of their keys where not every key has one. */
-export interface Column {
-  readonly ids: Int32Array;
-  readonly offsets: Uint16Array | null;
-}
-
-async function readColumn({ client, cache, corpus }: Matching, { segmentId }: Segment): Promise<Column> {
-  const key = `c${segmentId}:${corpus}`;
-  const known = cache.get(key) as Column | undefined;
-  if (known !== undefined) return known;
-  const columns = corpus === 'content' ? 'content_ids AS ids' : 'metadata_ids AS ids, metadata_keys AS keys';
-  const { rows } = await client.query<{ ids: Buffer; keys?: Buffer }>(
-    `SELECT ${columns} FROM chain.search_columns WHERE segment_id = $1`,
-    [segmentId],
-  );
-  const row = rows[0];
-  if (row === undefined) throw new Error(`segment ${segmentId} has no columns`);
-  const column: Column = {
-    ids: int32s(row.ids),
-    offsets: row.keys === undefined ? null : offsetsOf(row.keys),
-  };
-  cache.set(key, column, row.ids.length * 2 + 200);
-  return column;
-}
-
-function offsetsOf(bytes: Buffer): Uint16Array {
-  return Uint16Array.from({ length: bytes.length / 2 }, (_, index) => bytes.readInt16BE(index * 2) + 32_768);
 }
 
 /** The inscriptions that no segment covers yet and that have a text, in the order of their keys. */

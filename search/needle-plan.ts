@@ -30,11 +30,11 @@ function* spread(count: number): Generator<number> {
 /** More grams than this find hardly anything that the others did not. */
 const gramsMax = 48;
 
-/** Distinct grams of three of a needle, spread over it. */
-function spreadGrams(points: readonly number[]): Gram[] {
+/** Distinct grams of three of a needle, spread over it, `most` at most. */
+export function spreadGrams(points: readonly number[], most = gramsMax): Gram[] {
   const grams = new Map<string, Gram>();
   for (const at of spread(points.length - 2)) {
-    if (grams.size === gramsMax) break;
+    if (grams.size === most) break;
     const gram = points.slice(at, at + 3) as unknown as Gram;
     grams.set(gram.join(), gram);
   }

@@ -1,50 +1,69 @@
 import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { contentLengthsOf, keyColumns, keyColumnsOf } from './column-queries.ts';
 import { planSeal, type SealBounds, sealedEnd, windowEnd } from './seal-plan.ts';
 import type { SealOutcome, SealPolicy } from './seal-texts.ts';
 import { deleteSegments, lockSegments, readSealState, segmentKinds } from './segments.ts';
 
+/** Segments that are made within the server, without reading a text. */
+export type ColumnKind = 'inscriptions' | 'lengths';
+
 /**
- * Seals the next range of inscription keys: their content and metadata ids become columns, made within the server, in one
- * transaction that keeps an undo waiting (about 50 ms for a whole window).
+ * Seals the next range of inscription keys, or of contents: what is filtered, sorted and counted by becomes columns, made within the
+ * server, in one transaction that keeps an undo waiting (about 150 ms for a whole window).
  */
-export function sealColumns(pool: pg.Pool, bounds: SealBounds, policy: SealPolicy): Promise<SealOutcome> {
+export function sealColumns(
+  pool: pg.Pool,
+  kind: ColumnKind,
+  bounds: SealBounds,
+  policy: SealPolicy,
+): Promise<SealOutcome> {
   return withTransaction(pool, async (tx) => {
     await lockSegments(tx);
     const { next, segments } = await readSealState(tx);
-    const tail = sealedEnd(segments.inscriptions);
+    const tail = sealedEnd(segments[kind]);
     const end = windowEnd(tail, bounds.windowIds);
-    const limit = Math.min(next.inscriptions, end);
+    const limit = Math.min(next[kind], end);
     if (tail >= limit) return 'nothing';
     if (limit < end && (!policy.partial || limit - tail <= policy.idsAbove)) return 'nothing';
-    const { firstId, nextId, replaced } = planSeal(segments.inscriptions, limit, 0, bounds);
+    const { firstId, nextId, replaced } = planSeal(segments[kind], limit, 0, bounds);
     await deleteSegments(
       tx,
       replaced.map((segment) => segment.segmentId),
     );
-    await insertColumns(tx, firstId, nextId);
+    const found = await insertColumns[kind](tx, firstId, nextId);
+    if (found !== nextId - firstId) throw new Error(`${kind} ${firstId} to ${nextId - 1} are ${found}`);
     return 'sealed';
   });
 }
 
-async function insertColumns(tx: pg.ClientBase, firstKey: number, nextKey: number): Promise<void> {
-  const { rows } = await tx.query<{ bytes: number }>(
-    `WITH segment AS (
-       INSERT INTO chain.search_segments (kind, first_id, next_id, text_bytes) VALUES ($1, $2, $3, 0)
-       RETURNING segment_id)
-     INSERT INTO chain.search_columns (segment_id, content_ids, metadata_keys, metadata_ids)
-     SELECT (SELECT segment_id FROM segment),
-            coalesce(string_agg(int4send(coalesce(content_id, -1)), '' ORDER BY key), ''),
-            coalesce(string_agg(int2send((key - $2 - 32768)::smallint), '' ORDER BY key)
-                     FILTER (WHERE metadata_id IS NOT NULL), ''),
-            coalesce(string_agg(int4send(metadata_id), '' ORDER BY key) FILTER (WHERE metadata_id IS NOT NULL), '')
-       FROM (SELECT key, content_id, metadata_id FROM chain.inscriptions
-              WHERE key >= $2 AND key < $3 ORDER BY key) AS keys
-     RETURNING octet_length(content_ids) AS bytes`,
-    [segmentKinds.inscriptions, firstKey, nextKey],
-  );
-  const found = (rows[0]?.bytes ?? 0) / 4;
-  if (found !== nextKey - firstKey) {
-    throw new Error(`keys ${firstKey} to ${nextKey - 1} are ${found} inscriptions`);
-  }
-}
+const newSegment = `
+  WITH segment AS (
+    INSERT INTO chain.search_segments (kind, first_id, next_id, text_bytes) VALUES ($3, $1, $2, 0)
+    RETURNING segment_id)`;
+
+/** Each gives how many ids of its range there are. */
+const insertColumns: Readonly<
+  Record<ColumnKind, (tx: pg.ClientBase, firstId: number, nextId: number) => Promise<number>>
+> = {
+  inscriptions: async (tx, firstKey, nextKey) => {
+    const { rows } = await tx.query<{ bytes: number }>(
+      `${newSegment}
+       INSERT INTO chain.search_columns (segment_id, ${keyColumns.join(', ')})
+       SELECT (SELECT segment_id FROM segment), columns.* FROM (${keyColumnsOf('$1', '$2')}) AS columns
+       RETURNING octet_length(content_ids) AS bytes`,
+      [firstKey, nextKey, segmentKinds.inscriptions],
+    );
+    return (rows[0]?.bytes ?? 0) / 4;
+  },
+  lengths: async (tx, firstId, nextId) => {
+    const { rows } = await tx.query<{ bytes: number }>(
+      `${newSegment}
+       INSERT INTO chain.search_lengths (segment_id, lengths)
+       SELECT (SELECT segment_id FROM segment), columns.* FROM (${contentLengthsOf('$1', '$2')}) AS columns
+       RETURNING octet_length(lengths) AS bytes`,
+      [firstId, nextId, segmentKinds.lengths],
+    );
+    return (rows[0]?.bytes ?? 0) / 4;
+  },
+};

@@ -23,7 +23,7 @@ export interface SealerOptions {
 export interface SealerBounds {
   /** Texts a segment. */
   readonly windowIds: number;
-  /** Keys a segment of inscriptions' columns. */
+  /** Keys a segment of inscriptions' columns, and contents a segment of lengths. */
   readonly windowKeys: number;
   /** Bytes of text a segment. */
   readonly segmentTextBytesMax: number;
@@ -63,7 +63,7 @@ const searchedLookEveryMs = 200;
 /** The worker's thread goes when nothing was sealed for so long. */
 const workerIdleMs = 30_000;
 
-const kinds: readonly SegmentKind[] = ['content', 'metadata', 'inscriptions'];
+const kinds: readonly SegmentKind[] = ['content', 'metadata', 'inscriptions', 'lengths'];
 const everything: SealPolicy = { partial: true, idsAbove: 0, bytesAbove: 0 };
 
 /**
@@ -86,8 +86,8 @@ export function createSealer({ pool, demand, onError, bounds: given }: SealerOpt
     workers.run(task, { transferList: [task.copy.buffer] });
 
   const sealNext = (kind: SegmentKind, policy: SealPolicy): Promise<SealOutcome> =>
-    kind === 'inscriptions'
-      ? sealColumns(pool, keyBounds, policy)
+    kind === 'inscriptions' || kind === 'lengths'
+      ? sealColumns(pool, kind, keyBounds, policy)
       : sealTexts(pool, worker, kind, textBounds, policy);
 
   /** Seals one range after the other until the policy finds none; in turns with a load, where there is one. */
@@ -114,7 +114,7 @@ export function createSealer({ pool, demand, onError, bounds: given }: SealerOpt
   const look = async (before: NextIds | null, signal: AbortSignal): Promise<NextIds> => {
     const { next } = await readSealState(pool);
     for (const kind of kinds) {
-      const idsAbove = kind === 'inscriptions' ? tailKeysMax : tailTextsMax;
+      const idsAbove = kind === 'inscriptions' || kind === 'lengths' ? tailKeysMax : tailTextsMax;
       const isSteady = before !== null && next[kind] - before[kind] <= idsAbove;
       const partial = isSteady || demand?.isRecent === true;
       await sealKind(kind, { partial, idsAbove, bytesAbove: tailBytesMax }, signal, !isSteady);

@@ -4,7 +4,7 @@ import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
 import type { Segment } from './seal-plan.ts';
 
 /** chain.search_segments.kind: stored, never change one. */
-export const segmentKinds = { content: 0, metadata: 1, inscriptions: 2 } as const;
+export const segmentKinds = { content: 0, metadata: 1, inscriptions: 2, lengths: 3 } as const;
 export type SegmentKind = keyof typeof segmentKinds;
 
 /** Where the texts of a corpus are: a table, its key, and the expression of the folded text. */
@@ -36,6 +36,8 @@ export interface NextIds {
   readonly content: number;
   readonly metadata: number;
   readonly inscriptions: number;
+  /** As `content`: their lengths. */
+  readonly lengths: number;
 }
 
 export interface SealState {
@@ -61,7 +63,7 @@ interface NextRow {
   next_metadata_id: number | null;
 }
 
-const kinds: readonly SegmentKind[] = ['content', 'metadata', 'inscriptions'];
+const kinds: readonly SegmentKind[] = ['content', 'metadata', 'inscriptions', 'lengths'];
 
 /** The segments that a transaction sees. */
 export async function readSegments(
@@ -71,7 +73,12 @@ export async function readSegments(
     name: 'search-segments',
     text: 'SELECT segment_id, kind, first_id, next_id, text_bytes FROM chain.search_segments ORDER BY kind, first_id',
   });
-  const segments: Record<SegmentKind, Segment[]> = { content: [], metadata: [], inscriptions: [] };
+  const segments: Record<SegmentKind, Segment[]> = {
+    content: [],
+    metadata: [],
+    inscriptions: [],
+    lengths: [],
+  };
   for (const row of rows) {
     segments[kinds[row.kind] as SegmentKind].push({
       segmentId: row.segment_id,
@@ -97,6 +104,7 @@ export async function readSealState(client: pg.ClientBase | pg.Pool): Promise<Se
       content: row?.next_content_id ?? 0,
       metadata: row?.next_metadata_id ?? 0,
       inscriptions: row?.next_key ?? 0,
+      lengths: row?.next_content_id ?? 0,
     },
     segments: await readSegments(client),
   };
@@ -115,7 +123,8 @@ export async function deleteSegments(tx: pg.ClientBase, segmentIds: readonly num
   if (segmentIds.length === 0) return;
   await tx.query(
     `WITH postings AS (DELETE FROM chain.search_postings WHERE segment_id = ANY($1)),
-          columns AS (DELETE FROM chain.search_columns WHERE segment_id = ANY($1))
+          columns AS (DELETE FROM chain.search_columns WHERE segment_id = ANY($1)),
+          lengths AS (DELETE FROM chain.search_lengths WHERE segment_id = ANY($1))
      DELETE FROM chain.search_segments WHERE segment_id = ANY($1)`,
     [segmentIds],
   );

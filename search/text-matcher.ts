@@ -1,38 +1,19 @@
 import type pg from 'pg';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
-import type { ByteCache } from './byte-cache.ts';
-import type { EngineTuning } from './engine-tuning.ts';
-import { countBits, eachBit, IdSet, intersect } from './id-set.ts';
+import { baseIdOf, type Candidates, narrow, newCandidates, setIds } from './candidates.ts';
+import { eachBit, IdSet } from './id-set.ts';
 import { int32s } from './int32s.ts';
-import type { NeedlePlan } from './needle-plan.ts';
-import type { Gram } from './postings/layout.ts';
-import { addPostings, type Postings } from './postings/postings-block.ts';
-import { readPostings, type SealedPart } from './postings-reader.ts';
+import type { Matching } from './matching.ts';
+import { idsWith } from './read-texts.ts';
 import { type Segment, sealedEnd } from './seal-plan.ts';
 import { textSources } from './segments.ts';
+import type { TextPlan } from './text-plan.ts';
 
-/** A segment in the course of a query: which of its texts can still match. */
-interface Candidates {
-  readonly segment: Segment;
-  /** The id that the bitmap counts from. */
-  readonly baseId: number;
-  readonly bits: Uint8Array;
-  count: number;
-}
-
-/** What a query works with. */
-export interface Matching {
-  readonly client: pg.ClientBase;
-  readonly cache: ByteCache<SealedPart>;
-  readonly tuning: EngineTuning;
-  readonly corpus: Corpus;
-}
-
-/** Which texts have all needles: exact, in the moment that `client` sees. Keeps results of sealed segments in `cache`. */
+/** Which texts have all that is planned: exact, in the moment that `client` sees. Keeps results of sealed segments in `cache`. */
 export async function matchTexts(
   matching: Matching,
   segments: readonly Segment[],
-  plan: NeedlePlan,
+  plan: TextPlan,
 ): Promise<IdSet> {
   const { client, cache, corpus } = matching;
   const found = new IdSet();
@@ -42,80 +23,74 @@ export async function matchTexts(
     if (known === undefined) open.push(newCandidates(segment));
     else if (known !== null) found.addBits(baseIdOf(segment), known);
   }
-  if (open.length > 0) {
-    await narrow(matching, open, plan);
-    const checked = plan.checked.length === 0 ? open : await check(matching, open, plan);
-    for (const { segment, baseId, bits, count } of checked) {
-      const result = count === 0 ? null : bits;
-      if (result !== null) found.addBits(baseId, result);
-      const key = resultKey(corpus, segment, plan);
-      cache.set(key, result, key.length * 2 + (result?.length ?? 0) + 100);
-    }
+  for (const { segment, baseId, bits, count } of await matchSealed(matching, open, plan)) {
+    const result = count === 0 ? null : bits;
+    if (result !== null) found.addBits(baseId, result);
+    const key = resultKey(corpus, segment, plan);
+    cache.set(key, result, key.length * 2 + (result?.length ?? 0) + 100);
   }
-  for (const id of await scanTail(client, corpus, sealedEnd(segments), plan)) found.add(id);
+  const tail = await scanTail(client, corpus, sealedEnd(segments), plan);
+  for (const id of plan.check === null ? tail : await lookAt(matching, tail.toSorted(), plan)) found.add(id);
   return found;
 }
 
-const resultKey = (corpus: Corpus, segment: Segment, plan: NeedlePlan): string =>
-  `r${segment.segmentId}:${corpus}:${plan.key}`;
-
-const baseIdOf = (segment: Segment): number => segment.firstId - (segment.firstId % 8);
-
-function newCandidates(segment: Segment): Candidates {
-  const baseId = baseIdOf(segment);
-  const bits = new Uint8Array(Math.ceil((segment.nextId - baseId) / 8));
-  return { segment, baseId, bits, count: -1 };
-}
-
-/** Leaves those texts that have the grams that were looked up: exact for needles of up to three code points. */
-async function narrow(matching: Matching, open: readonly Candidates[], plan: NeedlePlan): Promise<void> {
-  const { firstGrams, enoughCandidates } = matching.tuning;
-  const first = [...plan.required, ...plan.optional.slice(0, firstGrams)];
-  await narrowBy(matching, open, first);
-  const rest = plan.optional.slice(firstGrams);
-  const many = open.filter((candidates) => candidates.count > enoughCandidates);
-  if (rest.length > 0 && many.length > 0) await narrowBy(matching, many, rest);
-}
-
-async function narrowBy(
-  { client, cache }: Matching,
+async function matchSealed(
+  matching: Matching,
   open: readonly Candidates[],
-  grams: readonly Gram[],
-): Promise<void> {
-  const postings = await readPostings(
-    client,
-    cache,
-    open.map((candidates) => candidates.segment),
-    grams,
-  );
-  for (const [index, candidates] of open.entries()) keepOnly(candidates, postings[index] ?? []);
+  plan: TextPlan,
+): Promise<readonly Candidates[]> {
+  if (open.length === 0) return open;
+  await narrow(matching, open, plan);
+  const matched = plan.checked.length === 0 ? open : await check(matching, open, plan);
+  return lookAtEach(matching, matched, plan);
 }
 
-function keepOnly(candidates: Candidates, postings: readonly (Postings | null)[]): void {
-  const { bits } = candidates;
-  const scratch = new Uint8Array(bits.length);
-  for (const one of postings) {
-    if (one === null) {
-      bits.fill(0);
-      break;
-    }
-    if (candidates.count < 0) {
-      addPostings(one, bits);
-      candidates.count = 0;
-      continue;
-    }
-    scratch.fill(0);
-    addPostings(one, scratch);
-    intersect(bits, scratch);
+/** Leaves those whose texts, read one by one, have what SQL cannot say. */
+async function lookAtEach(
+  matching: Matching,
+  matched: readonly Candidates[],
+  plan: TextPlan,
+): Promise<readonly Candidates[]> {
+  if (plan.check === null) return matched;
+  const ids: number[] = [];
+  for (const { segment, baseId, bits } of matched) {
+    eachBit(bits, (index) => {
+      const id = baseId + index;
+      if (id >= segment.firstId && id < segment.nextId) ids.push(id);
+    });
   }
-  candidates.count = countBits(bits);
+  const found = await lookAt(matching, Int32Array.from(ids), plan);
+  let from = 0;
+  return matched.map(({ segment }) => {
+    // segments ascend, and nothing else was looked at
+    let to = from;
+    while (to < found.length && (found[to] as number) < segment.nextId) to++;
+    const checked = newCandidates(segment);
+    setIds(checked, found.slice(from, to));
+    from = to;
+    return checked;
+  });
 }
+
+async function lookAt(
+  { client, corpus, budget }: Matching,
+  ids: Int32Array,
+  plan: TextPlan,
+): Promise<number[]> {
+  const { table, id, folded } = textSources[corpus];
+  if (plan.check === null || ids.length === 0) return [];
+  const text = plan.check.column === 'folded' ? folded : 'json';
+  return idsWith(client, { table, id, text }, ids, plan.check.has, budget);
+}
+
+const resultKey = (corpus: Corpus, segment: Segment, plan: TextPlan): string =>
+  `r${segment.segmentId}:${corpus}:${plan.key}`;
 
 /** Leaves those candidates whose texts do have the needles. */
 async function check(
   { client, corpus, tuning }: Matching,
   open: readonly Candidates[],
-  plan: NeedlePlan,
+  plan: TextPlan,
 ): Promise<readonly Candidates[]> {
   const few: number[] = [];
   const many: Candidates[] = [];
@@ -142,19 +117,6 @@ async function check(
 }
 
 const none = new Int32Array(0);
-
-/** Takes those of ascending ids that are the segment's. */
-function setIds(candidates: Candidates, ids: Iterable<number>): void {
-  const { segment, baseId, bits } = candidates;
-  let count = 0;
-  for (const id of ids) {
-    if (id < segment.firstId || id >= segment.nextId) continue;
-    const index = id - baseId;
-    bits[index >>> 3] = (bits[index >>> 3] as number) | (1 << (index & 7));
-    count++;
-  }
-  candidates.count = count;
-}
 
 /** SQL: a folded text has all needles, which are the parameters from number `first` on. */
 function hasAll(corpus: Corpus, needles: readonly Buffer[], first: number): string {
@@ -213,13 +175,14 @@ async function scanTail(
   client: pg.ClientBase,
   corpus: Corpus,
   firstId: number,
-  plan: NeedlePlan,
+  plan: TextPlan,
 ): Promise<Int32Array> {
   const { table, id, searchable } = textSources[corpus];
+  const needles = plan.all.length === 0 ? '' : `AND ${hasAll(corpus, plan.all, 2)}`;
   return readIds(
     client,
     `SELECT string_agg(int4send(${id}), '') AS ids
-       FROM ${table} WHERE ${id} >= $1 AND ${searchable} AND ${hasAll(corpus, plan.all, 2)}`,
+       FROM ${table} WHERE ${id} >= $1 AND ${searchable} ${needles}`,
     [firstId, ...plan.all],
   );
 }

@@ -22,7 +22,7 @@ export interface EngineUnderBench {
   close(): Promise<void>;
 }
 
-const postgresTables = ['search_segments', 'search_postings', 'search_columns'].map(
+const postgresTables = ['search_segments', 'search_postings', 'search_columns', 'search_lengths'].map(
   (name) => `chain.${name}`,
 );
 

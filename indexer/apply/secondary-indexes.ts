@@ -74,6 +74,12 @@ const secondaryIndexes = {
     columns: 'key',
     where: `properties_json LIKE '{"gallery":[{%'`,
   },
+  // inscriptions with properties: searches by title and traits
+  details_properties: {
+    table: 'chain.inscription_details',
+    columns: 'key',
+    where: 'properties_json IS NOT NULL',
+  },
   // what an address holds, oldest first (--index-addresses)
   outputs_script: {
     table: 'chain.outputs',

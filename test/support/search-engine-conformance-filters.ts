@@ -13,7 +13,7 @@ const properties = (title: string, edition: number): string =>
 /** What a filter can ask for, in many combinations. */
 function manySided(key: number): TestInscription {
   return {
-    content: text(`copy ${key % 100 === 3 ? key : key % 4}`),
+    content: text(`copy ${key % 50 === 3 ? key : key % 4}`),
     metadata: `{"Edition":${key % 5},"of":[9007199254740993,{"deep":"${key % 3}","deep":"twice"}]}`,
     contentType: ['text/plain', 'text/html;charset=utf-8', 'image/svg+xml', null][key % 4]!,
     numbered: key % 7 === 0 ? 'cursed' : 'blessed',
@@ -79,7 +79,7 @@ export function testFilters(subject: () => ConformanceSubject): void {
     if (!subject().has('filter')) return;
     await subject().clear();
     for (let height = 0; height < 4; height++) {
-      await subject().addBlock(Array.from({ length: 300 }, (_, at) => manySided(height * 300 + at)));
+      await subject().addBlock(Array.from({ length: 150 }, (_, at) => manySided(height * 150 + at)));
       if (height < 3) await subject().takeUp();
     }
     for (const state of ['committed', 'taken up', 'taken back']) {
@@ -104,7 +104,7 @@ export function testFilters(subject: () => ConformanceSubject): void {
     const times = [5 * day - 1, 5 * day, 4 * day, 5 * day + 7, 20 * day, 5 * day - 1, 2 ** 32 - 1];
     for (const [height, time] of times.entries()) {
       await subject().addBlock(
-        Array.from({ length: 120 }, (_, at) => ofManyTypes(at)),
+        Array.from({ length: 90 }, (_, at) => ofManyTypes(at)),
         time,
       );
       if (height % 3 === 1) await subject().takeUp();

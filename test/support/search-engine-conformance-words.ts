@@ -67,12 +67,12 @@ export function testWords(subject: () => ConformanceSubject): void {
 
   test('find every word that is one or two edits away, and none that is more', async () => {
     if (!subject().has('fuzzy')) return;
-    for (const word of ['ab', 'abc', 'abcde', 'abcdef', 'ßéab漢𐐀c', 'abcdefghij']) {
+    for (const word of ['ab', 'abcde', 'abcdef', 'ßéab漢𐐀c']) {
       await subject().clear();
       const once = editsOfWord(word);
       // every other one: all of them would be thousands
       const twice = once.flatMap((edited, at) =>
-        editsOfWord(edited).filter((_, other) => (other + at) % 5 === 0),
+        editsOfWord(edited).filter((_, other) => (other + at) % 9 === 0),
       );
       const thrice = twice
         .filter((_, at) => at % 9 === 0)

@@ -305,7 +305,9 @@ class SqlRows implements SearchRows {
 
   async clear(): Promise<void> {
     await this.undoAbove(-1, async (tx) => {
-      await tx.query('TRUNCATE chain.search_segments, chain.search_postings, chain.search_columns');
+      await tx.query(
+        'TRUNCATE chain.search_segments, chain.search_postings, chain.search_columns, chain.search_lengths',
+      );
     });
   }
 }

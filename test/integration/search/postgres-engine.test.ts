@@ -3,7 +3,6 @@ import { forgetAbove } from '#search/forget.ts';
 import { createPostgresEngine } from '#search/postgres-engine.ts';
 import { createSealer, type SealerBounds } from '#search/seal.ts';
 import { describeSearchEngine } from '#test/support/search-engine-conformance.ts';
-import { allFeatures } from '#test/support/search-engine-conformance-subject.ts';
 
 function describePostgres(name: string, bounds: Partial<SealerBounds>, tuning: Partial<EngineTuning>): void {
   describeSearchEngine(name, (pool) => {
@@ -11,7 +10,6 @@ function describePostgres(name: string, bounds: Partial<SealerBounds>, tuning: P
     const sealer = createSealer({ pool, bounds });
     return {
       engine,
-      lacks: allFeatures,
       takeUp: async () => {
         await sealer.sealPending(new AbortController().signal);
       },

@@ -1,0 +1,41 @@
+import type pg from 'pg';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+
+/** Keys from `firstKey` on, up to the next run, are of blocks of one day (UTC, days since 1970). */
+export interface DayRun {
+  readonly firstKey: number;
+  readonly day: number;
+}
+
+/**
+ * Which days blocks are of, kept in memory and read on from the last block: blocks of one day in a row are one entry, so a chain of 15 years
+ * is some thousands (all blocks at worst, whose times go to and fro: 16 bytes each).
+ */
+export class BlockDays {
+  #epoch = -1;
+  #height = -1;
+  #runs: DayRun[] = [];
+
+  /** Ascending. What a snapshot with this tip does not see may be among them. */
+  async read(client: pg.ClientBase, tip: Tip | null): Promise<readonly DayRun[]> {
+    if (tip === null) return [];
+    if (tip.undoEpoch === this.#epoch && tip.height <= this.#height) return this.#runs;
+    const isNext = tip.undoEpoch === this.#epoch;
+    const before = isNext ? this.#runs : [];
+    const { rows } = await client.query<{ first_key: number; day: number }>(
+      `SELECT first_key, day
+         FROM (SELECT height, first_key, time / 86400 AS day, lag(time / 86400) OVER (ORDER BY height) AS before
+                 FROM chain.blocks WHERE height > $1 AND height <= $2 AND next_key > first_key) AS blocks
+        WHERE day IS DISTINCT FROM before ORDER BY height`,
+      [isNext ? this.#height : -1, tip.height],
+    );
+    const runs = [...before, ...rows.map((row) => ({ firstKey: row.first_key, day: row.day }))];
+    // another search may have read further meanwhile
+    if (tip.undoEpoch > this.#epoch || (isNext && tip.height > this.#height)) {
+      this.#epoch = tip.undoEpoch;
+      this.#height = tip.height;
+      this.#runs = runs;
+    }
+    return runs;
+  }
+}

@@ -1,0 +1,56 @@
+import { wordCodePointsMax } from './words.ts';
+
+const width = wordCodePointsMax + 1;
+// three rows of the table: the current one and the two before it
+const rows = [new Int32Array(width), new Int32Array(width), new Int32Array(width)] as const;
+
+/**
+ * Whether at most `editsMax` edits (a code point put in, left out, changed, or two neighbours swapped; nothing is edited twice: optimal string
+ * alignment) lead from the first `aLength` code points of `a` to the first `bLength` of `b`. Both at most `wordCodePointsMax`.
+ */
+export function isWithinEdits(
+  a: Int32Array,
+  aLength: number,
+  b: Int32Array,
+  bLength: number,
+  editsMax: number,
+): boolean {
+  if (Math.abs(aLength - bLength) > editsMax) return false;
+  let [twoBefore, before, row] = rows as unknown as [Int32Array, Int32Array, Int32Array];
+  for (let j = 0; j <= bLength; j++) before[j] = j;
+  for (let i = 1; i <= aLength; i++) {
+    if (fillRow(i, a, b, bLength, editsMax, twoBefore, before, row) > editsMax) return false;
+    [twoBefore, before, row] = [before, row, twoBefore];
+  }
+  return (before[bLength] as number) <= editsMax;
+}
+
+/** Fills what is near the diagonal in a row of the table: what is further takes more edits than there may be. Gives the least. */
+function fillRow(
+  i: number,
+  a: Int32Array,
+  b: Int32Array,
+  bLength: number,
+  editsMax: number,
+  twoBefore: Int32Array,
+  before: Int32Array,
+  row: Int32Array,
+): number {
+  const from = Math.max(1, i - editsMax);
+  const to = Math.min(bLength, i + editsMax);
+  const point = a[i - 1] as number;
+  row[from - 1] = from === 1 ? i : editsMax + 1;
+  let least = row[from - 1] as number;
+  for (let j = from; j <= to; j++) {
+    const other = b[j - 1] as number;
+    let edits = Math.min((before[j - 1] as number) + Number(point !== other), (row[j - 1] as number) + 1);
+    // the row before ends one place sooner
+    if (j < i + editsMax) edits = Math.min(edits, (before[j] as number) + 1);
+    if (i > 1 && j > 1 && point === b[j - 2] && a[i - 2] === other) {
+      edits = Math.min(edits, (twoBefore[j - 2] as number) + 1);
+    }
+    row[j] = edits;
+    least = Math.min(least, edits);
+  }
+  return least;
+}
