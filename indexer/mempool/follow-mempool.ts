@@ -57,15 +57,18 @@ export async function followMempool(options: FollowMempoolOptions): Promise<void
   const source = options.node.facts.zmq.has('sequence') ? 'zmq' : 'polling';
   const repeats = new Repeats();
   const backoff = new Backoff({ firstPauseMs: retryMinMs, pauseMaxMs: retryMaxMs });
+  let since = new Date();
   while (!signal.aborted) {
     const startedAt = Date.now();
     try {
-      await followOnce(options);
+      await followOnce(options, (session) => {
+        since = session.since;
+      });
     } catch (thrown) {
       if (signal.aborted) break;
       const error = postgresFailure(thrown);
       if (!(error instanceof AppError)) throw error;
-      await writeProblem(pool, source, 'waiting', error.message).catch(() => undefined);
+      await writeProblem(pool, source, 'waiting', error.message, since).catch(() => undefined);
       if (finalCodes.includes(error.code)) throw error;
       // one that ran for a while starts again from the shortest wait
       if (Date.now() - startedAt > retryMaxMs) backoff.reset();
@@ -74,18 +77,13 @@ export async function followMempool(options: FollowMempoolOptions): Promise<void
       await pause(waitMs, signal);
     }
   }
-  await writeProblem(pool, source, 'ended', null).catch(() => undefined);
+  await writeProblem(pool, source, 'ended', null, since).catch(() => undefined);
 }
 
-async function followOnce({
-  node,
-  pool,
-  network,
-  signal,
-  log,
-  watch = createScriptWatch(),
-  bounds = {},
-}: FollowMempoolOptions): Promise<void> {
+async function followOnce(
+  { node, pool, network, signal, log, watch = createScriptWatch(), bounds = {} }: FollowMempoolOptions,
+  onSession: (session: MempoolSession) => void,
+): Promise<void> {
   const queue = node.facts.zmq.has('sequence') ? new MessageQueue(node.messages) : null;
   try {
     const session = new MempoolSession({
@@ -97,6 +95,7 @@ async function followOnce({
       bounds: { ...usualBounds, ...bounds },
       log,
     });
+    onSession(session);
     await follow(session, queue, { signal, log });
   } finally {
     queue?.close();

@@ -250,21 +250,28 @@ export async function writeState(
   return true;
 }
 
-/** Says why the mempool is not followed now. What is in the tables is not shown meanwhile. */
+/**
+ * Says why the mempool is not followed now. What is in the tables is not shown meanwhile. Nothing where another process has
+ * taken over and follows it: `since` is that of the rows which this one filled.
+ */
 export async function writeProblem(
   pool: pg.Pool,
   source: MempoolStatus['source'],
   state: 'loading' | 'waiting' | 'ended',
   problem: string | null,
+  since: Date,
 ): Promise<void> {
-  await pool.query(
+  const { rowCount } = await pool.query(
     `INSERT INTO chain.mempool_state
        (revision, state, source, transactions, kept, left_out, kept_bytes, problem, since, updated_at)
      VALUES ($1::bigint, $2, $3, 0, 0, 0, 0, $4, now(), now())
      ON CONFLICT (one) DO UPDATE SET revision = greatest(mempool_state.revision + 1, $1), state = $2, source = $3,
-       problem = $4, updated_at = now()`,
-    [Date.now() * 1000, state, source, problem],
+       problem = $4, updated_at = now()
+     WHERE mempool_state.state <> 'following' OR mempool_state.since = $5
+       OR mempool_state.updated_at < now() - interval '60 seconds'`,
+    [Date.now() * 1000, state, source, problem, since],
   );
+  if (rowCount === 0) return;
   await pool.query(`SELECT pg_notify('satscribe_mempool', '')`);
 }
 

@@ -91,7 +91,8 @@ export class MempoolSession {
   private readonly leftOut = new Set<HashKey>();
   /** Looked at while the index did not stand where the node stands: what they spend may not have been known. */
   private readonly unsettled = new Set<HashKey>();
-  private readonly since = new Date();
+  /** Whose rows are in the tables, once they are loaded. */
+  readonly since = new Date();
   private fingerprintKey: Uint8Array = new Uint8Array(0);
   private nodeTip: HashKey | null = null;
   private position = Date.now() * 1000;

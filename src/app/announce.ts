@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import { writeFollowerStatus } from '#indexer/follow/status-row.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
-import { releaseAdvisoryLock, takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
+import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import type { CommandContext } from '#src/commands/command.ts';
 import type { ConnectedNode, NodeLink } from './node.ts';
 
@@ -61,24 +60,13 @@ async function insertEnded(
 async function say(pool: pg.Pool, link: NodeLink): Promise<void> {
   const problem = link.problem();
   if (problem === null) return;
-  const client = await pool.connect();
-  try {
-    // held for one statement: whoever wants to index gets it
-    await takeAdvisoryLock(client, 'writer');
-    try {
-      await writeFollowerStatus(client, {
-        state: 'waiting',
-        source: `node ${link.url}`,
-        sourceTip: null,
-        problem: { code: problem.code, message: problem.message, since: link.problemSince() },
-        updatedAt: new Date(),
-      });
-    } finally {
-      await releaseAdvisoryLock(client, 'writer');
-    }
-  } catch (error) {
-    if (!(error instanceof AppError && error.code === 'database_busy')) throw error;
-  } finally {
-    client.release();
-  }
+  // whoever takes the lock behind this look says something of his own within seconds
+  if (await isAdvisoryLockHeld(pool, 'writer')) return;
+  await writeFollowerStatus(pool, {
+    state: 'waiting',
+    source: `node ${link.url}`,
+    sourceTip: null,
+    problem: { code: problem.code, message: problem.message, since: link.problemSince() },
+    updatedAt: new Date(),
+  });
 }

@@ -26,7 +26,15 @@ export async function takeAdvisoryLock(client: pg.ClientBase, lock: AdvisoryLock
   throw new AppError('database_busy', `Another process holds the ${lock} lock of this database.`, { lock });
 }
 
-/** Gives a lock back before the connection ends. */
-export async function releaseAdvisoryLock(client: pg.ClientBase, lock: AdvisoryLock): Promise<void> {
-  await client.query('SELECT pg_advisory_unlock($1)', [advisoryLocks[lock]]);
+/** Whether any connection to this database holds a lock. Takes nothing: whoever wants it meanwhile gets it. */
+export async function isAdvisoryLockHeld(
+  client: pg.Pool | pg.ClientBase,
+  lock: AdvisoryLock,
+): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = 0 AND objid = $1 AND objsubid = 1 AND granted
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    [advisoryLocks[lock]],
+  );
+  return rowCount !== 0;
 }
