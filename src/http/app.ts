@@ -96,6 +96,8 @@ export function buildApp(deps: AppDependencies): App {
       // ids of events have a dot
       if (name === 'from' && request.routeOptions.url === '/events') continue;
       const value = query[name];
+      // the form of the page sends what nobody filled in
+      if (value === '' && request.routeOptions.url === '/') continue;
       if (typeof value === 'string' && !/^-?\d+$/u.test(value)) {
         throw new AppError('request_invalid', `${name} is not a whole number`);
       }

@@ -3,18 +3,32 @@ import { type Static, Type } from 'typebox';
 import { blockAt } from '#chain/block.queries.ts';
 import { inscriptionDetail } from '#chain/inscription.queries.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
-import type { Tip } from '#kernel/contracts/search-engine.ts';
-import type { RecordPage, SearchRecord } from '#kernel/contracts/search-service.ts';
+import type { SearchFilter, SearchSort } from '#kernel/contracts/search-engine.ts';
+import type { PendingAnswer, RecordPage, SearchRecord } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Card } from '#web/cards.ts';
 import { type ResultsQuestion, type ResultsView, resultsPage } from '#web/results.page.ts';
+import { filterNames } from '#web/search-filters.ts';
 import type { AppDependencies } from './app-dependencies.ts';
 import { clientGone } from './client-gone.ts';
 import { findTarget } from './ord-search.ts';
+import { overviewOf } from './results-overview.ts';
+import { hashOf } from './search-hash.ts';
+import {
+  matchOf,
+  memberQuery,
+  searchFilterOf,
+  searchFilterQuery,
+  searchPagingOf,
+  sortQuery,
+} from './search-parameters.ts';
 import { sendPage } from './send-page.ts';
 import { siteOf } from './site.ts';
+
+// forms send fields that are empty
+const mark = Type.Optional(Type.Union([Type.Literal('1'), Type.Literal('')]));
 
 export const resultsQuery = Type.Object({
   /** What was typed: an id, a hash, or a text. */
@@ -23,10 +37,18 @@ export const resultsQuery = Type.Object({
   hash: Type.Optional(Type.String()),
   in: Type.Optional(Type.Union([Type.Literal('content'), Type.Literal('metadata')])),
   /** Commas separate needles; otherwise the whole text is one. */
-  all: Type.Optional(Type.Literal('1')),
+  all: mark,
+  words: mark,
+  fuzzy: mark,
+  ...searchFilterQuery,
+  ...memberQuery,
+  ...sortQuery,
   page: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: 1 }),
 });
 export type ResultsQuery = Static<typeof resultsQuery>;
+
+/** How a text is searched; the box keeps it. */
+const modeNames = ['all', 'words', 'fuzzy'] as const;
 
 /** Fills rows of two to six cards. */
 const resultsPerPage = 60;
@@ -56,8 +78,33 @@ async function typedTarget(deps: AppDependencies, typed: string, query: ResultsQ
   }
   const parameters = new URLSearchParams({ text: typed.toWellFormed() });
   if (query.in === 'metadata') parameters.set('in', 'metadata');
-  if (query.all === '1') parameters.set('all', '1');
+  for (const name of modeNames) if (query[name] === '1') parameters.set(name, '1');
   return `/?${parameters.toString()}`;
+}
+
+/** What of a query narrows and orders a search. */
+interface Narrowing {
+  readonly paging: {
+    readonly page: number;
+    readonly itemsPerPage: number;
+    readonly filter?: SearchFilter;
+    readonly sort?: SearchSort;
+    readonly order?: 'asc' | 'desc';
+  };
+  /** The same as parameters of links. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+function narrowingOf({ page, ...query }: ResultsQuery): Narrowing {
+  const given = filterNames.flatMap((name) => {
+    const value = query[name] ?? '';
+    return value === '' ? [] : [[name, value] as const];
+  });
+  const parameters = Object.fromEntries(given);
+  const filter = searchFilterOf(parameters);
+  const { pending: _pending, highlight: _highlight, ...sorted } = searchPagingOf(parameters);
+  const paging = { ...sorted, page, itemsPerPage: resultsPerPage };
+  return { paging: filter === undefined ? paging : { ...paging, filter }, parameters };
 }
 
 async function textResults(
@@ -67,20 +114,26 @@ async function textResults(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const where = query.in ?? 'content';
+  const { paging, parameters: narrowing } = narrowingOf(query);
+  const { match } = matchOf({ words: query.words, fuzzy: query.fuzzy });
   const answer = await deps.search.textSearch({
+    ...paging,
     signal: clientGone(reply),
     corpus: where,
     text,
-    phrase: query.all !== '1',
-    page: query.page,
-    itemsPerPage: resultsPerPage,
+    match,
+    phrase: match === 'substring' && query.all !== '1',
+    highlight: true,
+    facets: true,
   });
+  const modes = modeNames.filter((name) => query[name] === '1').map((name) => [name, '1'] as const);
   const parameters = {
     text,
     ...(where === 'metadata' ? { in: where } : {}),
-    ...(query.all === '1' ? { all: '1' } : {}),
+    ...Object.fromEntries(modes),
+    ...narrowing,
   };
-  const question = { kind: 'text' as const, where, needles: answer.value.needles };
+  const question = { kind: 'text' as const, where, match, needles: answer.value.needles };
   return show(deps, { query: text, question, parameters, page: query.page }, answer, reply);
 }
 
@@ -90,17 +143,21 @@ async function hashResults(
   hash: string,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  if (!/^[0-9a-f]{64}$/u.test(hash)) {
-    throw new AppError('request_invalid', 'hash is not a sha256 in 64 hex digits');
-  }
+  const wanted = hashOf(hash, 'hash');
+  const { paging, parameters } = narrowingOf(query);
   const answer = await deps.search.hashSearch({
+    ...paging,
     signal: clientGone(reply),
-    hash: Buffer.from(hash, 'hex'),
-    page: query.page,
-    itemsPerPage: resultsPerPage,
+    hash: wanted,
+    facets: true,
   });
   const question = { kind: 'hash' as const, hash };
-  return show(deps, { query: hash, question, parameters: { hash }, page: query.page }, answer, reply);
+  return show(
+    deps,
+    { query: hash, question, parameters: { hash, ...parameters }, page: query.page },
+    answer,
+    reply,
+  );
 }
 
 interface Asked {
@@ -113,21 +170,24 @@ interface Asked {
 async function show(
   deps: AppDependencies,
   asked: Asked,
-  { tip, value }: { readonly tip: Tip | null; readonly value: RecordPage },
+  { tip, value }: PendingAnswer<RecordPage>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const { question, parameters } = asked;
+  const where = question.kind === 'text' ? question.where : 'content';
   const view = {
     ...asked,
     site: siteOf(deps.network, tip),
-    cards: value.records.map(recordCard),
+    cards: value.records.map((record) => recordCard(record, where)),
     totalItems: value.totalItems,
     totalPages: Math.ceil(value.totalItems / resultsPerPage),
-    ...(asked.question.kind === 'text' ? await namedBy(deps, asked.query) : { numbered: null, height: null }),
+    overview: await overviewOf(deps.pool, value.facets ?? null, parameters),
+    ...(question.kind === 'text' ? await namedBy(deps, asked.query) : { numbered: null, height: null }),
   };
   return sendPage(reply, resultsPage(view));
 }
 
-function recordCard(record: SearchRecord): Card {
+function recordCard(record: SearchRecord, where: 'content' | 'metadata'): Card {
   return {
     id: record.inscriptionid,
     number: record.inscriptionnumber === null ? null : Number(record.inscriptionnumber),
@@ -135,6 +195,7 @@ function recordCard(record: SearchRecord): Card {
     contentType: record.contenttypestr,
     sizeBytes: record.contentlength === null ? null : Number(record.contentlength),
     text: record.contentstr,
+    ...(record.highlights === undefined ? {} : { found: { where, pieces: record.highlights } }),
   };
 }
 

@@ -28,7 +28,7 @@ const matchQuery = {
   fuzzy: flag('1: as words, and a word may be some edits away'),
 };
 
-const searchFilterQuery = {
+export const searchFilterQuery = {
   ...filterQuery,
   title: text('a piece of the title (tag 17), letter case aside', 'genesis'),
   trait: text(
@@ -38,9 +38,14 @@ const searchFilterQuery = {
   gallery: text('id of an inscription that the gallery (tag 17) names', '6fb976ab…i0'),
 };
 
-const memberQuery = {
+export const memberQuery = {
   key: text('a key of the metadata at any depth, whole, letter case aside', 'name'),
   value: text('a value of the metadata, or of key where both are given; whole, letter case aside', 'Foo'),
+};
+
+export const sortQuery = {
+  sort: text('height (order of application), number, or length of the stored content', 'height'),
+  order: text('asc (first), or desc', 'asc'),
 };
 
 /** How the matches are paged. Unknown parameters are ignored: public clients send more than the interface names. */
@@ -49,8 +54,7 @@ const pagingQuery = {
     Type.Integer({ minimum: 1, maximum: maxPage, description: 'counts from 1', examples: [1] }),
   ),
   itemsPerPage: Type.Integer({ minimum: 1, maximum: maxItemsPerPage, default: itemsPerPageDefault }),
-  sort: text('height (order of application), number, or length of the stored content', 'height'),
-  order: text('asc (first), or desc', 'asc'),
+  ...sortQuery,
   cursor: text('nextCursor of the page before; empty for the first page', 'AQ…'),
   highlight: flag('1: records have highlights, the text around what was found; at most 100 items a page'),
   pending: flag('1: the matches of the mempool too, behind all others'),

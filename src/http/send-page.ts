@@ -17,6 +17,7 @@ const pagePolicies = [
     "style-src 'self'",
     "img-src 'self'",
     "frame-src 'self'",
+    "connect-src 'self'",
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",
@@ -28,6 +29,7 @@ const pagePolicies = [
     `style-src *:*${pathOf(assets.style)}`,
     `img-src *:*${pathOf(assets.icon)}`,
     'frame-src *:*/preview/',
+    'connect-src *:*/search/suggest',
   ],
 ].map((directives) => directives.join('; '));
 

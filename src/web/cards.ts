@@ -1,3 +1,4 @@
+import type { Highlight } from '#kernel/contracts/search-service.ts';
 import { grouped, sizeWords } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
 import { mediaOf, mediaWords } from './media.ts';
@@ -12,30 +13,39 @@ export interface Card {
   readonly sizeBytes: number | null;
   /** The beginning of a text; null where it is none or not known here, a frame shows it then. */
   readonly text: string | null;
+  /** What a search found in it, and in which of its texts. */
+  readonly found?: { readonly where: 'content' | 'metadata'; readonly pieces: readonly Highlight[] };
 }
 
-/** A list of inscriptions with previews; `needles` are marked in texts. */
-export function cardList(cards: readonly Card[], needles: readonly string[] = []): Markup {
+/** A list of inscriptions with previews; what a search found is marked. */
+export function cardList(cards: readonly Card[]): Markup {
   return html`<ul class="cards">
-${cards.map((card) => cardItem(card, needles))}
+${cards.map(cardItem)}
 </ul>`;
 }
 
-function cardItem(card: Card, needles: readonly string[]): Markup {
+function cardItem(card: Card): Markup {
   const name = card.number === null ? null : `#${grouped(card.number)}`;
   return html`<li class="card"><a href="/inscription/${card.id}" title="${card.id}">
-  <span class="view">${cardView(card, needles)}</span>
+  <span class="view">${cardView(card)}</span>
+  ${!showsFound(card) && card.found && card.found.pieces.length > 0 && html`<span class="found">${marked(card.found.pieces.slice(0, 1))}</span>`}
   <span class="line"><b>${name ?? html`<span class="mono">${card.id.slice(0, 8)}…</span>`}</b><span>${mediaWords(card.contentType)}</span></span>
   <span class="line faint"><span>block ${grouped(card.height)}</span><span>${card.sizeBytes === null ? 'no body' : sizeWords(card.sizeBytes)}</span></span>
 </a></li>
 `;
 }
 
-function cardView(card: Card, needles: readonly string[]): HtmlValue {
-  if (mediaOf(card.contentType) === 'text' && card.text !== null) {
-    return html`<span class="snippet">${marked(card.text, needles)}</span>`;
-  }
+function cardView(card: Card): HtmlValue {
+  if (showsFound(card)) return html`<span class="snippet">${marked(card.found?.pieces ?? [])}</span>`;
+  if (mediaOf(card.contentType) === 'text' && card.text !== null)
+    return html`<span class="snippet">${cut(card.text)}</span>`;
   return previewFrame(card.id, 'card');
+}
+
+/** Whether the view of a card is what was found: a text is shown around it. */
+function showsFound({ contentType, text, found }: Card): boolean {
+  const isText = mediaOf(contentType) === 'text' && text !== null;
+  return isText && found?.where === 'content' && found.pieces.length > 0;
 }
 
 /**
@@ -49,45 +59,38 @@ export function previewFrame(id: string, size: 'card' | 'full'): Markup {
 }
 
 const snippetChars = 320;
-/** Where the first match is further on, the snippet begins this much before it. */
-const leadChars = 60;
+/** Pieces of a text that a card has room for. */
+const piecesMax = 3;
 
-/** A piece of a text around its first match, with all matches marked. Case folds as in searches. */
-export function marked(text: string, needles: readonly string[]): HtmlValue {
-  const pattern = needlePattern(needles);
-  if (pattern === null) return cut(text, 0);
-  const first = text.search(pattern);
-  const start = first > snippetChars - leadChars ? wholeCharacter(text, first - leadChars) : 0;
-  const piece = cut(text, start);
-  const parts: HtmlValue[] = [start > 0 && '…'];
-  let at = 0;
-  for (const match of piece.matchAll(new RegExp(pattern.source, 'giu'))) {
-    parts.push(piece.slice(at, match.index), html`<mark>${match[0]}</mark>`);
-    at = match.index + match[0].length;
-  }
-  parts.push(piece.slice(at));
-  return parts;
+function cut(text: string): string {
+  const end = wholeCharacter(text, snippetChars);
+  return text.length <= end ? text : `${text.slice(0, end)}…`;
 }
 
-function cut(text: string, start: number): string {
-  const end = wholeCharacter(text, start + snippetChars);
-  return text.length <= end ? text.slice(start) : `${text.slice(start, end)}…`;
+/** Pieces of a text with what was found in them marked, as far as a card has room. */
+export function marked(pieces: readonly Highlight[]): HtmlValue {
+  return pieces
+    .slice(0, piecesMax)
+    .map((piece, index) => [(index > 0 || piece.offset > 0) && '…', markedPiece(piece)]);
+}
+
+function markedPiece({ text, matches }: Highlight): HtmlValue {
+  const end = wholeCharacter(text, Math.min(text.length, snippetChars));
+  const parts: HtmlValue[] = [];
+  let at = 0;
+  for (const match of matches) {
+    if (match.start >= end) break;
+    parts.push(
+      text.slice(at, match.start),
+      html`<mark>${text.slice(match.start, Math.min(match.end, end))}</mark>`,
+    );
+    at = Math.min(match.end, end);
+  }
+  return [...parts, text.slice(at, end)];
 }
 
 /** The index, or one less where it would divide a surrogate pair. */
 function wholeCharacter(text: string, index: number): number {
   const code = text.charCodeAt(index);
   return code >= 0xdc00 && code <= 0xdfff ? index - 1 : index;
-}
-
-/** Any of the needles; regular expressions with `iu` use the simple case folding of Unicode, as searches do. */
-function needlePattern(needles: readonly string[]): RegExp | null {
-  const useful = needles.filter((needle) => needle !== '' && needle.length <= snippetChars);
-  if (useful.length === 0) return null;
-  const longestFirst = useful.toSorted((a, b) => b.length - a.length);
-  return new RegExp(longestFirst.map((needle) => escapePattern(needle.toWellFormed())).join('|'), 'iu');
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/gu, '\\$&');
 }

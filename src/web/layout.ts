@@ -13,7 +13,7 @@ export interface Layout {
   readonly site: Site | null;
   /** Shown in the search box. */
   readonly query?: string;
-  /** How that was searched (`in`, `all`): the box keeps it. */
+  /** How that was searched (`in`, `all`, `words`, `fuzzy`): the box keeps it. */
   readonly mode?: Readonly<Record<string, string>>;
   /** The search box stands in the page itself. */
   readonly isHome?: boolean;
@@ -83,6 +83,8 @@ export function searchForm(
       <label><input type="radio" name="in" value="metadata"> metadata</label>
     </span>
     <label title="Commas separate several texts; all of them must occur"><input type="checkbox" name="all" value="1"> commas separate</label>
+    <label title="All words of the text, whole, in any order"><input type="checkbox" name="words" value="1"> whole words</label>
+    <label title="Words that are a few letters away are found too"><input type="checkbox" name="fuzzy" value="1"> misspelt too</label>
     <label class="file">Is a file inscribed already? <input type="file" class="pick" aria-label="Choose a file to look for"><span>Choose it</span> or drop it anywhere.</label>
   </div>`
   }

@@ -1,11 +1,19 @@
+import type { TextMatch } from '#kernel/contracts/search-engine.ts';
 import { type Card, cardList } from './cards.ts';
+import { type Bar, timeChart } from './chart.ts';
 import { grouped, plural } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
 import { layout, type Site } from './layout.ts';
 import { pagesNav } from './pages-nav.ts';
+import { filterForm, type TypeCount, typeCounts } from './search-filters.ts';
 
 export type ResultsQuestion =
-  | { readonly kind: 'text'; readonly where: 'content' | 'metadata'; readonly needles: readonly string[] }
+  | {
+      readonly kind: 'text';
+      readonly where: 'content' | 'metadata';
+      readonly match: TextMatch;
+      readonly needles: readonly string[];
+    }
   | { readonly kind: 'hash'; readonly hash: string };
 
 export interface ResultsView {
@@ -19,6 +27,12 @@ export interface ResultsView {
   readonly totalPages: number;
   /** Parameters that lead to this search, without the page. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** How many matches there are of what type, and over time; null: they are too many to be counted. */
+  readonly overview: {
+    readonly types: readonly TypeCount[];
+    readonly otherTypes: number;
+    readonly bars: readonly Bar[];
+  } | null;
   /** An inscription that has the query as its number. */
   readonly numbered: { readonly id: string; readonly number: number } | null;
   /** The query, where it is the height of a block that is indexed. */
@@ -27,7 +41,7 @@ export interface ResultsView {
 
 export function resultsPage(view: ResultsView): Markup {
   const { site, query, question, cards, page, totalItems, totalPages, parameters, numbered, height } = view;
-  const needles = question.kind === 'text' && question.where === 'content' ? question.needles : [];
+  const { overview } = view;
   const nav = pagesNav({ path: '/', parameters, page, totalPages });
   return layout({
     title: `${query} · Satscribe`,
@@ -39,7 +53,10 @@ export function resultsPage(view: ResultsView): Markup {
 ${numbered !== null && html`<p class="hint">Inscription <a href="/inscription/${numbered.id}">#${numbered.number}</a> has this number.</p>`}
 ${height !== null && html`<p class="hint"><a href="/block/${height}">Block ${grouped(height)}</a> has this height.</p>`}
 ${otherReading(question, parameters)}
-${cards.length > 0 ? cardList(cards, needles) : nothing(question, page, totalItems)}
+${filterForm(parameters, question.kind === 'text')}
+${overview !== null && typeCounts(overview.types, overview.otherTypes, parameters)}
+${overview !== null && timeChart(overview.bars)}
+${cards.length > 0 ? cardList(cards) : nothing(question, page, totalItems)}
 ${nav}
 </section>`,
   });
@@ -47,8 +64,10 @@ ${nav}
 
 /** What of a search's parameters says how it searched, not what. */
 function modeOf(parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(parameters).filter(([name]) => name === 'in' || name === 'all'));
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => modeNames.has(name)));
 }
+
+const modeNames: ReadonlySet<string> = new Set(['in', 'all', 'words', 'fuzzy']);
 
 function heading(question: ResultsQuestion, totalItems: number): HtmlValue {
   if (question.kind === 'hash') {
@@ -57,16 +76,22 @@ function heading(question: ResultsQuestion, totalItems: number): HtmlValue {
   }
   const quoted = question.needles.map((needle) => html`<q>${needle}</q>`);
   const joined = quoted.flatMap((needle, index) => (index === 0 ? [needle] : [' and ', needle]));
-  const where = question.where === 'metadata' ? 'metadata contain' : 'content contains';
+  const where = verbs[question.match][question.where];
   return html`${plural(totalItems, 'inscription')} whose ${where} ${joined}`;
 }
+
+const verbs = {
+  substring: { content: 'content contains', metadata: 'metadata contain' },
+  words: { content: 'content has the words', metadata: 'metadata have the words' },
+  fuzzy: { content: 'content has words like', metadata: 'metadata have words like' },
+} as const;
 
 /** A text with commas can be meant in two ways. */
 function otherReading(
   question: ResultsQuestion,
   parameters: Readonly<Record<string, string>>,
 ): Markup | null {
-  if (question.kind !== 'text') return null;
+  if (question.kind !== 'text' || question.match !== 'substring') return null;
   const { all, ...rest } = parameters;
   if (all !== undefined) {
     return question.needles.length > 1
@@ -82,6 +107,9 @@ function nothing(question: ResultsQuestion, page: number, totalItems: number): M
   if (totalItems > 0) return html`<p class="empty">Page ${page} is past the end.</p>`;
   if (question.kind === 'hash') {
     return html`<p class="empty"><span class="mono">${question.hash}</span> is the hash of no content that is indexed here.</p>`;
+  }
+  if (question.match !== 'substring') {
+    return html`<p class="empty">Nothing that is indexed here has all of these words.</p>`;
   }
   return html`<p class="empty">Nothing that is indexed here says so. Case does not matter; every other character does.</p>`;
 }

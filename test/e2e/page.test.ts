@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { idOf } from '#test/support/chain-rows.ts';
 import { browserForTests, launchChromium } from '#test/support/chromium.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { testAccess } from '#test/support/search-access.ts';
 
 const executable = browserForTests();
 
@@ -118,6 +119,59 @@ describe.skipIf(executable === null)('in a real browser', () => {
     await page.waitForURL('**/?text=needle&in=metadata');
     expect(await page.textContent('h1')).toBe('0 inscriptions whose metadata contain needle');
     expect(problems).toEqual([]);
+  });
+
+  test('what is typed is completed, from the keyboard alone', async () => {
+    await page.goto(base);
+    await page.click('input[name=q]');
+    await page.keyboard.type('needl');
+    await page.waitForSelector('[role=option]');
+    expect(await page.locator('[role=option]').allTextContents()).toEqual(['needle']);
+    expect(await page.getAttribute('input[name=q]', 'aria-expanded')).toBe('true');
+    await page.keyboard.press('ArrowDown');
+    const active = await page.getAttribute('input[name=q]', 'aria-activedescendant');
+    expect(await page.getAttribute(`#${active ?? ''}`, 'aria-selected')).toBe('true');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/?text=needle**');
+    await page.click('input[name=q]');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('#4');
+    await page.click('[role=option]');
+    await page.waitForURL(`**/inscription/${idOf('markup')}`);
+    expect(problems).toEqual([]);
+  });
+
+  test('what is typed is completed by our pages also where searches need a key', async () => {
+    const access: { close: () => Promise<void> }[] = [];
+    const restricted = await createHttpApp([{ height: 0, rows: [{ name: 'a', body: 'a completed text' }] }], {
+      access: ({ pool }) => {
+        const opened = testAccess(pool, { mode: 'restricted' });
+        access.push(opened);
+        return opened.access;
+      },
+    });
+    const address = await restricted.app.listen({ host: '127.0.0.1', port: 0 });
+    expect((await fetch(`${address}/search/suggest?text=comp`)).status).toBe(401);
+    await page.goto(address);
+    await page.fill('input[name=q]', 'comp');
+    expect(await page.textContent('[role=option]')).toBe('completed');
+    await page.goto('about:blank');
+    await restricted.app.close();
+    await Promise.all(access.map((opened) => opened.close()));
+    await restricted.close();
+    expect(problems).toEqual([]);
+  });
+
+  test('without scripts a search is narrowed as well', async () => {
+    const plain = await browser.newContext({ javaScriptEnabled: false });
+    const still = await plain.newPage();
+    await still.goto(`${base}/?text=many`);
+    await still.click('.filters summary');
+    await still.fill('input[name=from]', '1');
+    await still.click('.filters button');
+    expect(await still.textContent('h1')).toBe('150 inscriptions whose content contains many');
+    expect(await still.locator('.card').count()).toBe(60);
+    await plain.close();
   });
 
   test('results have pages that go anywhere, by link, key and number', async () => {

@@ -1,5 +1,5 @@
-// The one script of our pages: hashing a chosen or dropped file here, in the browser, and a few keys.
-// Everything else works without it.
+// The one script of our pages: hashing a chosen or dropped file here, in the browser, what a text that is being typed could
+// become, and a few keys. Everything else works without it.
 
 const box = document.querySelector('input[name=q]');
 const drop = document.querySelector('.drop');
@@ -51,6 +51,119 @@ addEventListener('drop', (event) => {
   const [file] = event.dataTransfer.files;
   if (file) lookUp(file);
 });
+
+// A list below each search box, as a combobox (WAI-ARIA 1.2): the focus stays in the box.
+const pauseMs = 150;
+
+function suggest(input, number) {
+  const list = document.createElement('ul');
+  list.id = `suggestions-${number}`;
+  list.className = 'suggestions';
+  list.hidden = true;
+  list.setAttribute('role', 'listbox');
+  list.setAttribute('aria-label', 'Suggestions');
+  input.closest('.box').after(list);
+  const attributes = {
+    role: 'combobox',
+    'aria-autocomplete': 'list',
+    'aria-expanded': 'false',
+    'aria-controls': list.id,
+  };
+  for (const [name, value] of Object.entries(attributes)) input.setAttribute(name, value);
+  let timer = 0;
+  let asked = null;
+  let chosen = -1;
+
+  const show = (isShown) => {
+    list.hidden = !isShown;
+    input.setAttribute('aria-expanded', String(isShown));
+    if (!isShown) choose(-1);
+  };
+  const choose = (index) => {
+    chosen = index;
+    for (const [at, option] of [...list.children].entries())
+      option.setAttribute('aria-selected', String(at === index));
+    const option = list.children[index];
+    if (option) input.setAttribute('aria-activedescendant', option.id);
+    else input.removeAttribute('aria-activedescendant');
+  };
+  const take = (option) => {
+    show(false);
+    if (option.dataset.path) return location.assign(option.dataset.path);
+    input.value = option.dataset.text;
+    input.form.requestSubmit();
+  };
+  const add = (data, words, hint) => {
+    const option = document.createElement('li');
+    option.id = `${list.id}-${list.children.length}`;
+    option.setAttribute('role', 'option');
+    Object.assign(option.dataset, data);
+    const small = document.createElement('small');
+    small.textContent = hint;
+    option.append(words, small);
+    list.append(option);
+  };
+  const ask = async () => {
+    asked?.abort();
+    const text = input.value;
+    if (text.trim() === '') return show(false);
+    asked = new AbortController();
+    try {
+      const answer = await fetch(`/search/suggest?text=${encodeURIComponent(text)}`, {
+        // where searches need a key it says that a page of this server asks
+        referrerPolicy: 'same-origin',
+        signal: asked.signal,
+      });
+      const { status, words, names } = await answer.json();
+      if (status !== 'ok' || input.value !== text || document.activeElement !== input) return;
+      list.replaceChildren();
+      for (const { name, kind, path } of names) add({ path }, name, kind);
+      for (const { text: whole } of words) add({ text: whole }, whole, '');
+      show(list.children.length > 0);
+      choose(-1);
+    } catch {
+      // without suggestions a search is as good
+    }
+  };
+
+  input.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, pauseMs);
+  });
+  input.addEventListener('keydown', (event) => {
+    const count = list.children.length;
+    if (list.hidden || count === 0) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) {
+      event.preventDefault();
+      // -1 is the box itself
+      choose(((chosen + 1 + step + count + 1) % (count + 1)) - 1);
+    } else if (event.key === 'Escape') {
+      event.preventDefault();
+      show(false);
+    } else if (event.key === 'Enter' && chosen >= 0) {
+      event.preventDefault();
+      take(list.children[chosen]);
+    }
+  });
+  // before the box loses its focus, which would hide the list
+  list.addEventListener('pointerdown', (event) => {
+    const option = event.target.closest('li');
+    if (option) {
+      event.preventDefault();
+      take(option);
+    }
+  });
+  input.addEventListener('blur', () => show(false));
+  input.form.addEventListener('submit', () => {
+    clearTimeout(timer);
+    asked?.abort();
+    show(false);
+  });
+}
+
+for (const [number, input] of document.querySelectorAll('.search input[name=q]').entries())
+  suggest(input, number);
 
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,47 +1,49 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cardList, marked } from '#web/cards.ts';
 import { html } from '#web/html.ts';
 
-const shown = (text: string, needles: readonly string[]): string => html`${marked(text, needles)}`.text;
+const piece = (text: string, ...matches: [start: number, end: number][]) => ({
+  text,
+  offset: 0,
+  matches: matches.map(([start, end]) => ({ start, end })),
+});
+const shown = (...pieces: Parameters<typeof marked>[0]): string => html`${marked(pieces)}`.text;
 
 describe('marked', () => {
-  test('marks every match, whatever its case', () => {
-    expect(shown('Bitcoin bitCOIN', ['bitcoin'])).toBe('<mark>Bitcoin</mark> <mark>bitCOIN</mark>');
+  test('marks what was found, and escapes that and everything else', () => {
+    expect(shown(piece('<b> <i>', [4, 7]))).toBe('&lt;b&gt; <mark>&lt;i&gt;</mark>');
+    expect(shown(piece('a.b axb', [0, 1], [4, 5]))).toBe('<mark>a</mark>.b <mark>a</mark>xb');
   });
 
-  test('takes needles as they are, not as patterns', () => {
-    expect(shown('a.b axb', ['a.b'])).toBe('<mark>a.b</mark> axb');
-    expect(shown('(x', ['('])).toBe('<mark>(</mark>x');
+  test('says that a text begins before a piece', () => {
+    expect(shown({ ...piece('b', [0, 1]), offset: 9 }, piece('c'))).toBe('…<mark>b</mark>…c');
   });
 
-  test('prefers the longest needle', () => {
-    expect(shown('abc', ['a', 'abc'])).toBe('<mark>abc</mark>');
-  });
-
-  test('escapes what it marks and what it does not', () => {
-    expect(shown('<b> <i>', ['<i>'])).toBe('&lt;b&gt; <mark>&lt;i&gt;</mark>');
-  });
-
-  test('shows a piece around a match that is far away', () => {
-    const text = `${'x'.repeat(5_000)}needle${'y'.repeat(5_000)}`;
-    const piece = shown(text, ['needle']);
-    expect(piece).toMatch(/^…x{60}<mark>needle<\/mark>y+…$/u);
-    expect(piece.length).toBeLessThan(400);
-  });
-
-  test('never throws and never divides a character', () => {
-    const text = fc.string({ unit: 'grapheme', maxLength: 2_000 });
-    fc.assert(
-      fc.property(text, fc.array(fc.string({ unit: 'binary' }), { maxLength: 4 }), (whole, needles) => {
-        expect(shown(whole, needles).isWellFormed()).toBe(true);
-      }),
-    );
+  test('shows no more than a card has room for, and divides no character', () => {
+    const long = shown(piece(`${'x'.repeat(319)}😀${'y'.repeat(1000)}`, [300, 1200]));
+    expect(long).toBe(`${'x'.repeat(300)}<mark>${'x'.repeat(19)}</mark>`);
+    expect(shown(piece('a'), piece('a'), piece('a'), piece('a'))).toBe('a…a…a');
   });
 });
 
 describe('cardList', () => {
   const card = { id: `${'a'.repeat(64)}i0`, number: null, height: 1, sizeBytes: 5, text: null };
+
+  test('shows what was found in place of the beginning of a text, and below what is no text', () => {
+    const found = { where: 'content', pieces: [piece('the needle', [4, 10])] } as const;
+    const text = cardList([{ ...card, contentType: 'text/plain', text: 'beginning', found }]).text;
+    expect(text).toContain('<span class="snippet">the <mark>needle</mark></span>');
+    expect(text).not.toContain('beginning');
+    const page = cardList([{ ...card, contentType: 'text/html', text: 'beginning', found }]).text;
+    expect(page).toContain('<iframe');
+    expect(page).toContain('<span class="found">the <mark>needle</mark></span>');
+    const inMetadata = { ...found, where: 'metadata' } as const;
+    const other = cardList([
+      { ...card, contentType: 'text/plain', text: 'beginning', found: inMetadata },
+    ]).text;
+    expect(other).toContain('beginning');
+    expect(other).toContain('<span class="found">the <mark>needle</mark></span>');
+  });
 
   test('shows a text as text', () => {
     const list = cardList([{ ...card, contentType: 'text/plain', text: '<hi>' }]).text;

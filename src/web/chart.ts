@@ -1,0 +1,52 @@
+import { grouped, plural } from './format.ts';
+import { html, type Markup } from './html.ts';
+
+/** A bar of matches over time. */
+export interface Bar {
+  /** `2023-02-01`, or the first and last of several days. */
+  readonly label: string;
+  readonly count: number;
+  /** The search in the blocks of these days; null: there are none. */
+  readonly href: string | null;
+}
+
+const width = 400;
+const height = 64;
+/** A bar of one match beside one of a million is seen, and can be clicked. */
+const leastHeight = 3;
+
+/** Matches over time: bars that lead to their blocks, and the same as a table. */
+export function timeChart(bars: readonly Bar[]): Markup | null {
+  if (bars.length < 2) return null;
+  const most = Math.max(...bars.map(({ count }) => count));
+  const step = width / bars.length;
+  const words = `${bars[0]?.label ?? ''} to ${bars.at(-1)?.label ?? ''}, at most ${grouped(most)} in a bar`;
+  const shown = bars.map((bar, index) => {
+    const size = bar.count === 0 ? 0 : Math.max(leastHeight, Math.round((bar.count / most) * height));
+    const title = `${bar.label}: ${plural(bar.count, 'inscription')}`;
+    const place = html`x="${round(index * step)}" width="${round(step * 0.86)}"`;
+    const rect = html`<title>${title}</title><rect class="room" ${place} y="0" height="${height}"></rect><rect class="bar" ${place} y="${height - size}" height="${size}"></rect>`;
+    return bar.href === null || bar.count === 0
+      ? html`<g>${rect}</g>`
+      : html`<a href="${bar.href}" aria-label="${title}">${rect}</a>`;
+  });
+  return html`<figure class="chart">
+<svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="group" aria-labelledby="chart-title chart-words">
+<title id="chart-title">Matches over time</title><desc id="chart-words">${words}</desc>
+${shown}
+</svg>
+<figcaption><span>${bars[0]?.label}</span><details><summary>As a table</summary>${table(bars)}</details><span>${bars.at(-1)?.label}</span></figcaption>
+</figure>`;
+}
+
+function table(bars: readonly Bar[]): Markup {
+  const rows = bars
+    .filter(({ count }) => count > 0)
+    .map(
+      ({ label, count, href }) =>
+        html`<tr><th scope="row">${href === null ? label : html`<a href="${href}">${label}</a>`}</th><td>${grouped(count)}</td></tr>`,
+    );
+  return html`<table><thead><tr><th scope="col">Days (UTC)</th><th scope="col">Inscriptions</th></tr></thead><tbody>${rows}</tbody></table>`;
+}
+
+const round = (value: number): string => value.toFixed(2);

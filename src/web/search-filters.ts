@@ -1,0 +1,112 @@
+import { grouped } from './format.ts';
+import { html, type Markup } from './html.ts';
+
+/** Parameters of the page that say which matches are shown, beside the text or hash and its mode. */
+export const filterNames = [
+  'contentType',
+  'from',
+  'to',
+  'cursed',
+  'metaprotocol',
+  'parent',
+  'title',
+  'trait',
+  'gallery',
+  'key',
+  'value',
+  'sort',
+  'order',
+] as const;
+
+export interface TypeCount {
+  /** Null: no content type. */
+  readonly contentType: string | null;
+  readonly count: number;
+}
+
+type Parameters = Readonly<Record<string, string>>;
+
+const linkTo = (parameters: Parameters): string => `/?${new URLSearchParams(parameters).toString()}`;
+
+/** What narrows a search, as a form; each that is set can be taken away by a link. */
+export function filterForm(parameters: Parameters, isText: boolean): Markup {
+  const set = filterNames.filter((name) => parameters[name] !== undefined);
+  const value = (name: string): string => parameters[name] ?? '';
+  const kept = Object.entries(parameters).filter(
+    ([name]) => !shownNames.has(name) && !(isText && modeNames.has(name)),
+  );
+  return html`<div class="filters">
+${set.length > 0 && html`<p class="set">${set.map((name) => html`<a class="chip" href="${linkTo(without(parameters, name))}" title="Take away">${name}: ${parameters[name]} <span aria-hidden="true">×</span><span class="unseen"> (take away)</span></a> `)}</p>`}
+<details ${set.length > 0 ? html`open` : ''}><summary>Filters and order</summary>
+<form action="/" method="get">
+${kept.map(([name, given]) => html`<input type="hidden" name="${name}" value="${given}">`)}
+<label>Type <input name="contentType" value="${value('contentType')}" placeholder="text/plain or image/*" maxlength="200" list="types"></label>
+<label>From block <input name="from" type="number" min="0" max="2147483647" value="${value('from')}"></label>
+<label>To block <input name="to" type="number" min="0" max="2147483647" value="${value('to')}"></label>
+<label>Numbers ${select('cursed', value('cursed'), [
+    ['', 'all'],
+    ['false', 'blessed'],
+    ['true', 'cursed'],
+  ])}</label>
+<label>By ${select('sort', value('sort'), [
+    ['', 'time'],
+    ['number', 'number'],
+    ['length', 'size'],
+  ])}</label>
+<label>Order ${select('order', value('order'), [
+    ['', 'first to last'],
+    ['desc', 'last to first'],
+  ])}</label>
+${
+  isText &&
+  html`<label class="check"><input type="checkbox" name="words" value="1" ${checked(parameters, 'words')}> whole words, in any order</label>
+<label class="check"><input type="checkbox" name="fuzzy" value="1" ${checked(parameters, 'fuzzy')}> and words a few letters away</label>`
+}
+<button type="submit">Apply</button>
+</form>
+</details>
+</div>`;
+}
+
+/** Fields of the form. */
+const shownNames: ReadonlySet<string> = new Set(['contentType', 'from', 'to', 'cursed', 'sort', 'order']);
+const modeNames: ReadonlySet<string> = new Set(['words', 'fuzzy', 'all']);
+
+const checked = (parameters: Parameters, name: string): Markup | null =>
+  parameters[name] === undefined ? null : html`checked`;
+
+function select(
+  name: string,
+  value: string,
+  options: readonly (readonly [value: string, words: string])[],
+): Markup {
+  return html`<select name="${name}">${options.map(([given, words]) => html`<option value="${given}" ${given === value ? html`selected` : ''}>${words}</option>`)}</select>`;
+}
+
+function without(parameters: Parameters, name: string): Parameters {
+  return Object.fromEntries(Object.entries(parameters).filter(([given]) => given !== name));
+}
+
+/** Types that are shown; the form takes any other one. */
+const typesMax = 8;
+
+/** Matches by content type, each a link that narrows to it. */
+export function typeCounts(
+  types: readonly TypeCount[],
+  otherTypes: number,
+  parameters: Parameters,
+): Markup | null {
+  if (types.length === 0 && otherTypes === 0) return null;
+  const shown = types.slice(0, typesMax);
+  const rest = types.slice(typesMax).reduce((sum, { count }) => sum + count, otherTypes);
+  const chip = ({ contentType, count }: TypeCount): Markup => {
+    const words = html`${contentType ?? 'no type'} <b>${grouped(count)}</b>`;
+    // as a filter a star stands for a whole class
+    const isFilter = contentType !== null && contentType !== '' && !contentType.includes('*');
+    return isFilter
+      ? html`<a class="chip" href="${linkTo({ ...parameters, contentType })}">${words}</a> `
+      : html`<span class="chip">${words}</span> `;
+  };
+  return html`<p class="types" aria-label="Matches by content type">${shown.map(chip)}${rest > 0 && html`<span class="chip">others <b>${grouped(rest)}</b></span>`}</p>
+<datalist id="types">${types.map(({ contentType }) => contentType !== null && html`<option value="${contentType}"></option>`)}</datalist>`;
+}

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import { timeChart } from '#web/chart.ts';
+
+const bars = [
+  { label: '2023-02-01', count: 1_000_000, href: '/?text=%22%3C&from=1&to=2' },
+  { label: '2023-02-02', count: 0, href: '/?text=a&from=3&to=4' },
+  { label: '2023-02-03', count: 1, href: null },
+];
+
+describe('a chart of matches over time', () => {
+  const chart = timeChart(bars)!.text;
+
+  test('has a title, a description, and the same as a table', () => {
+    expect(chart).toContain('<title id="chart-title">Matches over time</title>');
+    expect(chart).toContain('2023-02-01 to 2023-02-03, at most 1,000,000 in a bar');
+    expect(chart).toContain('<td>1,000,000</td>');
+    expect(chart).not.toContain('<th scope="row"><a href="/?text=a&amp;');
+  });
+
+  test('has bars that lead to their blocks, and shows the least of them', () => {
+    expect(chart).toContain(
+      '<a href="/?text=%22%3C&amp;from=1&amp;to=2" aria-label="2023-02-01: 1,000,000 inscriptions">',
+    );
+    expect(chart).toContain('class="bar" x="266.67" width="114.67" y="61" height="3"');
+    expect(chart.match(/<a href/gu)).toHaveLength(2);
+  });
+
+  test('is none of less than two bars', () => {
+    expect(timeChart(bars.slice(1, 2))).toBeNull();
+  });
+});
