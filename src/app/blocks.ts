@@ -34,8 +34,7 @@ export interface IndexBlocksOptions {
   /** The last height; absent: a folder to its tip, a node for ever. */
   readonly until?: number | undefined;
   /**
-   * Of a process that serves: searches are answered meanwhile, so that what comes in is sealed in the background too, and where another
-   * process indexes, this one stands by.
+   * Of a process that serves: searches are answered meanwhile, and where another process indexes, this one stands by.
    */
   readonly operations: OperationsParts | null;
   /** Where the source is a node whose mempool is to be followed too. */
@@ -69,11 +68,13 @@ export async function indexBlocks(
   });
   lifecycle.add('sealer', () => sealer.close());
   const isSealed = mayPostgresSearch(config);
-  if (operations !== null && isSealed) {
-    lifecycle
-      .run('sealing', (signal) => sealer.run(signal))
-      .catch((error: unknown) => sealerLog.error({ err: error }, 'sealing ended'));
-  }
+  const loaded = new AbortController();
+  // behind the writer also where nobody searches: reader and writer of blocks leave the cores some of the time
+  const sealing = !isSealed
+    ? Promise.resolve()
+    : lifecycle
+        .run('sealing', (signal) => sealer.run(AbortSignal.any([signal, loaded.signal])))
+        .catch((error: unknown) => sealerLog.error({ err: error }, 'sealing ended'));
   const mempool = node === undefined ? null : mempoolFollower(context, node, pool);
   const { finish, ...reports } = followerReports(context, operations, mempool);
   return lifecycle.run(
@@ -95,6 +96,11 @@ export async function indexBlocks(
         ...(config.databaseUrl === undefined ? { diskFolder: config.dataDir } : {}),
       }).finally(finish);
       signal.throwIfAborted();
+      if (operations === null) {
+        // two sealers at once would make the last segment twice
+        loaded.abort();
+        await sealing;
+      }
       if (isSealed) await sealer.sealPending(signal);
       signal.throwIfAborted();
       return summary;
