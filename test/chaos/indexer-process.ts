@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Failpoint } from '#kernel/failpoint.ts';
+import { machineEnvironment } from '#test/support/run-cli.ts';
 
 export interface IndexerOptions {
   /** Name of its log file. */
@@ -41,8 +42,7 @@ export class IndexerProcess {
       {
         cwd: root,
         env: {
-          PATH: process.env['PATH'] ?? '',
-          HOME: process.env['HOME'] ?? '/',
+          ...machineEnvironment(),
           SEARCH_ACCESS: 'open',
           SEARCH_ADDRESS_RATE: '0',
           ...env,

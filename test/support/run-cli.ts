@@ -17,13 +17,22 @@ export interface CliProcess {
   seen(this: void, pattern: RegExp): Promise<RegExpExecArray>;
 }
 
+/** What a process of ours gets of the machine: no settings, which would reach it, but the cache of vitest.config.ts. */
+export function machineEnvironment(): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '/',
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+  };
+}
+
 /**
- * Starts `satscribe` with these words in a process of its own. It gets no environment of ours but the path, so that
- * settings of the machine do not reach it; searches are open, as most tests need them.
+ * Starts `satscribe` with these words in a process of its own. Settings of the machine do not
+ * reach it; searches are open, as most tests need them.
  */
 export function startCli(words: readonly string[], env: Record<string, string> = {}): CliProcess {
   const child = spawn(process.execPath, ['src/main.ts', ...words], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', SEARCH_ACCESS: 'open', ...env },
+    env: { ...machineEnvironment(), SEARCH_ACCESS: 'open', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
