@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Publisher, Subscriber } from 'zeromq';
+import { follow } from '#indexer/follow/follow.ts';
+import { openNodeSource } from '#indexer/source/node-source.ts';
+import { connectNode } from '#kernel/node/bitcoin-node.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/bitcoind.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { RegtestChain } from '#test/support/regtest-chain.ts';
+
+/** Longer than the test: nothing but a message can have woken the follower. */
+const pollMs = 600_000;
+/** The label of a message of the topic `sequence` behind its hash: a block was connected (Bitcoin Core doc/zmq.md). */
+const labelAt = 32;
+const connected = 'C'.charCodeAt(0);
+
+/** Passes on what a node says, but for blocks while it is told so, as a full queue of ZMQ drops messages. */
+class LossyRelay {
+  dropsBlocks = false;
+  dropped = 0;
+  endpoint = '';
+  private readonly subscriber = new Subscriber({ linger: 0 });
+  private readonly publisher = new Publisher({ linger: 0 });
+  private passing: Promise<void> = Promise.resolve();
+
+  static async between(endpoint: string): Promise<LossyRelay> {
+    const relay = new LossyRelay();
+    await relay.publisher.bind('tcp://127.0.0.1:*');
+    relay.endpoint = relay.publisher.lastEndpoint ?? '';
+    relay.subscriber.connect(endpoint);
+    relay.subscriber.subscribe('sequence');
+    relay.passing = relay.pass();
+    return relay;
+  }
+
+  async close(): Promise<void> {
+    this.subscriber.close();
+    await this.passing;
+    this.publisher.close();
+  }
+
+  private async pass(): Promise<void> {
+    for await (const frames of this.subscriber) {
+      if (this.dropsBlocks && frames[1]?.[labelAt] === connected) this.dropped++;
+      else await this.publisher.send(frames);
+    }
+  }
+}
+
+describe.skipIf(bitcoindForTests() === null)('a notice of a block that is lost', () => {
+  let bitcoind: Bitcoind;
+  let chain: RegtestChain;
+  let database: TestDatabase;
+  let relay: LossyRelay;
+  beforeAll(async () => {
+    bitcoind = await startBitcoind({ zmq: ['sequence'] });
+    chain = await RegtestChain.start(bitcoind.rpc, 105);
+    database = await createTestDatabase();
+    relay = await LossyRelay.between(bitcoind.zmq);
+  });
+  afterAll(async () => {
+    await relay.close();
+    await bitcoind.remove();
+    await database.drop();
+  });
+
+  const tip = async (): Promise<string | null> => {
+    const { rows } = await database.pool.query<{ hash: Buffer | null }>(
+      'SELECT tip_hash AS hash FROM chain.state',
+    );
+    return rows[0]?.hash == null ? null : displayHash(rows[0].hash);
+  };
+  const reaches = (hash: string): Promise<void> => expect.poll(tip, { timeout: 10_000 }).toBe(hash);
+
+  test('is noticed by the hole in the numbers of the next message, and the node is asked at once', async () => {
+    const node = await connectNode({ ...bitcoind.settings, zmq: relay.endpoint });
+    const live = openNodeSource(node);
+    let rests = 0;
+    const source = {
+      ...live,
+      news: (timeoutMs: number, signal: AbortSignal) => {
+        rests++;
+        return live.news(timeoutMs, signal);
+      },
+    };
+    const controller = new AbortController();
+    const options = { signal: controller.signal, threads: 1, bounds: { pollMs } };
+    const end = follow({ source, pool: database.pool, ...options });
+    try {
+      await reaches(await bitcoind.rpc.call<string>('getbestblockhash'));
+      await expect.poll(() => rests, { timeout: 10_000 }).toBe(1);
+      // a notice that comes is enough
+      const heard = await chain.mine();
+      await reaches(heard.hash);
+      // what it asks behind a block is answered before the next one is there
+      await expect.poll(() => rests, { timeout: 10_000 }).toBe(2);
+      relay.dropsBlocks = true;
+      const unheard = await chain.mine();
+      await expect.poll(() => relay.dropped).toBe(1);
+      await sleep(500);
+      expect(await tip()).toBe(heard.hash);
+      // a transaction of the mempool says nothing of blocks, but has another number than the next one
+      const { commit } = await chain.inscribe({ contentType: 'text/plain', body: 'x' }, { asItem: true });
+      await chain.broadcast(commit);
+      await reaches(unheard.hash);
+    } finally {
+      controller.abort();
+      await end;
+      await source.close();
+    }
+  });
+});
