@@ -13,17 +13,19 @@ export async function heightsOfDays(client: ClientBase, days: readonly number[])
   );
   const { low = null, high = null } = rows[0] ?? {};
   if (low === null || high === null) return null;
-  const places = days.map((day) => ({ seconds: day * daySeconds, low, high: high + 1 }));
+  const places = days.map((day) => ({ seconds: day * daySeconds, low, high: high + 1, found: high + 1 }));
   for (;;) {
     const open = places.filter((place) => place.low < place.high);
-    if (open.length === 0) return places.map((place) => place.low);
+    if (open.length === 0) return places.map((place) => place.found);
     const middles = open.map((place) => Math.floor((place.low + place.high) / 2));
     const blocks = await blocksFrom(client, middles);
     for (const [index, place] of open.entries()) {
       const block = blocks[index];
       const middle = middles[index] ?? place.high;
-      if (block === undefined || block.time >= place.seconds) place.high = middle;
-      else place.low = block.height + 1;
+      if (block === undefined || block.time >= place.seconds) {
+        place.high = middle;
+        place.found = block?.height ?? place.found;
+      } else place.low = block.height + 1;
     }
   }
 }

@@ -56,6 +56,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
           body: `many, no. ${index}`,
         })),
       },
+      { height: 200, rows: [{ name: 'later', body: 'two days later' }] },
     ]);
     base = await http.app.listen({ host: '127.0.0.1', port: 0 });
     browser = await launchChromium(executable ?? '');
@@ -118,6 +119,69 @@ describe.skipIf(executable === null)('in a real browser', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL('**/?text=needle&in=metadata');
     expect(await page.textContent('h1')).toBe('0 inscriptions whose metadata contain needle');
+    expect(problems).toEqual([]);
+  });
+
+  test('a search is narrowed by type, blocks and order, and widened again', async () => {
+    await page.goto(`${base}/?text=e`);
+    const all = await page.textContent('h1');
+    await page.click('.filters summary');
+    await page.fill('input[name=contentType]', 'text/javascript');
+    await page.selectOption('select[name=order]', 'desc');
+    await page.click('.filters button');
+    await page.waitForURL('**contentType=text%2Fjavascript**');
+    expect(await page.textContent('h1')).toBe('2 inscriptions whose content contains e');
+    expect(await page.getAttribute('.card a >> nth=0', 'href')).toBe(`/inscription/${idOf('script')}`);
+    expect(await page.locator('.set .chip').allTextContents()).toEqual([
+      'contentType: text/javascript × (take away)',
+      'order: desc × (take away)',
+    ]);
+    await page.click('.set .chip >> nth=0');
+    expect(await page.textContent('h1')).toBe(all);
+    expect(problems).toEqual([]);
+  });
+
+  test('matches are counted by type, and each type leads to its own', async () => {
+    await page.goto(`${base}/?text=e`);
+    const chip = page.locator('.types a', { hasText: 'application/json' });
+    expect(await chip.textContent()).toBe('application/json 1');
+    await chip.click();
+    expect(await page.textContent('h1')).toBe('1 inscription whose content contains e');
+    expect(problems).toEqual([]);
+  });
+
+  test('matches over time are bars that lead to their blocks, and a table', async () => {
+    await page.goto(`${base}/?text=a`);
+    const chart = page.locator('.chart svg');
+    expect(await chart.getAttribute('aria-labelledby')).toBe('chart-title chart-words');
+    const labels = await page.evaluate(
+      `Array.from(document.querySelectorAll('.chart svg a'), (bar) => bar.getAttribute('aria-label'))`,
+    );
+    expect(labels).toHaveLength(2);
+    expect(labels).toContain('2023-11-16: 1 inscription');
+    await page.click('.chart summary');
+    expect(await page.locator('.chart tbody tr').count()).toBe(2);
+    await page.locator('.chart svg a').nth(1).click();
+    await page.waitForURL('**from=200&to=200');
+    expect(await page.textContent('h1')).toBe('1 inscription whose content contains a');
+    expect(problems).toEqual([]);
+  });
+
+  test('words are found whole, or misspelt, and marked', async () => {
+    await page.goto(base);
+    await page.check('input[name=words]');
+    await page.fill('input[name=q]', 'needle text');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**words=1');
+    expect(await page.textContent('h1')).toBe('1 inscription whose content has the words needle and text');
+    expect(await page.locator('mark').allTextContents()).toEqual(['text', 'Needle']);
+    await page.goto(`${base}/?text=neelde&words=1`);
+    expect(await page.textContent('h1')).toBe('0 inscriptions whose content has the words neelde');
+    await page.click('.filters summary');
+    await page.check('.filters input[name=fuzzy]');
+    await page.click('.filters button');
+    expect(await page.textContent('h1')).toBe('1 inscription whose content has words like neelde');
+    expect(await page.textContent('mark')).toBe('Needle');
     expect(problems).toEqual([]);
   });
 
