@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -100,7 +102,10 @@ export async function openServer(
 ): Promise<{ url: string; isGuest: boolean }> {
   const { databaseUrl, dataDir } = context.config;
   if (access === 'existing' && databaseUrl === undefined && (await existingHome(dataDir)) === null) {
-    throw new AppError('nothing_indexed', `There is no database in the data folder ${dataDir}.`, { dataDir });
+    const others = await databasesBelow(dataDir);
+    const hint = others.length === 0 ? '' : ` There is one in ${others.join(', ')}: name it with --data.`;
+    const message = `There is no database in the data folder ${dataDir}.${hint}`;
+    throw new AppError('nothing_indexed', message, { dataDir, others });
   }
   const server =
     databaseUrl !== undefined
@@ -110,6 +115,17 @@ export async function openServer(
         : await attachOrStart(context);
   await checkServer(server.url);
   return server;
+}
+
+/** Data folders within a folder, as that of the demo lies within the usual one. */
+async function databasesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const found: string[] = [];
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && (await existingHome(path).catch(() => null)) !== null) found.push(path);
+  }
+  return found.sort();
 }
 
 async function attachOrStart(context: CommandContext): Promise<{ url: string; isGuest: boolean }> {

@@ -95,6 +95,16 @@ describe('failures', () => {
     expect(existsSync(empty)).toBe(false);
   });
 
+  it('tell which folder below has a database where the one that is named has none, and make nothing', async () => {
+    const around = join(dataDir, 'around');
+    const inner = join(around, 'demo');
+    expect((await runCli(['migrate', '--data', inner])).exitCode).toBe(0);
+    const { exitCode, stderr, stdout } = await runCli(['export', 'inscriptions', '--data', around]);
+    expect(stderr).toContain(`There is no database in the data folder ${around}. There is one in ${inner}`);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(await readdir(around)).toEqual(['demo']);
+  });
+
   it('tell that the folder of blocks is none', async () => {
     const { exitCode, stderr } = await runCli(['index', '--blocks', dataDir, '--data', dataDir]);
     expect(stderr).toContain('folder_invalid');
