@@ -52,6 +52,29 @@ export async function addressOutputs(
   return rows;
 }
 
+/**
+ * How many unspent outputs a script has, and their sum in sats; of one that has more than `most`, of so many and one more. Needs the
+ * address index, and a snapshot of its own as `addressOutputs` does.
+ */
+export async function addressBalance(
+  client: ClientBase,
+  script: Uint8Array,
+  most: number,
+): Promise<{ outputs: number; sats: number }> {
+  await client.query(planSettings);
+  const { rows } = await client.query<{ outputs: number; sats: number }>(
+    `SELECT count(*) AS outputs, coalesce(sum(value), 0)::bigint AS sats FROM (
+       SELECT value FROM chain.outputs
+       WHERE (chain.hash64(script, 0), height) >= (chain.hash64($1::bytea, 0), 0)
+         AND (chain.hash64(script, 0), height) <= (chain.hash64($1::bytea, 0), 2147483647)
+         AND script = $1 AND spent_height IS NULL
+       ORDER BY chain.hash64(script, 0), height LIMIT $2
+     ) AS unspent`,
+    [Buffer.from(script), most + 1],
+  );
+  return rows[0] ?? { outputs: 0, sats: 0 };
+}
+
 interface HeldRow extends AddressOutput {
   readonly id_txid: Buffer;
   readonly id_index: number;

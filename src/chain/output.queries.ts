@@ -111,15 +111,16 @@ async function keptOutputs(
   );
 }
 
-/** Inscriptions that are lost, or unbound, in the order of application. */
+/** Inscriptions that are lost, or unbound, in the order of application; the first `limit` of them. */
 export async function inscriptionsOutside(
   client: ClientBase,
   place: 'lost' | 'unbound',
+  limit: number,
 ): Promise<InscriptionId[]> {
   const { rows } = await client.query<InscriptionId>(
     `SELECT i.txid, i.index FROM chain.locations l JOIN chain.inscriptions i ON i.key = l.key
-     WHERE l.place <> 0 AND l.place = $1 ORDER BY l.key`,
-    [place === 'lost' ? 1 : 2],
+     WHERE l.place <> 0 AND l.place = $1 ORDER BY l.key LIMIT $2`,
+    [place === 'lost' ? 1 : 2, limit],
   );
   return rows;
 }

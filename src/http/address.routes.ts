@@ -3,6 +3,7 @@ import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import {
   type AddressOutput,
+  addressBalance,
   addressOutputs,
   hasAddressIndex,
   type InscribedOutput,
@@ -30,6 +31,8 @@ const listedMax = 100_000;
 /** Of one `/outputs` without a limit: an output is half a kilobyte there. */
 const outputsMax = 20_000;
 const cardsMax = 100;
+/** Outputs that are summed for a page: some milliseconds. */
+const countedMax = 10_000;
 /** A cursor stands behind a height and an outpoint. */
 const positionBytes = 4 + 36;
 
@@ -237,7 +240,7 @@ async function addressPage(
 ): Promise<FastifyReply> {
   return withSnapshot(pool, async ({ client, tip }) => {
     const isWhole = await hasAddressIndex(client);
-    const outputs = isWhole ? await addressOutputs(client, script, listedMax + 1) : [];
+    const balance = isWhole ? await addressBalance(client, script, countedMax) : null;
     const listed = await listInscriptions(client, {
       filter: { owner: script },
       order: 'desc',
@@ -249,7 +252,7 @@ async function addressPage(
       site: siteOf(network, tip),
       heading: 'Address',
       filters: [['address', address]] as const,
-      notes: isWhole ? [balanceWords(outputs)] : await gapWords(client),
+      notes: balance === null ? await gapWords(client) : [balanceWords(balance)],
       cards: (await inscriptionSummaries(client, keys)).map(cardOf),
       page: 0,
       first: null,
@@ -267,8 +270,8 @@ async function gapWords(client: ClientBase): Promise<string[]> {
     : [];
 }
 
-function balanceWords(outputs: readonly AddressOutput[]): string {
-  if (outputs.length > listedMax) return `more than ${listedMax} unspent outputs`;
-  const sats = outputs.reduce((sum, { value }) => sum + value, 0);
-  return `${outputs.length} unspent outputs, ${sats} sats`;
+function balanceWords({ outputs, sats }: { outputs: number; sats: number }): string {
+  return outputs > countedMax
+    ? `more than ${countedMax} unspent outputs`
+    : `${outputs} unspent outputs, ${sats} sats`;
 }

@@ -35,6 +35,8 @@ interface Answer {
   readonly json: string;
 }
 
+/** Inscriptions that are lost, or unbound, in one answer: ord gives all there are, 14 MB hold these. */
+const outsideMax = 200_000;
 /** Calls of the node at once, for one question of many outputs. */
 const callsMax = 8;
 const opReturn = 0x6a;
@@ -112,7 +114,10 @@ export class Outputs {
     const place = text === lostOutpoint ? 'lost' : text === unboundOutpoint ? 'unbound' : null;
     if (place === null) return null;
     return withSnapshot(this.deps.pool, async ({ client, tip }) => {
-      const inscriptions = (await inscriptionsOutside(client, place)).map(idText);
+      const found = await inscriptionsOutside(client, place, outsideMax + 1);
+      if (found.length > outsideMax)
+        throw new AppError('address_too_large', `more than ${outsideMax} inscriptions are ${place}`);
+      const inscriptions = found.map(idText);
       const nothing = { confirmations: 0, script: new Uint8Array(0), spent: false, value: 0 };
       return { tip, facts: { ...nothing, indexed: true, inscriptions } };
     });
