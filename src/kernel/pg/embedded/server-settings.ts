@@ -25,7 +25,7 @@ function clamp(value: number, low: number, high: number): number {
 
 /**
  * Each transfer of a block touches a random page of four indexes: 100 bytes a tracked output. Those that are not here are
- * copied in from the operating system, and a dirty page is written out in place of each, while the block waits: half of its
+ * copied in from the operating system, and a dirty page is written out in place of each, while the block waits: a third of its
  * time at 10,000,000 tracked outputs with 512 MB (docs/adr/0016-memory-of-the-embedded-server.md). 1/8 of the memory leaves
  * the rest to the system's cache and to Node's process; 4 GB hold those indexes of 40,000,000 tracked outputs, and are the
  * most that a stop has to write. What is thrown away is small, and often one of many on a machine.
