@@ -20,7 +20,7 @@ export interface EngineTuning {
 }
 
 export const usualTuning: EngineTuning = {
-  // the columns of 4 million inscriptions (4 bytes each) and the postings that are asked for most
+  // the columns of 4 million inscriptions (4 bytes each; filters and sorts 1 to 3 more) and the postings that are asked for most
   cacheBytesMax: 64 * 1024 * 1024,
   firstGrams: 8,
   enoughCandidates: 64,

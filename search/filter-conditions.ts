@@ -120,7 +120,11 @@ function attributesSet(matching: Matching, wanted: Parameters<typeof attributesC
   );
   const has = attributesCheck(wanted);
   const table = { table: 'chain.inscription_details', id: 'key', text: attributesOf };
-  return cachedKeySet(matching, `attributes ${JSON.stringify(wanted)}`, async (first, next) =>
-    idsWith(matching.client, table, Int32Array.from(await readKeys(first, next)), has, matching.budget),
-  );
+  return cachedKeySet(matching, `attributes ${JSON.stringify(wanted)}`, async (first, next, add) => {
+    const lists: Int32Array[] = [];
+    await readKeys(first, next, (keys) => {
+      lists.push(Int32Array.from(keys));
+    });
+    for (const keys of lists) add(await idsWith(matching.client, table, keys, has, matching.budget));
+  });
 }

@@ -5,8 +5,8 @@ import type { Matching } from './matching.ts';
 /** Leaves of matches those that are in a set of keys. */
 export type KeySet = (matches: readonly PartMatches[]) => Promise<PartMatches[]>;
 
-/** Keys of a set from `first` to below `next`, in any order: `limit` at most, and then the lowest ones. */
-export type ReadKeys = (first: number, next: number) => Promise<Iterable<number>>;
+/** Gives the keys of a set from `first` to below `next`, in any order and as many lists as it likes. */
+export type ReadKeys = (first: number, next: number, add: (keys: Iterable<number>) => void) => Promise<void>;
 
 /** Keys that are read at once: 4 MB as Postgres sends them. */
 const keysAtOnce = 500_000;
@@ -32,7 +32,9 @@ export function cachedKeySet({ cache }: Matching, name: string, read: ReadKeys):
     for (const run of runsOf(missing)) {
       const found = run.map(({ part }) => noneOf(part));
       const [first, last] = [run[0] as PartMatches, run.at(-1) as PartMatches];
-      addKeys(found, await read(first.part.firstKey, last.part.nextKey));
+      await read(first.part.firstKey, last.part.nextKey, (keys) => {
+        addKeys(found, keys);
+      });
       for (const [at, one] of run.entries()) {
         const { bits } = found[at] as PartMatches;
         const some = bits.some((byte) => byte !== 0) ? bits : null;
@@ -65,8 +67,7 @@ export function keysOfStatement(
   statement: string,
   values: readonly unknown[],
 ): ReadKeys {
-  return async (first, next) => {
-    const parts: Int32Array[] = [];
+  return async (first, next, add) => {
     for (let from = first; ; ) {
       const { rows } = await client.query<{ keys: Buffer | null }>(
         `SELECT string_agg(int4send(key), '' ORDER BY key) AS keys
@@ -74,12 +75,9 @@ export function keysOfStatement(
         [from, next, ...values],
       );
       const keys = int32s(rows[0]?.keys ?? null);
-      parts.push(keys);
-      if (keys.length < keysAtOnce) break;
+      add(keys);
+      if (keys.length < keysAtOnce) return;
       from = (keys.at(-1) as number) + 1;
     }
-    return (function* (): Generator<number> {
-      for (const part of parts) yield* part;
-    })();
   };
 }

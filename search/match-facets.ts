@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { facetTypesMax, type SearchFacets } from '#kernel/contracts/search-engine.ts';
 import type { DayRun } from './block-days.ts';
 import { typeNameBytes } from './column-queries.ts';
@@ -27,13 +28,17 @@ function compareTypes(a: string | null, b: string | null): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
+/** Parts that are counted in one turn of the event loop: a million keys, some 10 ms. */
+const partsATurn = 16;
+
 /** Types that are too long to be named are left out. */
 async function countTypes(
   columns: KeyColumns,
   matches: readonly PartMatches[],
 ): Promise<Map<string | null, number>> {
   const counts = new Map<string | null, number>();
-  for (const { part, bits } of matches) {
+  for (const [at, { part, bits }] of matches.entries()) {
+    if (at % partsATurn === partsATurn - 1) await nextTurn();
     const { names, codes } = await columns.types(part);
     const byCode = new Uint32Array(names.length + 1);
     eachBit(bits, (index) => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchPlace, SearchSlice } from '#kernel/contracts/search-engine.ts';
 import type { ContentLengths } from './content-lengths.ts';
 import type { KeyColumns } from './key-columns.ts';
@@ -46,6 +47,9 @@ function takeRuns(runs: readonly Run[], offset: number, limit: number): number[]
   return keys;
 }
 
+/** Parts that are divided in one turn of the event loop: a million keys, some 10 ms. */
+const partsATurn = 16;
+
 /**
  * Matches in the order of their numbers: numbers below 0 go down with each key that has one, the others go up, and who has
  * none comes last.
@@ -54,7 +58,8 @@ async function numberRuns(columns: KeyColumns, matches: readonly PartMatches[]):
   const cursed: PartMatches[] = [];
   const blessed: PartMatches[] = [];
   const unknown: PartMatches[] = [];
-  for (const { part, bits } of matches) {
+  for (const [place, { part, bits }] of matches.entries()) {
+    if (place % partsATurn === partsATurn - 1) await nextTurn();
     const numbers = await columns.numbers(part);
     const at = (set: Uint8Array, index: number): number => set[index] as number;
     cursed.push({ part, bits: bits.map((byte, index) => byte & at(numbers.cursed, index)) });

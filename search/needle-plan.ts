@@ -71,7 +71,7 @@ export function planNeedles(folded: readonly string[]): NeedlePlan | null {
   const short = points.filter((list) => list.length <= 3);
   return {
     required: short.map((list) => [...Array<number>(3 - list.length).fill(0), ...list] as unknown as Gram),
-    optional: interleave(points.filter((list) => list.length > 3).map(spreadGrams)),
+    optional: interleave(points.filter((list) => list.length > 3).map((list) => spreadGrams(list))),
     checked: utf8.filter((_, index) => (points[index] as number[]).length > 3),
     all: utf8,
     // no folded text has a NUL

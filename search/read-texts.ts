@@ -36,13 +36,7 @@ export async function idsWith(
   has: (text: Uint8Array) => boolean,
   budget: ReadBudget,
 ): Promise<number[]> {
-  const sizes = await readSizes(client, table, ids);
-  let total = 0;
-  for (const size of sizes.bytes) total += size;
-  budget.bytesLeft -= total;
-  if (budget.bytesLeft < 0) {
-    throw new AppError('search_too_broad', 'Too many texts could match to look at each of them.');
-  }
+  const sizes = await readSizes(client, table, ids, budget);
   const found: number[] = [];
   for (let from = 0; from < sizes.ids.length; ) {
     let to = from;
@@ -59,11 +53,12 @@ export async function idsWith(
   return found;
 }
 
-/** Ids of texts that are there, ascending, and the bytes of each. */
+/** Ids of texts that are there, ascending, and the bytes of each; takes these from the budget. */
 async function readSizes(
   client: pg.ClientBase,
   { table, id, text }: TextTable,
   ids: Int32Array,
+  budget: ReadBudget,
 ): Promise<{ ids: Int32Array; bytes: Int32Array }> {
   const known = new Int32Array(ids.length);
   const bytes = new Int32Array(ids.length);
@@ -80,7 +75,11 @@ async function readSizes(
     for (let at = 0; at < numbers.length; at += 2) {
       known[count] = numbers[at] as number;
       bytes[count] = numbers[at + 1] as number;
+      budget.bytesLeft -= bytes[count] as number;
       count++;
+    }
+    if (budget.bytesLeft < 0) {
+      throw new AppError('search_too_broad', 'Too many texts could match to look at each of them.');
     }
   }
   return { ids: known.subarray(0, count), bytes: bytes.subarray(0, count) };

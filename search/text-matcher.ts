@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
 import { baseIdOf, type Candidates, narrow, newCandidates, setIds } from './candidates.ts';
-import { eachBit, IdSet } from './id-set.ts';
+import { countBits, eachBit, IdSet } from './id-set.ts';
 import { int32s } from './int32s.ts';
 import type { Matching } from './matching.ts';
 import { idsWith } from './read-texts.ts';
@@ -52,14 +52,15 @@ async function lookAtEach(
   plan: TextPlan,
 ): Promise<readonly Candidates[]> {
   if (plan.check === null) return matched;
-  const ids: number[] = [];
+  const ids = new Int32Array(matched.reduce((sum, { bits }) => sum + countBits(bits), 0));
+  let count = 0;
   for (const { segment, baseId, bits } of matched) {
     eachBit(bits, (index) => {
       const id = baseId + index;
-      if (id >= segment.firstId && id < segment.nextId) ids.push(id);
+      if (id >= segment.firstId && id < segment.nextId) ids[count++] = id;
     });
   }
-  const found = await lookAt(matching, Int32Array.from(ids), plan);
+  const found = await lookAt(matching, ids.subarray(0, count), plan);
   let from = 0;
   return matched.map(({ segment }) => {
     // segments ascend, and nothing else was looked at

@@ -24,18 +24,12 @@ export interface EngineUnderTest {
    * refuses with `search_engine_behind`.
    */
   readonly isFollower?: boolean;
-  /** What it cannot do yet. */
-  readonly lacks?: readonly SearchFeature[];
   /** Takes up everything that is committed. */
   takeUp(): Promise<void>;
   /** The hook of an undo. */
   readonly forget: Parameters<SearchRows['undoAbove']>[1];
   close(): Promise<void>;
 }
-
-export type SearchFeature = 'words' | 'fuzzy' | 'filter' | 'sort' | 'facets';
-
-export const allFeatures: readonly SearchFeature[] = ['words', 'fuzzy', 'filter', 'sort', 'facets'];
 
 /** The question as an engine takes it: folded, and in words. */
 function engineMatches(question: NaiveQuestion): TextMatches | HashMatches {
@@ -61,10 +55,6 @@ export class ConformanceSubject {
 
   get engine(): SearchEngine {
     return this.#subject.engine;
-  }
-
-  has(feature: SearchFeature): boolean {
-    return this.#subject.lacks?.includes(feature) !== true;
   }
 
   async takeUp(): Promise<void> {

@@ -33,7 +33,6 @@ export function testWords(subject: () => ConformanceSubject): void {
     subject().addBlock(texts.map((value) => ({ content: text(value), metadata: JSON.stringify(value) })));
 
   test('find whole words, in any order and between any signs, and no parts of words', async () => {
-    if (!subject().has('words')) return;
     await subject().clear();
     await addTexts([
       'one two three',
@@ -66,7 +65,6 @@ export function testWords(subject: () => ConformanceSubject): void {
   });
 
   test('find every word that is one or two edits away, and none that is more', async () => {
-    if (!subject().has('fuzzy')) return;
     for (const word of ['ab', 'abcde', 'abcdef', 'ßéab漢𐐀c']) {
       await subject().clear();
       const once = editsOfWord(word);
@@ -86,7 +84,6 @@ export function testWords(subject: () => ConformanceSubject): void {
   });
 
   test('count a swap as one edit, and edit nothing twice', async () => {
-    if (!subject().has('fuzzy')) return;
     await subject().clear();
     await addTexts([
       'ca',

@@ -6,7 +6,6 @@ import { jsonTerms, readProperties } from './naive-json.ts';
 import { type NaiveQuestion, placeOf, typeText } from './naive-search.ts';
 import { naiveWords } from './naive-words.ts';
 import { needleOf, needleSeed, word } from './search-corpora.ts';
-import type { SearchFeature } from './search-engine-conformance-subject.ts';
 import { type StoredInscription, testId } from './search-rows.ts';
 
 const filterParts = [
@@ -137,13 +136,12 @@ const hashOf = ({ from, isUpper }: QuestionSeed, inscriptions: readonly StoredIn
     .digest();
 };
 
-/** The question of a seed; null where there is none, or it needs what the engine lacks. */
+/** The question of a seed; null where there is none. */
 export function questionOf(
   seed: QuestionSeed,
   inscriptions: readonly StoredInscription[],
-  has: (feature: SearchFeature) => boolean,
 ): NaiveQuestion | null {
-  const filter = has('filter') && !seed.isPlain ? filterOf(seed, inscriptions) : {};
+  const filter = seed.isPlain ? {} : filterOf(seed, inscriptions);
   const filtered = Object.keys(filter).length === 0 ? {} : { filter };
   if (seed.kind === 'hash') return { hash: hashOf(seed, inscriptions), ...filtered };
   const { corpus, match } = seed;
@@ -158,7 +156,7 @@ export function questionOf(
     };
   }
   const needles = wordsQuestion(seed, texts);
-  return has(match) && needles.length > 0 ? { corpus, match, needles, ...filtered } : null;
+  return needles.length > 0 ? { corpus, match, needles, ...filtered } : null;
 }
 
 /** Whether a filter may be asked for alone. */
@@ -166,13 +164,9 @@ export const needsNoNeedle = ({ title, traits, gallery, metadata }: SearchFilter
   (title ?? traits ?? gallery ?? metadata) !== undefined;
 
 /** The slice of a seed. */
-export function sliceOf(
-  seed: QuestionSeed,
-  inscriptions: readonly StoredInscription[],
-  has: (feature: SearchFeature) => boolean,
-): SearchSlice {
+export function sliceOf(seed: QuestionSeed, inscriptions: readonly StoredInscription[]): SearchSlice {
   const { page, itemsPerPage, sort, order, after } = seed;
-  if (!has('sort') || (seed.isPlain && after === null)) return { page, itemsPerPage };
+  if (seed.isPlain && after === null) return { page, itemsPerPage };
   const target = at(inscriptions, after?.at ?? 0);
   if (after === null || target === undefined) return { page, itemsPerPage, sort, order };
   const { key, number, length } = placeOf(target);
