@@ -38,20 +38,24 @@ export interface MempoolBounds {
   /** Transactions that matter, and the bytes of their rows. */
   readonly keptMax: number;
   readonly keptBytesMax: number;
+  /** How often the state is written where nothing changes: readers take one that is older than a minute for dead. */
+  readonly stateEveryMs: number;
 }
 
 /**
  * 64 MB of contents are what a search with `pending=1` reads through in a tenth of a second, and what a first snapshot holds in
  * memory until it is written. 100,000 transactions are 100 MB more.
  */
-export const usualBounds: MempoolBounds = { keptMax: 100_000, keptBytesMax: 64_000_000 };
+export const usualBounds: MempoolBounds = {
+  keptMax: 100_000,
+  keptBytesMax: 64_000_000,
+  stateEveryMs: 10_000,
+};
 
 /** Rows of mined transactions stay so long behind the tip, so that a usual reorganisation finds them there. */
 const keptBlocks = 6;
 /** A day without the node: so many blocks are looked at for what was mined meanwhile. What was mined before counts as evicted. */
 const missedBlocksMax = 144;
-/** How often the state is written where nothing changes: readers take one that is older than a minute for dead. */
-const stateEveryMs = 10_000;
 /** Transactions a round, so that rounds stay short. */
 const transactionsAtOnce = 5000;
 
@@ -101,6 +105,7 @@ export class MempoolSession {
   private readonly rows = new Map<HashKey, PendingRows>();
   private readonly deleted = new Set<HashKey>();
   private readonly moved = new Set<KeptTransaction>();
+  private readonly stateEveryMs: number;
   private stateWrittenAt = 0;
 
   constructor({ node, pool, network, queue, watch, bounds, log }: SessionOptions) {
@@ -111,6 +116,7 @@ export class MempoolSession {
     this.watch = watch;
     this.log = log;
     this.kept = new KeptTransactions(bounds.keptMax, bounds.keptBytesMax);
+    this.stateEveryMs = bounds.stateEveryMs;
     this.departures = new Departures(watch);
   }
 
@@ -426,7 +432,7 @@ export class MempoolSession {
     const isFirst = !this.isLoaded;
     const departures = this.departures.takeReported(() => this.position++);
     const isChanged = this.rows.size + this.deleted.size + this.moved.size + departures.length > 0;
-    const isDue = Date.now() - this.stateWrittenAt > stateEveryMs;
+    const isDue = Date.now() - this.stateWrittenAt > this.stateEveryMs;
     if (!isFirst && !isChanged && !isDue) return;
     const rows = [...this.rows.values()];
     const moved = [...this.moved].filter(({ txid }) => !this.rows.has(txid) && this.kept.get(txid) !== null);

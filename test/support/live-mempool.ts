@@ -97,6 +97,8 @@ export class LiveMempool {
       network: networks.regtest,
       signal: controller.signal,
       log: silentLogger(),
+      // what only the written state shows is seen soon
+      bounds: { stateEveryMs: 1000 },
       ...options,
     });
     this.mempool = { controller, end };

@@ -64,8 +64,11 @@ async function hammer(addresses: readonly string[], key: string, milliseconds: n
       const answer = await search(at, key);
       await answer.arrayBuffer();
       if (answer.status === 200) tally.allowed++;
-      else if (answer.status === 429) tally.refused++;
-      else throw new Error(`status ${answer.status}`);
+      else if (answer.status === 429) {
+        tally.refused++;
+        // three clients of each process still ask many times as often as they may
+        await sleep(5);
+      } else throw new Error(`status ${answer.status}`);
     }
   };
   await Promise.all(addresses.flatMap((at) => [client(at), client(at), client(at)]));
@@ -85,7 +88,7 @@ describe('two processes of one database', () => {
     const key = await makeKey('--rate', String(perMinute));
     const addresses = await startServices(2);
     const began = performance.now();
-    const { allowed, refused } = await hammer(addresses, key, 6000);
+    const { allowed, refused } = await hammer(addresses, key, 3000);
     const seconds = (performance.now() - began) / 1000;
     const fair = perMinute + (perMinute / 60) * seconds;
     expect(allowed).toBeLessThanOrEqual(fair + (leaseCap(perMinute) - 1) * 2);
@@ -220,8 +223,9 @@ describe('accounts and keys on the command line', () => {
       [['keys', 'revoke', '--account', 'nobody'], 1, 'account_unknown'],
       [['keys', 'revoke', '--account', 'a', '--key', 'satscribe_x'], 2, '--key is no key'],
     ];
-    for (const [words, exitCode, says] of cases) {
-      const result = await cli(...words);
+    const results = await Promise.all(cases.map(([words]) => cli(...words)));
+    for (const [index, [words, exitCode, says]] of cases.entries()) {
+      const result = results[index] as CliResult;
       expect({ words, exitCode: result.exitCode, stdout: result.stdout }).toEqual({
         words,
         exitCode,

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/bitcoind.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type CliProcess, startCli } from '#test/support/run-cli.ts';
 
 const address = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
@@ -14,24 +15,37 @@ const readyLine = /^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u;
 let bitcoind: Bitcoind;
 let dataDir: string;
 let folder: { path: string; remove(): Promise<void> };
+let database: TestDatabase;
 const processes: CliProcess[] = [];
 
 beforeEach(async () => {
   folder = await makeDataDir();
   dataDir = join(folder.path, 'data');
+  database = await createTestDatabase();
 });
 afterEach(async () => {
   for (const { child, ended } of processes.splice(0)) {
     child.kill('SIGTERM');
     await ended;
   }
+  await database.drop();
   await folder.remove();
 });
 
-function serve(words: readonly string[] = []): CliProcess {
+/** With a database of its own, in the server that all tests share. */
+function serve(words: readonly string[] = [], env: Record<string, string> = {}): CliProcess {
   const node = ['--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile];
+  return start([...node, ...words], { DATABASE_URL: database.url, ...env });
+}
+
+/** Without one: with the embedded server, in a folder that is not there yet. */
+function serveAlone(words: readonly string[], env: Record<string, string> = {}): CliProcess {
+  return start(['--node', bitcoind.rpcUrl, '--data', dataDir, ...words], env);
+}
+
+function start(words: readonly string[], env: Record<string, string>): CliProcess {
   const port = words.includes('--port') ? [] : ['--port', '0'];
-  const started = startCli(['serve', ...node, '--data', dataDir, ...port, ...words]);
+  const started = startCli(['serve', ...words, ...port], env);
   processes.push(started);
   return started;
 }
@@ -169,7 +183,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     await bitcoind.stop();
     const port = await freePort();
     const at = `http://127.0.0.1:${port}`;
-    const service = serve(['--port', String(port)]);
+    const service = serveAlone(['--cookie-file', bitcoind.cookieFile, '--port', String(port)]);
     const waiting = await until(
       () => ready(at).catch(() => null),
       (answer) => answer?.body.reasons?.length === 1,
@@ -194,16 +208,8 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     );
     syncing.child.kill('SIGTERM');
     expect(await syncing.ended).toMatchObject({ exitCode: 0, signal: null });
-    const waiting = startCli([
-      'serve',
-      '--node',
-      'http://127.0.0.1:1',
-      '--data',
-      `${dataDir}-2`,
-      '--port',
-      '0',
-    ]);
-    processes.push(waiting);
+    // nothing is indexed in a folder that is not there
+    const waiting = start(['--node', 'http://127.0.0.1:1', '--data', dataDir], {});
     await until(
       () => Promise.resolve(waiting.stderr()),
       (text) => text.includes('waiting for the node'),
@@ -217,11 +223,11 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     await addressOf(first);
     first.child.kill('SIGTERM');
     await first.ended;
-    const wrong = startCli(['serve', '--node', bitcoind.rpcUrl, '--data', dataDir, '--port', '0'], {
+    const wrong = start(['--node', bitcoind.rpcUrl], {
+      DATABASE_URL: database.url,
       BITCOIN_RPC_USER: 'someone',
       BITCOIN_RPC_PASSWORD: 'hidden-word',
     });
-    processes.push(wrong);
     const at = await addressOf(wrong);
     const { status, body } = await ready(at);
     expect(status).toBe(503);
@@ -237,9 +243,9 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     // a copy does not change when the node makes itself a new cookie
     const cookieFile = join(folder.path, 'cookie');
     await copyFile(bitcoind.cookieFile, cookieFile);
-    const node = ['--node', bitcoind.rpcUrl, '--cookie-file', cookieFile];
-    const service = startCli(['serve', ...node, '--data', dataDir, '--port', '0']);
-    processes.push(service);
+    const service = start(['--node', bitcoind.rpcUrl, '--cookie-file', cookieFile], {
+      DATABASE_URL: database.url,
+    });
     const at = await addressOf(service);
     await until(
       () => Promise.resolve(service.stderr()),
@@ -262,7 +268,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
   });
 
   it('ends at once with what waiting cannot help, and leaves nothing behind', async () => {
-    const wrongPassword = startCli(['serve', '--node', bitcoind.rpcUrl, '--data', dataDir, '--port', '0'], {
+    const wrongPassword = serveAlone([], {
       BITCOIN_RPC_USER: 'someone',
       BITCOIN_RPC_PASSWORD: 'hidden-word',
     });
@@ -270,7 +276,8 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toContain('node_refused');
     expect(refused.stderr).not.toContain('hidden-word');
-    const wrongNetwork = await serve(['--network', 'mainnet']).ended;
+    const alone = serveAlone(['--cookie-file', bitcoind.cookieFile, '--network', 'mainnet']);
+    const wrongNetwork = await alone.ended;
     expect(wrongNetwork.exitCode).toBe(1);
     expect(wrongNetwork.stderr).toContain('network_mismatch');
     expect(existsSync(dataDir)).toBe(false);
