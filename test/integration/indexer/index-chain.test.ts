@@ -86,15 +86,12 @@ describe('indexing a chain', () => {
     expect(await dumpChain(database.pool)).toEqual(dump);
   });
 
-  test.each([
-    ['mixed-2', [1, 7]],
-    ['transfers-1', [2]],
-    ['families-1', [3]],
-  ])('gives the same rows of %s in batches of any size, and with restarts between', async (name, sizes) => {
-    const dir = folderOf(new GoldenChain(name));
+  // of the other chains test/integration/golden.test.ts says so
+  test('gives the same rows of a chain in batches of any size, and with restarts between', async () => {
+    const dir = folderOf(new GoldenChain('mixed-2'));
     await index(database.pool, dir);
     const expected = await dumpChain(database.pool);
-    for (const blocksMax of sizes) {
+    for (const blocksMax of [1, 7]) {
       const other = await freshDatabase();
       await index(other.pool, dir, { bounds: { blocksMax }, threads: 2 });
       expect(await dumpChain(other.pool)).toEqual(expected);
