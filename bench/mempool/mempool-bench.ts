@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -11,6 +12,8 @@ import type pg from 'pg';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { followMempool } from '#indexer/mempool/follow-mempool.ts';
 import { createLogger } from '#kernel/logger.ts';
+import { bulkRpc } from '#kernel/node/bitcoin-node.ts';
+import { BulkReads } from '#kernel/node/bulk-reads.ts';
 import { createCoreRpc } from '#kernel/node/core-rpc.ts';
 import { Credentials } from '#kernel/node/credentials.ts';
 import { startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
@@ -31,6 +34,9 @@ const searches = 20;
 
 interface Followed {
   readonly seconds: number;
+  /** The longest time in which nobody else was served, and what one in a thousand is longer than. */
+  readonly longestStretchMs: number;
+  readonly lateStretchMs: number;
   readonly peakMB: number;
   readonly leftMB: number;
   readonly transactions: number;
@@ -92,10 +98,14 @@ async function follow(pool: pg.Pool, url: string): Promise<Followed> {
   }, 50);
   const controller = new AbortController();
   const start = performance.now();
-  const rpc = createCoreRpc(url, new Credentials({ kind: 'password', user: 'u', password: 'p' }));
+  const credentials = new Credentials({ kind: 'password', user: 'u', password: 'p' });
+  const core = createCoreRpc(url, credentials);
+  const bulk = new BulkReads(url, url, credentials);
+  const turns = monitorEventLoopDelay({ resolution: 1 });
+  turns.enable();
   const end = followMempool({
     node: {
-      rpc,
+      rpc: bulkRpc(core, bulk),
       facts: { zmq: new Map() },
       messages: { listen: () => () => undefined, close: async () => undefined },
     },
@@ -114,14 +124,24 @@ async function follow(pool: pg.Pool, url: string): Promise<Followed> {
   }
   const seconds = (performance.now() - start) / 1000;
   clearInterval(sampler);
+  turns.disable();
   collectGarbage();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   const left = heapUsed + arrayBuffers - heapBefore;
   const searchMs = await searchTimes(pool);
   controller.abort();
   await end;
-  rpc.close();
-  return { seconds, peakMB: (peak - before) / megabyte, leftMB: left / megabyte, searchMs, ...state };
+  core.close();
+  await bulk.close();
+  return {
+    seconds,
+    longestStretchMs: turns.max / megabyte,
+    lateStretchMs: turns.percentile(99.9) / megabyte,
+    peakMB: (peak - before) / megabyte,
+    leftMB: left / megabyte,
+    searchMs,
+    ...state,
+  };
 }
 
 async function searchTimes(pool: pg.Pool): Promise<number> {
@@ -144,7 +164,7 @@ async function searchTimes(pool: pg.Pool): Promise<number> {
 }
 
 function reportOf(followed: Followed, bytes: number): Report {
-  const { seconds, peakMB, leftMB, transactions, kept, searchMs } = followed;
+  const { seconds, longestStretchMs, lateStretchMs, peakMB, leftMB, transactions, kept, searchMs } = followed;
   return {
     bench: 'mempool',
     notes: [
@@ -152,11 +172,13 @@ function reportOf(followed: Followed, bytes: number): Report {
     ],
     figures: [
       { name: 'snapshotSeconds', value: seconds, unit: 's' },
+      { name: 'longestStretchMs', value: longestStretchMs, unit: 'ms', target: { most: 50 } },
       { name: 'snapshotPeakMB', value: peakMB, unit: 'MB' },
       { name: 'mempoolMB', value: leftMB, unit: 'MB' },
       { name: 'pendingSearchMs', value: searchMs, unit: 'ms' },
     ],
     details: [
+      { name: 'stretch of the event loop, p99.9', value: lateStretchMs, unit: 'ms' },
       { name: 'transactions kept', value: kept, unit: '' },
       { name: 'transactions a second', value: transactions / seconds, unit: '' },
     ],

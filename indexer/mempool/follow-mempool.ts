@@ -11,7 +11,8 @@ import { Backoff, pause } from '#kernel/retry.ts';
 import { MessageQueue } from './message-queue.ts';
 import { type MempoolRpc, NodeMempool } from './node-mempool.ts';
 import { writeProblem } from './pending.store.ts';
-import { type MempoolBounds, MempoolSession, usualBounds } from './session.ts';
+import type { MempoolBounds } from './pending-set.ts';
+import { MempoolSession, usualBounds } from './session.ts';
 import { createScriptWatch, type ScriptWatch } from './watched-scripts.ts';
 
 export interface FollowMempoolOptions {
@@ -28,6 +29,8 @@ export interface FollowMempoolOptions {
   /** Payments to these scripts are reported. */
   readonly watch?: ScriptWatch;
   readonly bounds?: Partial<MempoolBounds>;
+  /** Between two tries where the node refuses us; absent: half a minute. */
+  readonly refusedMs?: number;
 }
 
 /** Least time between two writes: four a second, however many messages come. */
@@ -44,16 +47,18 @@ const snapshotEveryMs = 10 * 60_000;
 /** The first and the longest wait after failures. */
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
-/** What asking again cannot help. A call that the node refuses today may be answered tomorrow, and only the mempool waits for it. */
-const finalCodes: readonly ErrorCode[] = ['node_refused', 'network_mismatch', 'postgres_refused'];
+/** What asking again cannot help: other data, not another try, is needed. */
+const finalCodes: readonly ErrorCode[] = ['network_mismatch', 'postgres_refused'];
+/** What a person has to mend first is asked for so often, and goes on without a restart. */
+const mendedCodes: readonly ErrorCode[] = ['node_refused'];
 
 /**
  * Keeps the tables of pending transactions equal to a node's mempool until the signal is aborted. Failures of the node or of
  * Postgres that may pass are logged, shown in chain.mempool_state and tried again, from a new snapshot. Throws what does not
- * pass by itself: `node_refused`, `network_mismatch`, `postgres_refused`.
+ * pass by itself: `network_mismatch`, `postgres_refused`. Where the node refuses us it is asked again, every half minute.
  */
 export async function followMempool(options: FollowMempoolOptions): Promise<void> {
-  const { signal, log, pool } = options;
+  const { signal, log, pool, refusedMs = retryMaxMs } = options;
   const source = options.node.facts.zmq.has('sequence') ? 'zmq' : 'polling';
   const repeats = new Repeats();
   const backoff = new Backoff({ firstPauseMs: retryMinMs, pauseMaxMs: retryMaxMs });
@@ -72,7 +77,7 @@ export async function followMempool(options: FollowMempoolOptions): Promise<void
       if (finalCodes.includes(error.code)) throw error;
       // one that ran for a while starts again from the shortest wait
       if (Date.now() - startedAt > retryMaxMs) backoff.reset();
-      const waitMs = Math.round(backoff.next());
+      const waitMs = mendedCodes.includes(error.code) ? refusedMs : Math.round(backoff.next());
       if (repeats.isDue(error.code)) log.warn({ err: error, waitMs }, 'the mempool is not followed');
       await pause(waitMs, signal);
     }

@@ -1,6 +1,9 @@
 import type { HashKey } from './membership.ts';
 import type { ShortFingerprint } from './outpoint-fingerprints.ts';
 
+/** A map that grows is copied in one go: 700,000 inputs in so many parts take a millisecond each, in one a tenth of a second. */
+const partCount = 64;
+
 /**
  * Which transaction of the mempool spends an output: 8 bytes an input, whatever the transaction is. Says what replaced
  * what, because what was replaced has an input in common with what replaced it.
@@ -8,7 +11,7 @@ import type { ShortFingerprint } from './outpoint-fingerprints.ts';
  * 100 bytes a transaction and 60 an input: 50 MB for 200,000 transactions with 2.5 inputs each.
  */
 export class InputIndex {
-  private readonly spenderOf = new Map<ShortFingerprint, HashKey>();
+  private readonly spenders = Array.from({ length: partCount }, () => new Map<ShortFingerprint, HashKey>());
   private readonly inputsOf = new Map<HashKey, readonly ShortFingerprint[]>();
 
   has(txid: HashKey): boolean {
@@ -17,16 +20,17 @@ export class InputIndex {
 
   /** Who spends an output. */
   spender(output: ShortFingerprint): HashKey | null {
-    return this.spenderOf.get(output) ?? null;
+    return this.partOf(output).get(output) ?? null;
   }
 
   /** Enters a transaction; gives those whose inputs it takes over. */
   add(txid: HashKey, inputs: readonly ShortFingerprint[]): HashKey[] {
     const conflicts = new Set<HashKey>();
     for (const input of inputs) {
-      const other = this.spenderOf.get(input);
+      const spenders = this.partOf(input);
+      const other = spenders.get(input);
       if (other !== undefined && other !== txid) conflicts.add(other);
-      this.spenderOf.set(input, txid);
+      spenders.set(input, txid);
     }
     this.inputsOf.set(txid, inputs);
     return [...conflicts];
@@ -35,8 +39,13 @@ export class InputIndex {
   /** Forgets a transaction; inputs that another one took over stay that one's. */
   delete(txid: HashKey): void {
     for (const input of this.inputsOf.get(txid) ?? []) {
-      if (this.spenderOf.get(input) === txid) this.spenderOf.delete(input);
+      const spenders = this.partOf(input);
+      if (spenders.get(input) === txid) spenders.delete(input);
     }
     this.inputsOf.delete(txid);
+  }
+
+  private partOf(input: ShortFingerprint): Map<ShortFingerprint, HashKey> {
+    return this.spenders[input % partCount] as Map<ShortFingerprint, HashKey>;
   }
 }

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { inTurns } from './in-turns.ts';
 import { type HashKey, hashKey, hashOfKey, type MempoolSnapshot } from './membership.ts';
 
 /** Calls of a node; one that takes many calls in one request is asked so. */
@@ -10,6 +10,13 @@ export interface MempoolRpc extends NodeRpc {
     calls: readonly { readonly method: string; readonly parameters: readonly unknown[] }[],
     options?: CallOptions,
   ): Promise<Result[]>;
+  /** All txids of the mempool, 32 bytes each in internal order, and the number that the next change will have. */
+  rawMempool?(signal?: AbortSignal): Promise<{ readonly txids: Uint8Array; readonly sequence: number }>;
+  /** Results in hex, one after the other, where each ends, and the node's error of each, or 0. */
+  hexBatch?(
+    calls: readonly { readonly method: string; readonly parameters: readonly unknown[] }[],
+    signal?: AbortSignal,
+  ): Promise<{ readonly bytes: Uint8Array; readonly ends: Uint32Array; readonly errors: Int32Array }>;
 }
 
 /** A block of the node by what it says of it. */
@@ -37,7 +44,7 @@ const batchCalls = 100;
 const requestsAtOnce = 2;
 
 /** Txids of a snapshot that are read in one go, some milliseconds: a full mempool has 200,000, and others wait meanwhile. */
-const txidsAtOnce = 4000;
+const txidsAtOnce = 2000;
 
 /** Reads of a node's mempool. Throws as NodeRpc does. */
 export class NodeMempool {
@@ -51,16 +58,23 @@ export class NodeMempool {
 
   /** All of it at one moment. */
   async snapshot(): Promise<MempoolSnapshot> {
+    const raw = await this.rpc.rawMempool?.(this.signal);
+    if (raw !== undefined) {
+      const ids = new Set<HashKey>();
+      await inTurns(raw.txids.length / 32, txidsAtOnce, (index) => {
+        ids.add(hashKey(raw.txids.subarray(index * 32, index * 32 + 32)));
+      });
+      return { txids: ids, sequence: BigInt(raw.sequence) };
+    }
     const answer = await this.call<{ txids: string[]; mempool_sequence: number }>('getrawmempool', [
       false,
       true,
     ]);
     if (!Array.isArray(answer?.txids) || !Number.isSafeInteger(answer.mempool_sequence)) throw invalid();
     const txids = new Set<HashKey>();
-    for (let from = 0; from < answer.txids.length; from += txidsAtOnce) {
-      for (const txid of answer.txids.slice(from, from + txidsAtOnce)) txids.add(keyOfDisplay(txid));
-      await nextTurn();
-    }
+    await inTurns(answer.txids.length, txidsAtOnce, (index) => {
+      txids.add(keyOfDisplay(answer.txids[index]));
+    });
     return { txids, sequence: BigInt(answer.mempool_sequence) };
   }
 
@@ -98,6 +112,7 @@ export class NodeMempool {
 
   /** The bytes of transactions of the mempool; those that left it meanwhile are not there. */
   async transactions(txids: readonly HashKey[]): Promise<Map<HashKey, Uint8Array>> {
+    if (this.rpc.hexBatch !== undefined) return this.transactionsApart(txids);
     const hexes = await this.many<string>(
       'getrawtransaction',
       txids.map((txid) => [displayOfKey(txid), 0]),
@@ -107,6 +122,25 @@ export class NodeMempool {
       if (hex !== null) bytes.set(txids[at] as HashKey, bytesOf(hex));
     });
     return bytes;
+  }
+
+  private async transactionsApart(txids: readonly HashKey[]): Promise<Map<HashKey, Uint8Array>> {
+    const found = new Map<HashKey, Uint8Array>();
+    await eachChunk(txids, async (chunk) => {
+      const calls = chunk.map((txid) => ({
+        method: 'getrawtransaction',
+        parameters: [displayOfKey(txid), 0],
+      }));
+      const answer = await this.rpc.hexBatch?.(calls, this.signal);
+      if (answer === undefined) return;
+      chunk.forEach((txid, index) => {
+        const error = answer.errors[index] as number;
+        if (error !== 0 && error !== notFound) throw refused(error);
+        // of its own: what is kept of one must not keep the hundred that came with it
+        if (error === 0) found.set(txid, answer.bytes.slice(answer.ends[index - 1] ?? 0, answer.ends[index]));
+      });
+    });
+    return found;
   }
 
   async entries(txids: readonly HashKey[]): Promise<Map<HashKey, MempoolEntry>> {
@@ -173,18 +207,11 @@ export class NodeMempool {
     parameters: readonly (readonly unknown[])[],
   ): Promise<(Result | null)[]> {
     const results = Array<Result | null>(parameters.length).fill(null);
-    let next = 0;
-    const worker = async (): Promise<void> => {
-      while (next < parameters.length) {
-        const from = next;
-        next += batchCalls;
-        const chunk = parameters.slice(from, from + batchCalls);
-        (await this.chunk<Result>(method, chunk)).forEach((result, at) => {
-          results[from + at] = result;
-        });
-      }
-    };
-    await Promise.all(Array.from({ length: requestsAtOnce }, worker));
+    await eachChunk(parameters, async (chunk, from) => {
+      (await this.chunk<Result>(method, chunk)).forEach((result, at) => {
+        results[from + at] = result;
+      });
+    });
     return results;
   }
 
@@ -207,6 +234,27 @@ export class NodeMempool {
     return Promise.all(chunk.map((parameters) => this.found<Result>(method, parameters)));
   }
 }
+
+/** Chunks of as many calls as go into one request, so many at once as a node is asked. */
+async function eachChunk<Value>(
+  values: readonly Value[],
+  ask: (chunk: readonly Value[], from: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < values.length) {
+      const from = next;
+      next += batchCalls;
+      await ask(values.slice(from, from + batchCalls), from);
+    }
+  };
+  await Promise.all(Array.from({ length: requestsAtOnce }, worker));
+}
+
+const refused = (rpcCode: number): AppError =>
+  new AppError('node_call_failed', `The node refuses a transaction of its mempool with ${rpcCode}.`, {
+    rpcCode,
+  });
 
 function isNotFound(error: unknown): boolean {
   return error instanceof AppError && error.details['rpcCode'] === notFound;

@@ -32,8 +32,8 @@ export interface MempoolStatus {
 
 /** Departures that are kept: some hours of a busy network, and 1 MB. */
 const departuresMax = 10_000;
-/** Bodies go as hex within a statement: 8 MB of them are 16 MB of parameters. */
-const statementBytesMax = 8_000_000;
+/** Bodies go as hex within a statement, which is made in one go: 1 MB of them takes some ten milliseconds. */
+const statementBytesMax = 1_000_000;
 
 /** Empties the tables of pending transactions in the transaction at hand: readers see the old rows until it commits. */
 export async function clearPending(tx: pg.ClientBase): Promise<void> {

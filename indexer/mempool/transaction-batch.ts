@@ -3,7 +3,6 @@ import { type BlockColumns, decodeBlockColumns } from '#indexer/parse/block-colu
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { headerLength } from '#indexer/parse/walk-block.ts';
 import { TransactionWalk } from '#indexer/source/transaction-walk.ts';
-import { blockLengthMax } from '#kernel/bitcoin/consensus.ts';
 
 /**
  * Transactions on their own, read by the parser of blocks: they are put behind a header of zeros and an empty coinbase,
@@ -16,8 +15,6 @@ const coinbase = Buffer.from(
   'hex',
 );
 const countLength = 5;
-/** So many bytes of transactions fit a batch: what a block can hold, less what is put before them. */
-export const batchBytesMax = blockLengthMax - headerLength - countLength - coinbase.length;
 /** Of outpoints, inputs and outputs there is no bound but the bytes. */
 const firstTransaction = 1;
 

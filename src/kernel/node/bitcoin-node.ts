@@ -2,18 +2,25 @@ import type { NodeFacts, NodeMessages, NodeRpc, ZmqTopic } from '#kernel/contrac
 import { AppError } from '#kernel/errors/app-error.ts';
 import { BlockReads } from './block-reads.ts';
 import { BulkReads, type ReadOptions } from './bulk-reads.ts';
-import { createCoreRpc } from './core-rpc.ts';
+import { type CoreRpc, createCoreRpc } from './core-rpc.ts';
 import { Credentials, type UserAndPassword } from './credentials.ts';
 import { discoverFacts } from './discover-facts.ts';
 import type { NodeSettings } from './node-settings.ts';
 import type { SpentOutputs } from './spent-encoding.ts';
 import { listenToNode } from './zmq-messages.ts';
 
+/** Calls, and those whose answers are long. */
+export interface BulkRpc extends NodeRpc {
+  readonly batch: CoreRpc['batch'];
+  readonly hexBatch: BulkReads['hexBatch'];
+  readonly rawMempool: BulkReads['rawMempool'];
+}
+
 /** A bitcoind that was found. It may go away and come back: calls then fail with `node_unreachable`, and go on. */
 export interface BitcoinNode {
   /** For messages, e.g. `node http://127.0.0.1:8332`; without user and password. */
   readonly name: string;
-  readonly rpc: NodeRpc;
+  readonly rpc: BulkRpc;
   /** As they were at the start. */
   readonly facts: NodeFacts;
   readonly messages: NodeMessages;
@@ -69,7 +76,7 @@ export async function connectNode(
     const reads = new BlockReads(bulk, rpc, facts);
     return {
       name: `node ${url}`,
-      rpc,
+      rpc: bulkRpc(rpc, bulk),
       facts,
       messages,
       blockMessages,
@@ -87,6 +94,15 @@ export async function connectNode(
     throw error;
   }
 }
+
+/** Calls by one, those with long answers by the other. */
+export const bulkRpc = (rpc: CoreRpc, bulk: BulkReads): BulkRpc => ({
+  url: rpc.url,
+  call: (method, parameters, options) => rpc.call(method, parameters, options),
+  batch: (calls, options) => rpc.batch(calls, options),
+  hexBatch: (calls, signal) => bulk.hexBatch(calls, signal),
+  rawMempool: (signal) => bulk.rawMempool(signal),
+});
 
 const zmqAdvice = (endpoint: string): string =>
   `ZMQ at ${endpoint} does not answer from here: set BITCOIN_ZMQ to an address that does, or let zmqpub… in bitcoin.conf listen on one. Meanwhile the node is asked for news every few seconds.`;

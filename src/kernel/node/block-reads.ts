@@ -5,7 +5,7 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { BulkReads, ReadOptions } from './bulk-reads.ts';
 import type { CoreRpc } from './core-rpc.ts';
-import { encodeSpentOutputs, type SpentOutputs } from './spent-encoding.ts';
+import type { SpentOutputs } from './spent-encoding.ts';
 
 /** Bitcoin Core's MAX_BLOCK_SERIALIZED_SIZE (consensus.h): no valid block is longer. */
 const blockBytesMax = 4_000_000;
@@ -54,7 +54,8 @@ export class BlockReads {
       return bytes;
     });
     if (fromRest !== null) return fromRest;
-    const hex = await this.askForBlock(shown, 0, blockJsonBytesMax, options);
+    const bounds = { bytesMax: blockJsonBytesMax, signal: options.signal };
+    const hex = await this.explained(shown, () => this.bulk.rpc('getblock', [shown, 0], bounds));
     const bytes = bytesOfHex(hex, options);
     checkBlock(bytes, hash, shown);
     return bytes;
@@ -70,7 +71,8 @@ export class BlockReads {
       return { bytes, heights: null };
     });
     if (fromRest !== null) return fromRest;
-    return encodeSpentOutputs(await this.askForBlock(shown, 3, blockDetailsBytesMax, options));
+    const bounds = { bytesMax: blockDetailsBytesMax, signal: options.signal };
+    return this.explained(shown, () => this.bulk.spentOutputs(shown, bounds));
   }
 
   /**
@@ -151,14 +153,10 @@ export class BlockReads {
     return null;
   }
 
-  private async askForBlock(
-    shown: string,
-    verbosity: number,
-    bytesMax: number,
-    { signal }: ReadOptions,
-  ): Promise<unknown> {
+  /** Asks for a block; where the node does not have it the error says why. */
+  private async explained<Answer>(shown: string, ask: () => Promise<Answer>): Promise<Answer> {
     try {
-      return await this.bulk.rpc('getblock', [shown, verbosity], { bytesMax, signal });
+      return await ask();
     } catch (error) {
       const rpcCode = rpcCodeOf(error);
       if (rpcCode !== notFound && rpcCode !== notAvailable) throw error;

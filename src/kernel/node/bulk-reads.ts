@@ -1,8 +1,11 @@
 import { Pool } from 'undici';
 import type { BufferPool } from '#kernel/contracts/block-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { AnswerReader } from './answer-reader.ts';
 import type { Credentials, UserAndPassword } from './credentials.ts';
-import { type Body, readBody } from './http-body.ts';
-import { failureOfAnswer } from './node-failure.ts';
+import { type Body, type BodyRequest, readBody } from './http-body.ts';
+import type { AnswerKind, HexBatch, RawMempool, ReadAnswers } from './large-answers.ts';
+import { type Call, failureOfAnswer } from './node-failure.ts';
 
 export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
@@ -26,6 +29,18 @@ const headersTimeoutMs = 60_000;
 /** Four million bytes at 70 kB/s. */
 const answerTimeoutMs = 120_000;
 
+/** A full mempool has 200,000 ids of 68 characters; ten times as many. */
+const mempoolBytesMax = 140_000_000;
+/** A hundred transactions as long as nodes relay them (400,000 weight units) are 80 MB of hex. */
+const batchBytesMax = 100_000_000;
+
+/** A call of a batch. */
+export interface BulkCall {
+  readonly method: string;
+  readonly parameters: readonly unknown[];
+}
+
+const answerCodes = { cut: 'node_unreachable', tooLong: 'node_answer_invalid' } as const;
 const blockCodes = { cut: 'block_truncated', tooLong: 'block_oversized' } as const;
 
 /** Large answers of a node: REST in binary, and single RPC calls whose JSON is too large for `NodeRpc`. */
@@ -36,6 +51,7 @@ export class BulkReads {
   private readonly timeoutMs: number;
   private readonly rpcPool: Pool;
   private readonly restPool: Pool;
+  private readonly reader = new AnswerReader();
 
   constructor(rpcUrl: string, restUrl: string, credentials: Credentials, timeoutMs = answerTimeoutMs) {
     this.rpcUrl = rpcUrl;
@@ -68,26 +84,78 @@ export class BulkReads {
 
   /** The result of an RPC call. Throws as NodeRpc does, and `block_truncated` or `block_oversized`. */
   async rpc(method: string, parameters: readonly unknown[], bounds: BulkBounds): Promise<unknown> {
+    return this.resultOf(method, await this.authorised(callBody(method, parameters), bounds));
+  }
+
+  /** What a block spends, as `getblock <hash> 3` tells it, read in a thread of its own. Throws as `rpc`. */
+  spentOutputs(hash: string, bounds: BulkBounds): Promise<ReadAnswers['spent-outputs']> {
+    return this.readApart('spent-outputs', 'getblock', callBody('getblock', [hash, 3]), bounds);
+  }
+
+  /** The ids of the node's mempool, read in a thread of its own. Throws as NodeRpc does. */
+  rawMempool(signal?: AbortSignal): Promise<RawMempool> {
+    const body = callBody('getrawmempool', [false, true]);
+    return this.readApart(
+      'mempool',
+      'getrawmempool',
+      body,
+      { bytesMax: mempoolBytesMax, signal },
+      answerCodes,
+    );
+  }
+
+  /** Results in hex of many calls in one request, in their order, read in a thread of its own. Throws as NodeRpc does. */
+  async hexBatch(calls: readonly BulkCall[], signal?: AbortSignal): Promise<HexBatch> {
+    const bounds = { bytesMax: batchBytesMax, signal };
+    const method = calls[0]?.method ?? 'nothing';
+    const batch = await this.readApart('hex-batch', method, batchBody(calls), bounds, answerCodes);
+    if (batch.ends.length === calls.length) return batch;
+    throw new AppError('node_answer_invalid', `The node did not answer each of ${calls.length} calls.`, {
+      method,
+    });
+  }
+
+  private async readApart<Kind extends AnswerKind>(
+    kind: Kind,
+    method: string,
+    sent: string,
+    bounds: BulkBounds,
+    codes: BodyRequest['codes'] = blockCodes,
+  ): Promise<ReadAnswers[Kind]> {
+    const body = await this.authorised(sent, bounds, codes);
+    const call = this.callOf(method);
+    // words that it is not let in, in a form that nobody promises
+    if (body.status === 401 || body.status === 403) throw failureOfAnswer(body.status, '', call);
+    const answer = await this.reader.read(kind, body.bytes);
+    if (answer.kind === 'read') return answer.value;
+    if (answer.kind === 'failed') throw new AppError(answer.code, answer.message, { ...answer.details });
+    throw failureOfAnswer(answer.rpcCode === 0 ? body.status : answer.rpcCode, answer.message, call);
+  }
+
+  private async authorised(
+    sent: string,
+    bounds: BulkBounds,
+    codes: BodyRequest['codes'] = blockCodes,
+  ): Promise<Body> {
     const shown = await this.credentials.current();
-    let body = await this.post(method, parameters, shown, bounds);
-    if (body.status === 401 && (await this.credentials.renew(shown))) {
-      body = await this.post(method, parameters, await this.credentials.current(), bounds);
-    }
-    return this.resultOf(method, body);
+    const body = await this.post(sent, shown, bounds, codes);
+    if (body.status !== 401 || !(await this.credentials.renew(shown))) return body;
+    return this.post(sent, await this.credentials.current(), bounds, codes);
   }
 
   async close(): Promise<void> {
     await Promise.all([
       this.rpcPool.destroy(),
       this.restPool === this.rpcPool ? null : this.restPool.destroy(),
+      this.reader.close(),
     ]);
   }
 
   private post(
-    method: string,
-    parameters: readonly unknown[],
+    sent: string,
     shown: UserAndPassword | null,
     { bytesMax, signal }: BulkBounds,
+    codes: BodyRequest['codes'],
   ): Promise<Body> {
     const authorization =
       shown === null
@@ -96,22 +164,26 @@ export class BulkReads {
     return readBody(this.rpcPool, {
       url: this.rpcUrl,
       path: new URL(this.rpcUrl).pathname,
-      body: JSON.stringify({ id: 0, method, params: parameters }),
+      body: sent,
       headers: { 'content-type': 'application/json', ...authorization },
       bytesMax,
       timeoutMs: this.timeoutMs,
-      codes: blockCodes,
+      codes,
       signal,
     });
   }
 
-  private resultOf(method: string, { status, bytes }: Body): unknown {
-    const call = {
+  private callOf(name: string): Call {
+    return {
       url: this.rpcUrl,
-      name: method,
-      redact: (text: string) => this.credentials.redact(text),
+      name,
+      redact: (text) => this.credentials.redact(text),
       refusal: () => this.credentials.refusal(),
     };
+  }
+
+  private resultOf(method: string, { status, bytes }: Body): unknown {
+    const call = this.callOf(method);
     const answer = parsedJson(bytes);
     if (typeof answer !== 'object' || answer === null) throw failureOfAnswer(status, '', call);
     const { result, error } = answer as { result?: unknown; error?: unknown };
@@ -125,6 +197,12 @@ export class BulkReads {
     return result;
   }
 }
+
+const callBody = (method: string, params: readonly unknown[]): string =>
+  JSON.stringify({ id: 0, method, params });
+
+const batchBody = (calls: readonly BulkCall[]): string =>
+  JSON.stringify(calls.map(({ method, parameters }, id) => ({ id, method, params: parameters })));
 
 function poolFor(url: string, timeoutMs: number): Pool {
   return new Pool(new URL(url).origin, {

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Membership, type MembershipMessage } from '#indexer/mempool/membership.ts';
+import {
+  Membership,
+  type MembershipChange,
+  type MembershipMessage,
+  type MempoolSnapshot,
+} from '#indexer/mempool/membership.ts';
+
+const joined = (membership: Membership, snapshot: MempoolSnapshot): MembershipChange[] =>
+  [...membership.join(snapshot)].flat();
 
 /**
  * A node as Bitcoin Core behaves: every change of the mempool takes a number, those by blocks too, which it does not
@@ -100,7 +108,7 @@ class Follower {
 
   join(node: SimulatedNode): void {
     const { txids, sequence } = node.snapshot();
-    this.take(this.membership.join({ txids: new Set(txids), sequence }));
+    this.take(joined(this.membership, { txids: new Set(txids), sequence }));
   }
 
   lose(node: SimulatedNode): void {
@@ -172,20 +180,34 @@ describe('Membership', () => {
 
   it('says of which block a transaction was mined in, and that one vanished between snapshots', () => {
     const membership = new Membership();
-    expect(membership.join({ txids: new Set(['a', 'b']), sequence: 3n })).toHaveLength(2);
+    expect(joined(membership, { txids: new Set(['a', 'b']), sequence: 3n })).toHaveLength(2);
     expect(membership.tell({ kind: 'block-connected', hash: 'B', txids: ['a', 'c'] })).toEqual([
       { kind: 'mined', txid: 'a', block: 'B' },
     ]);
-    expect(membership.join({ txids: new Set(['c']), sequence: 9n })).toEqual([
+    expect(joined(membership, { txids: new Set(['c']), sequence: 9n })).toEqual([
       { kind: 'vanished', txid: 'b' },
       { kind: 'entered', txid: 'c' },
     ]);
   });
 
+  it('gives the changes of a large snapshot in pieces, and is joined behind the last', () => {
+    const membership = new Membership();
+    const txids = new Set(Array.from({ length: 10_000 }, (_, index) => `${index}`));
+    const sizes: number[] = [];
+    for (const changes of membership.join({ txids, sequence: 3n })) {
+      expect(membership.isJoined).toBe(false);
+      sizes.push(changes.length);
+    }
+    expect(membership.isJoined).toBe(true);
+    expect(sizes).toEqual([4000, 4000, 2000]);
+    // also where nothing changed: to find that out takes as long
+    expect([...membership.join({ txids, sequence: 3n })].length).toBeGreaterThanOrEqual(5);
+  });
+
   it('takes nothing from the stream before a snapshot, or behind a loss', () => {
     const membership = new Membership();
     expect(membership.tell({ kind: 'added', txid: 'a', sequence: 1n })).toEqual([]);
-    membership.join({ txids: new Set(['a']), sequence: 2n });
+    expect(joined(membership, { txids: new Set(['a']), sequence: 2n })).toHaveLength(1);
     membership.lose();
     expect(membership.tell({ kind: 'removed', txid: 'a', sequence: 2n })).toEqual([]);
     expect(membership.isJoined).toBe(false);

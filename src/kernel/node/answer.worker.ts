@@ -1,0 +1,16 @@
+import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { type AnswerTask, readAnswer } from './large-answers.ts';
+
+/** Bytes of an answer in, what it says out, both transferred. */
+export default function read(task: AnswerTask): unknown {
+  const answer = readAnswer(task);
+  const buffers =
+    answer.kind === 'read'
+      ? Object.values(answer.value as unknown as Record<string, unknown>).flatMap((part) =>
+          ArrayBuffer.isView(part) ? [part.buffer] : [],
+        )
+      : [];
+  return move({ [transferableSymbol]: buffers, [valueSymbol]: answer } as unknown as Parameters<
+    typeof move
+  >[0]);
+}
