@@ -84,13 +84,14 @@ export async function awaitDatabase(context: CommandContext): Promise<Database> 
   const pending = await pendingOf(url);
   if (pending.length > 0) {
     logger.info({ pending }, 'waiting for the process that indexes: it migrates the database');
-    await serveWhileWaiting(context, async () => {
+    const { release } = await serveWhileWaiting(context, async () => {
       for (let left = pending; left.length > 0; left = await pendingOf(url)) {
         health.report('database', behind(left));
         await lifecycle.pause(migrationLookMs);
       }
       health.report('database', null);
     });
+    await release();
   }
   return openReaders(context, url);
 }

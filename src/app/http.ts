@@ -14,6 +14,7 @@ import type { Database } from './database.ts';
 import { addressOf, listen } from './listen.ts';
 import type { OperationsParts } from './operations.ts';
 import { openSearchEngine } from './search.ts';
+import type { Waited } from './waiting.ts';
 
 /** What was asked before the end gets its answer, if that comes within this time: most do within milliseconds. */
 const answerGraceMs = 4000;
@@ -31,6 +32,9 @@ export interface HttpParts {
   readonly node: NodeRpc | null;
 }
 
+/** Where to listen, and what gives the port free. */
+export type Listening = Pick<Waited<unknown>, 'port' | 'release'>;
+
 /**
  * Serves the API and the pages of a database until the lifecycle ends; as an indexer its health and measurements alone. Gives the
  * address that a browser on this machine can open.
@@ -38,7 +42,7 @@ export interface HttpParts {
 export async function serveHttp(
   context: CommandContext,
   { database, network, operations, blocks, node }: HttpParts,
-  port = context.config.port,
+  { port, release }: Listening = { port: context.config.port, release: () => Promise.resolve() },
 ): Promise<{ address: string }> {
   const { config, lifecycle, logger } = context;
   const engine = openSearchEngine(context, network, operations);
@@ -68,6 +72,9 @@ export async function serveHttp(
   // nothing new is taken from the moment on in which the end begins, whatever else has to be finished first
   lifecycle.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true });
   lifecycle.add('http', close, httpStopMs);
+  // whoever answers there until now ends when this one could answer
+  await app.ready();
+  await release();
   const taken = await listen(app, config.host, port);
   return { address: `http://${addressOf(config.host)}:${taken}` };
 }

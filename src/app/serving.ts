@@ -7,7 +7,7 @@ import { announceWaiting, keepEnded } from './announce.ts';
 import { indexBlocks, openBlocks } from './blocks.ts';
 import { caughtUp } from './catch-up.ts';
 import { awaitDatabase, type Database, isAnythingIndexed, networkOf, openDatabase } from './database.ts';
-import { type HttpParts, serveHttp } from './http.ts';
+import { type HttpParts, type Listening, serveHttp } from './http.ts';
 import { linkNode, type NodeLink } from './node.ts';
 import { openOperations } from './operations.ts';
 import { startSearchSync } from './search.ts';
@@ -73,11 +73,10 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
     network: known,
     onProblem: (problem) => health.report('node', problem),
   });
-  const { network, port } = await networkToServe(context, link, known);
-  const database = early ?? (await openDatabase(context, 'own'));
+  const { network, database, listening } = await databaseToServe(context, link, early, known);
   const operations = openOperations(context, database);
   const parts: HttpParts = { database, network, operations, blocks: link.blocks(network), node: link.rpc };
-  const { address } = await serveHttp(context, parts, port);
+  const { address } = await serveHttp(context, parts, listening);
   if (config.role === 'all') startSearchSync(context, database, network, operations);
   const follow = async (): Promise<void> => {
     const { node, source } = await announceWaiting(context, operations.pool, link);
@@ -91,34 +90,37 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
 
 /** Brings the chain from a database that another process indexes into to Elasticsearch. */
 export async function serveSearchSync(context: CommandContext): Promise<{ address: string }> {
-  const { parts, port } = await awaitIndexed(context);
+  const { parts, listening } = await awaitIndexed(context);
   const { database, network, operations } = parts;
-  const { address } = await serveHttp(context, parts, port);
+  const { address } = await serveHttp(context, parts, listening);
   startSearchSync(context, database, network, operations);
   return { address };
 }
 
 /** Answers questions from a database that another process indexes into. */
 export async function serveApi(context: CommandContext): Promise<{ address: string }> {
-  const { parts, port } = await awaitIndexed(context);
+  const { parts, listening } = await awaitIndexed(context);
   // what needs the node says so while it is not there; answers from the index do not need it
   const link = linkNode(context, { network: parts.network });
-  return serveHttp(context, { ...parts, blocks: link.blocks(parts.network), node: link.rpc }, port);
+  return serveHttp(context, { ...parts, blocks: link.blocks(parts.network), node: link.rpc }, listening);
 }
 
 /** What another process makes, once it has begun. */
-async function awaitIndexed(context: CommandContext): Promise<{ parts: HttpParts; port: number }> {
+async function awaitIndexed(
+  context: CommandContext,
+): Promise<{ parts: HttpParts; listening: Listening | undefined }> {
   const { config } = context;
   const database = await awaitDatabase(context);
   const operations = openOperations(context, database);
   let network = await networkOf(database);
-  let { port } = config;
+  let listening: Listening | undefined;
   if (network === null) {
     const waited = await serveWhileWaiting(context, () => awaitNetwork(context, database));
-    ({ value: network, port } = waited);
+    network = waited.value;
+    listening = waited;
   }
   if (config.network !== undefined) checkNetwork('NETWORK', config.network, network);
-  return { parts: { database, network, operations, blocks: null, node: null }, port };
+  return { parts: { database, network, operations, blocks: null, node: null }, listening };
 }
 
 /** Where something is indexed already, an error of what comes next does not end the service: it is told in /health/ready. */
@@ -140,15 +142,22 @@ async function servingOn(
   }
 }
 
-/** The network of what is indexed, or of the node, which is waited for where nothing is. */
-async function networkToServe(
+/**
+ * The database, and the network of what is indexed or of the node, which is waited for where nothing is: then there is an answer on
+ * the port until the API listens, also while an embedded database is made.
+ */
+async function databaseToServe(
   context: CommandContext,
   link: NodeLink,
+  early: Database | null,
   known: NetworkName | null,
-): Promise<{ network: NetworkName; port: number }> {
-  if (known !== null) return { network: known, port: context.config.port };
-  const { value, port } = await serveWhileWaiting(context, () => link.connected);
-  return { network: value.node.facts.network, port };
+): Promise<{ network: NetworkName; database: Database; listening: Listening | undefined }> {
+  if (known !== null && early !== null) return { network: known, database: early, listening: undefined };
+  const listening = await serveWhileWaiting(context, async () => {
+    const { node } = await link.connected;
+    return { network: node.facts.network, database: early ?? (await openDatabase(context, 'own')) };
+  });
+  return { ...listening.value, listening };
 }
 
 async function awaitNetwork(context: CommandContext, database: Database): Promise<NetworkName> {

@@ -2,11 +2,18 @@ import { buildWaitingApp } from '#http/waiting-app.ts';
 import type { CommandContext } from '#src/commands/command.ts';
 import { listen } from './listen.ts';
 
-/** Answers that this process waits, and for what, while work goes on; then the port is free again for the API. */
+export interface Waited<T> {
+  readonly value: T;
+  readonly port: number;
+  /** Gives the port free: to be called by whoever listens on it next, just before. */
+  release(this: void): Promise<void>;
+}
+
+/** Answers that this process waits, and for what, while work goes on, and behind it until the port is released for the API. */
 export async function serveWhileWaiting<T>(
   { config, health, lifecycle, logger }: CommandContext,
   work: () => Promise<T>,
-): Promise<{ value: T; port: number }> {
+): Promise<Waited<T>> {
   const app = buildWaitingApp({
     logger: logger.child({ part: 'http' }),
     problems: () => health.problems(),
@@ -14,8 +21,9 @@ export async function serveWhileWaiting<T>(
   lifecycle.add('http while waiting', () => app.close());
   const port = await listen(app, config.host, config.port);
   try {
-    return { value: await work(), port };
-  } finally {
+    return { value: await work(), port, release: () => app.close() };
+  } catch (error) {
     await app.close();
+    throw error;
   }
 }

@@ -195,8 +195,25 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect((await fetch(new URL('/health/live', at))).status).toBe(200);
     expect((await fetch(new URL('/search?text=a', at))).status).toBe(503);
     expect(existsSync(dataDir)).toBe(false);
+    // from here on, while a database is made and the API takes the port, there is always an answer
+    let isWatched = true;
+    let silences = 0;
+    const watching = (async () => {
+      while (isWatched) {
+        const lives = await fetch(new URL('/health/live', at)).then(
+          ({ ok }) => ok,
+          () => false,
+        );
+        if (!lives) silences++;
+        await sleep(25);
+      }
+    })();
     await bitcoind.start();
     expect(await addressOf(service)).toBe(at);
+    isWatched = false;
+    await watching;
+    // the moment between two that listen
+    expect(silences).toBeLessThanOrEqual(2);
     expect(await ready(at)).toMatchObject({ status: 200 });
   });
 
