@@ -28,7 +28,7 @@ import { lookUpPending } from './pending-records.ts';
 import { lookUpRecord, recordsOfKeys } from './records.ts';
 import { SearchGate } from './search-gate.ts';
 import { readPage } from './search-page.ts';
-import { suggestionGate, suggestWords, typedEnd } from './suggest-words.ts';
+import { isTimeout, suggestionGate, suggestWords, typedEnd } from './suggest-words.ts';
 import { type ReadQuestion, readQuestion } from './text-question.ts';
 
 export interface SearchServiceOptions {
@@ -146,10 +146,6 @@ async function countFacets(
     return { tip, value: { ...counted, needles: asked.needles } };
   });
 }
-
-/** The server ended a statement that took longer than it may (57014, query_canceled). */
-const isTimeout = (error: unknown): boolean =>
-  error instanceof Error && (error as { code?: unknown }).code === '57014';
 
 /** Snapshots that a search is tried in, and the pause between them: a reorganisation is worked off in some tenths of a second. */
 const snapshotsMax = 3;

@@ -15,8 +15,10 @@ const searchedPoints = 3;
 const newestMax = 1_000;
 /** Words before the last one that the sample has to have too. */
 const contextMax = 3;
-/** A statement of a suggestion that takes longer is given up: whoever types has typed on. */
-const suggestionTimeoutMs = 100;
+/** A statement of a search that takes longer is given up, and the newest texts are the sample: what is in so many is in these too. */
+const searchTimeoutMs = 60;
+/** No statement of a suggestion takes longer, whatever the machine has to do: whoever types has typed on. */
+const statementTimeoutMs = 500;
 
 /** So many suggestions are made at once: they must not take the connections of searches. */
 export const suggestionGate = { running: 2, waiting: 6, waitMs: 500 };
@@ -44,12 +46,12 @@ export async function suggestWords(
 ): Promise<SuggestedWord[]> {
   const points = Array.from(beginning).length;
   if (points === 0 || points > wordCodePointsMax || !beginning.isWellFormed()) return [];
-  await snapshot.client.query(`SET LOCAL statement_timeout = ${suggestionTimeoutMs}`);
-  const ids =
+  const found =
     points < searchedPoints
-      ? await newestContents(snapshot)
+      ? null
       : await matchingContents(engine, snapshot, [...contextOf(before), beginning]);
-  return ranked(await readTexts(snapshot, ids), beginning);
+  await snapshot.client.query(`SET LOCAL statement_timeout = ${statementTimeoutMs}`);
+  return ranked(await readTexts(snapshot, found ?? (await newestContents(snapshot))), beginning);
 }
 
 /** Words before the last one that are long enough to be looked for, the nearest ones. */
@@ -59,24 +61,47 @@ function contextOf(before: string): string[] {
     .slice(-contextMax);
 }
 
+/** Null: to look for them takes too long. */
 async function matchingContents(
   engine: SearchEngine,
   snapshot: Snapshot,
   needles: readonly string[],
-): Promise<number[]> {
-  const { keys } = await engine.searchText(snapshot, {
-    corpus: 'content',
-    needles,
-    order: 'desc',
-    page: 1,
-    itemsPerPage: sampleMax,
-  });
+): Promise<number[] | null> {
+  const keys = await newestKeys(engine, snapshot, needles);
+  if (keys === null) return null;
   const { rows } = await snapshot.client.query<{ content_id: number }>(
     'SELECT DISTINCT content_id FROM chain.inscriptions WHERE key = ANY($1)',
     [keys],
   );
   return rows.map((row) => row.content_id);
 }
+
+async function newestKeys(
+  engine: SearchEngine,
+  snapshot: Snapshot,
+  needles: readonly string[],
+): Promise<readonly number[] | null> {
+  const { client } = snapshot;
+  await client.query(`SAVEPOINT suggestion; SET LOCAL statement_timeout = ${searchTimeoutMs}`);
+  try {
+    const { keys } = await engine.searchText(snapshot, {
+      corpus: 'content',
+      needles,
+      order: 'desc',
+      page: 1,
+      itemsPerPage: sampleMax,
+    });
+    return keys;
+  } catch (error) {
+    if (!isTimeout(error)) throw error;
+    await client.query('ROLLBACK TO SAVEPOINT suggestion');
+    return null;
+  }
+}
+
+/** The server ended a statement that took longer than it may (57014, query_canceled). */
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof Error && (error as { code?: unknown }).code === '57014';
 
 async function newestContents({ client }: Snapshot): Promise<number[]> {
   const { rows } = await client.query<{ content_id: number }>(

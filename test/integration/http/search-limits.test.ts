@@ -25,7 +25,7 @@ let pool: ReturnType<typeof createPool>;
 let address: string;
 
 beforeAll(async () => {
-  plain = await createHttpApp([]);
+  plain = await createHttpApp([{ height: 0, rows: [{ name: 'a', body: 'one of 3000' }] }]);
   pool = createPool(plain.database.url, { statementTimeoutMs: 20_000, applicationName: 'slow searches' });
   const gate = new SearchGate({ running: 2, waiting: 1, waitMs: 5_000 });
   slow = await createHttpApp([], { search: createSearchService({ pool, engine: slowEngine, gate }) });
@@ -80,4 +80,11 @@ describe('slow searches', () => {
     expect(await running()).toBe(0);
     expect(slow.logged.filter(({ msg }) => msg === 'request failed')).toEqual([]);
   });
+});
+
+test('suggestions that would take long are made of the newest contents', async () => {
+  const startedAt = performance.now();
+  const answer = await fetch(`${address}/search/suggest?text=300`);
+  expect(await answer.json()).toMatchObject({ status: 'ok', words: [{ text: '3000', contents: 1 }] });
+  expect(performance.now() - startedAt).toBeLessThan(3_000);
 });
