@@ -27,6 +27,6 @@ export const usualTuning: EngineTuning = {
   scanAdvantage: 8,
   indexedMin: 500,
   columnAdvantage: 1000,
-  // some 3 s at the 100 MB/s that are read from Postgres and looked at
+  // 5 to 10 s at the 25 to 60 MB/s that are read from Postgres and looked at
   readBytesMax: 256 * 1024 * 1024,
 };

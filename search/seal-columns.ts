@@ -10,7 +10,7 @@ export type ColumnKind = 'inscriptions' | 'lengths';
 
 /**
  * Seals the next range of inscription keys, or of contents: what is filtered, sorted and counted by becomes columns, made within the
- * server, in one transaction that keeps an undo waiting (about 150 ms for a whole window).
+ * server, in one transaction that keeps an undo waiting (about 200 ms for a whole window).
  */
 export function sealColumns(
   pool: pg.Pool,

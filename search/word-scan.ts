@@ -25,7 +25,7 @@ const isAsciiLetter = Uint8Array.from({ length: 0x80 }, (_, byte) =>
 export type EachWord = (start: number, end: number, points: number) => boolean;
 
 /**
- * Goes through the words (search/words.ts) of a folded text, valid UTF-8, as often as they come: 5 ns a byte, nothing is
+ * Goes through the words (search/words.ts) of a folded text, valid UTF-8, as often as they come. Nothing is
  * allocated.
  */
 export function scanWords(text: Uint8Array, each: EachWord): void {
