@@ -1,13 +1,12 @@
 import { type Static, Type } from 'typebox';
 import type { MetadataMember, SearchFilter, SearchSort, TextMatch } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { highlightedMax } from '#search/highlights.ts';
 import { boundedText, choice, filterQuery, idOf, sharedFilterOf, text } from './list-parameters.ts';
 
 const maxPage = 2 ** 31 - 1;
 const maxItemsPerPage = 1_000;
 const itemsPerPageDefault = 100;
-/** Records of a page with highlights: so many texts are read further than they are shown. */
-const maxHighlighted = 100;
 /** Traits that are asked for at once; nobody's inscription is known by more. */
 const maxTraits = 32;
 /** Code points of a title, as of a needle. */
@@ -139,8 +138,8 @@ export function searchPagingOf(query: PagingQuery): SearchPaging & { readonly hi
   if (cursor !== undefined && pending) {
     throw invalid('pending goes without cursor: what is pending has no place that stays');
   }
-  if (highlight && itemsPerPage > maxHighlighted) {
-    throw invalid(`itemsPerPage must be <= ${maxHighlighted} with highlight`);
+  if (highlight && itemsPerPage > highlightedMax) {
+    throw invalid(`itemsPerPage must be <= ${highlightedMax} with highlight`);
   }
   const given = {
     sort: choice(query.sort, 'sort', ['height', 'number', 'length']),

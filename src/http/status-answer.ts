@@ -201,7 +201,12 @@ async function mempoolOf(client: Snapshot['client']): Promise<Static<typeof memp
 export async function unsealedOf(client: Snapshot['client']): Promise<Readonly<Record<SegmentKind, number>>> {
   const { next, segments } = await readSealState(client);
   const left = (kind: SegmentKind): number => Math.max(0, next[kind] - (segments[kind].at(-1)?.nextId ?? 0));
-  return { content: left('content'), metadata: left('metadata'), inscriptions: left('inscriptions') };
+  return {
+    content: left('content'),
+    metadata: left('metadata'),
+    inscriptions: left('inscriptions'),
+    lengths: left('lengths'),
+  };
 }
 
 function sourceOf({ status }: Standing): Static<typeof ownObject>['source'] {
