@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { mainnetShapeVersion } from '../generate/mainnet-shape.ts';
 import { type MainnetShapedOptions, mainnetShapedBlocks } from '../generate/mainnet-shaped.ts';
 import { benchData, parametersName } from '../index/generated-chain.ts';
 import { submitBlock } from './feed.ts';
@@ -20,7 +21,7 @@ export async function fedNode(
   bitcoind: string,
   options: MainnetShapedOptions,
 ): Promise<{ dataDir: string; chain: FedChain }> {
-  const dataDir = join(benchData, `node-${parametersName(options)}`);
+  const dataDir = join(benchData, `node-${parametersName({ shape: mainnetShapeVersion, ...options })}`);
   const file = join(dataDir, 'fed.json');
   if (!existsSync(file)) {
     rmSync(dataDir, { recursive: true, force: true });

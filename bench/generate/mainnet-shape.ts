@@ -25,6 +25,9 @@ import type { Random } from './random.ts';
  * - Half of what is spent is among the newest outputs, of some ten blocks, half is of any age: nobody knows it of blocks alone.
  */
 
+/** Chains that were kept are made anew where their shape has changed since. */
+export const mainnetShapeVersion = 2;
+
 /** Shares of transactions; the others are payments. */
 export const transactionShares = {
   /** A text, or as often as `image` says something larger. */
