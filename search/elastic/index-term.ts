@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
+import { termBorder } from './gram-text.ts';
 
 /**
  * UTF-8 of a term as it is. Lucene refuses one of more than 32,766 bytes together with its document, and what miners let in is
@@ -46,10 +47,10 @@ export function valueOfTerm(term: string): string | null {
  */
 const pairLengthMax = 64;
 
-/** A name and its value in one term, both folded: there is no NUL in a folded text. */
+/** A name and its value in one term, both folded: the border is in no folded text. */
 export function indexPair(name: string, value: string): string {
-  const pair = `${name}\0${value}`;
-  return pair.length <= pairLengthMax ? pair : `\0\0${digestOf(pair)}`;
+  const pair = `${name}${termBorder}${value}`;
+  return pair.length <= pairLengthMax ? pair : termBorder + termBorder + digestOf(pair);
 }
 
 /** An inscription as galleries name it in the index. */

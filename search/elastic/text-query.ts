@@ -24,7 +24,7 @@ export function textClauses(corpus: Corpus, match: TextMatch, folded: readonly s
 /**
  * The clauses that a field of grams must satisfy to contain all of the folded needles, exactly; null where none can. A needle of
  * three and more code points is a phrase of its grams, whose positions follow each other. A shorter one begins a gram: every
- * code point of a text begins one, as texts end with two NULs.
+ * code point of a text begins one, as two more follow the last.
  */
 export function needleClauses(field: string, folded: readonly string[]): Clause[] | null {
   if (!folded.every((needle) => needle.isWellFormed())) return null;

@@ -8,11 +8,15 @@ import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { createElasticClient, type ElasticClient } from '#search/elastic/elastic-client.ts';
 import { createPostgresEngine } from '#search/postgres-engine.ts';
 import { createFallbackEngine } from '#search/sync/fallback-engine.ts';
-import { readPlacedMarker } from '#search/sync/placed-marker.ts';
-import { runSearchSync, type SearchSyncOptions } from '#search/sync/search-sync.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { createElasticFaults, type ElasticFaults } from '#test/support/elastic-faults.ts';
 import { type Elasticsearch, hasElasticsearch, startElasticsearch } from '#test/support/elasticsearch.ts';
+import {
+  type RunningSync,
+  startSync,
+  caughtUp as untilCaughtUp,
+  waitUntil,
+} from '#test/support/running-sync.ts';
 import { createSearchRows, type SearchRows, type TestInscription, text } from '#test/support/search-rows.ts';
 import { createSyncedIndex, type SyncedIndex } from '#test/support/synced-index.ts';
 
@@ -21,12 +25,6 @@ const inscriptionOf = (seed: number): TestInscription => ({
   content: text(`text ${seed % 9} ${seed % 4 === 0 ? `of its own ${seed}` : ''}`),
   metadata: seed % 3 === 0 ? `{"trait":"${seed % 4}"}` : null,
 });
-
-interface RunningSync {
-  readonly problems: string[];
-  readonly standby: () => number;
-  stop(): Promise<void>;
-}
 
 /** A start of the server takes half a minute on a machine that runs other suites too. */
 const timeout = 400_000;
@@ -64,58 +62,9 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', { ti
   const apply = (count: number, seed: number): Promise<number> =>
     rows.addBlock(Array.from({ length: count }, (_, at) => inscriptionOf(seed + at)));
 
-  const follow = (given: Partial<SearchSyncOptions> = {}): RunningSync => {
-    const ending = new AbortController();
-    const problems: string[] = [];
-    let standby = 0;
-    const running = runSearchSync(
-      {
-        databaseUrl: database.url,
-        elastic: through,
-        prefix: index.prefix,
-        network: 'regtest',
-        shards: 1,
-        replicas: 0,
-        keysMax: 50,
-        loadKeysMax: 50,
-        news: {
-          mark: () => 0,
-          news: (_, __, signal) => delay(30, undefined, { signal }).catch(() => undefined),
-        },
-        onProblem: (problem) => problems.push(problem?.code ?? 'none'),
-        onStandby: () => standby++,
-        ...given,
-      },
-      ending.signal,
-    );
-    return {
-      problems,
-      standby: () => standby,
-      stop: async () => {
-        ending.abort();
-        await running;
-      },
-    };
-  };
-
-  /** Waits until the index says that it is at the chain. */
-  const caughtUp = async (): Promise<void> => {
-    const { rows: last } = await database.pool.query<{ sequence: number }>(
-      'SELECT max(sequence) AS sequence FROM chain.outbox',
-    );
-    await waitUntil(async () => {
-      const placed = await readPlacedMarker(index.elastic, index.alias).catch(() => null);
-      return placed?.marker.state === 'complete' && placed.marker.sequence === last[0]!.sequence;
-    });
-  };
-
-  const waitUntil = async (isSo: () => Promise<boolean> | boolean): Promise<void> => {
-    const deadline = Date.now() + 90_000;
-    while (!(await isSo())) {
-      if (Date.now() > deadline) throw new Error('it does not come');
-      await delay(50);
-    }
-  };
+  const follow = (): RunningSync =>
+    startSync({ databaseUrl: database.url, elastic: through, prefix: index.prefix });
+  const caughtUp = (): Promise<void> => untilCaughtUp(database.pool, index);
 
   test('goes on after Elasticsearch was killed in the middle of a bulk', async () => {
     const sync = follow();

@@ -6,18 +6,34 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverAccount } from '#kernel/pg/embedded/server-account.ts';
+import { letsIn, secureConfig } from './elasticsearch-security.ts';
 
 export interface ElasticsearchOptions {
   /** Of the heap. Default: 512, enough for some 100,000 documents. */
   readonly heapMegabytes?: number;
   /** Lines of elasticsearch.yml. */
   readonly extra?: readonly string[];
+  /** With TLS, and for the account of ./elasticsearch-security.ts alone. */
+  readonly isSecured?: boolean;
+  /** May write snapshots, into repositories of the type `fs` with a relative `location`. */
+  readonly hasSnapshots?: boolean;
+  /** Default: ports that nobody has. */
+  readonly ports?: ElasticsearchPorts;
+  /** Starts of it do not wait until it is ready: it needs nodes that are started after it. */
+  readonly isOneOfMany?: boolean;
+}
+
+export interface ElasticsearchPorts {
+  readonly http: number;
+  readonly transport: number;
 }
 
 /** A real node with a folder and ports of its own. */
 export interface Elasticsearch {
   readonly url: string;
   readonly dataDir: string;
+  /** Settles when it answers and its indices are there. */
+  whenReady(): Promise<void>;
   /** SIGTERM, and waits; folder and ports stay for `start`. */
   stop(): Promise<void>;
   /** SIGKILL. */
@@ -76,6 +92,11 @@ export async function startElasticsearch(options: ElasticsearchOptions = {}): Pr
   return node;
 }
 
+export const freePorts = async (): Promise<ElasticsearchPorts> => ({
+  http: await freePort(),
+  transport: await freePort(),
+});
+
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
@@ -112,12 +133,12 @@ class RunningElasticsearch implements Elasticsearch {
   }
 
   async prepare(): Promise<void> {
-    const [http, transport] = [await freePort(), await freePort()];
-    this.#url = `http://127.0.0.1:${http}`;
+    const { http, transport } = this.#options.ports ?? (await freePorts());
+    this.#url = `${this.#options.isSecured === true ? 'https' : 'http'}://127.0.0.1:${http}`;
     this.#account = await serverAccount(null);
     const seen = this.#seenDir;
     await cp(join(dirname(this.#program), '../config'), join(this.dataDir, 'config'), { recursive: true });
-    for (const folder of ['data', 'logs', 'tmp']) await mkdir(join(this.dataDir, folder));
+    for (const folder of ['data', 'logs', 'tmp', 'snapshots']) await mkdir(join(this.dataDir, folder));
     writeFileSync(
       join(this.dataDir, 'config/elasticsearch.yml'),
       [
@@ -126,9 +147,12 @@ class RunningElasticsearch implements Elasticsearch {
         'network.host: 127.0.0.1',
         `path.data: ${seen}/data`,
         `path.logs: ${seen}/logs`,
-        'xpack.security.enabled: false',
+        ...(this.#options.isSecured === true
+          ? await secureConfig(join(this.dataDir, 'config'), `${seen}/config`)
+          : ['xpack.security.enabled: false']),
         // the disk of a developer is often fuller than a server's may be
         'cluster.routing.allocation.disk.threshold_enabled: false',
+        ...(this.#options.hasSnapshots === true ? [`path.repo: ${seen}/snapshots`] : []),
         ...(this.#options.extra ?? ['discovery.type: single-node']),
         '',
       ].join('\n'),
@@ -174,7 +198,7 @@ class RunningElasticsearch implements Elasticsearch {
         this.#output = (this.#output + chunk.toString()).slice(-4000);
       });
     }
-    await this.#untilReady(child);
+    if (this.#options.isOneOfMany !== true) await this.whenReady();
   }
 
   #command(): string[] {
@@ -208,17 +232,21 @@ class RunningElasticsearch implements Elasticsearch {
     };
   }
 
-  async #untilReady(child: ChildProcess): Promise<void> {
+  async whenReady(): Promise<void> {
     const deadline = Date.now() + startTimeoutMs;
-    while (true) {
-      if (this.#child !== child) throw new Error(`Elasticsearch ended: ${this.#output}`);
-      const answer = await fetch(`${this.#url}/_cluster/health?wait_for_status=yellow&timeout=5s`).catch(
-        () => null,
-      );
-      if (answer?.ok === true) return;
+    while (!(await this.#isReady())) {
+      if (this.#child === null) throw new Error(`Elasticsearch ended: ${this.#output}`);
       if (Date.now() > deadline) throw new Error(`Elasticsearch did not start: ${this.#output}`);
       await delay(200);
     }
+  }
+
+  #isReady(): Promise<boolean> {
+    if (this.#options.isSecured === true) return letsIn(this.#url, this.dataDir);
+    return fetch(`${this.#url}/_cluster/health?wait_for_status=yellow&timeout=5s`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
   }
 
   #signal(signal: NodeJS.Signals): void {

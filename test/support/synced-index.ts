@@ -7,7 +7,11 @@ import { connectClient } from '#kernel/pg/pool.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { foldText } from '#kernel/text/fold.ts';
-import { createElasticClient, type ElasticClient } from '#search/elastic/elastic-client.ts';
+import {
+  createElasticClient,
+  type ElasticClient,
+  type ElasticSettings,
+} from '#search/elastic/elastic-client.ts';
 import { createElasticEngine } from '#search/elastic/elastic-engine.ts';
 import { readAlias } from '#search/elastic/search-index.ts';
 import { buildIndex } from '#search/sync/index-build.ts';
@@ -57,10 +61,10 @@ export function createSyncedIndex(
   databaseUrl: string,
   /** What should be in it; null: `expectWhole` is not asked. */
   rows: SearchRows | null,
-  url: string,
+  server: string | ElasticSettings,
   prefix = freshPrefix(),
 ): SyncedIndex {
-  const elastic = createElasticClient({ url });
+  const elastic = createElasticClient(typeof server === 'string' ? { url: server } : server);
   const alias = readAlias(prefix, 'regtest');
   const engine = createElasticEngine({ client: elastic, alias, readDatabase: readDatabaseIdentity });
   const signal = new AbortController().signal;
