@@ -16,7 +16,7 @@ function manySided(key: number): TestInscription {
     content: text(`copy ${key % 50 === 3 ? key : key % 4}`),
     metadata: `{"Edition":${key % 5},"of":[9007199254740993,{"deep":"${key % 3}","deep":"twice"}]}`,
     contentType: ['text/plain', 'text/html;charset=utf-8', 'image/svg+xml', null][key % 4]!,
-    numbered: key % 7 === 0 ? 'cursed' : 'blessed',
+    numbered: key % 7 === 0 ? 'cursed' : key % 11 === 0 ? 'unknown' : 'blessed',
     metaprotocol: key % 6 === 0 ? 'brc-20' : null,
     parents: key % 5 === 0 ? [2] : [],
     properties: key % 9 === 0 ? properties(`Título ${key % 2}`, key % 4) : null,
@@ -114,6 +114,13 @@ export function testFilters(subject: () => ConformanceSubject): void {
         await subject().expectFacets({ corpus: 'content', match: 'substring', needles: [needle] });
       }
     }
+    // heights that come again, of other days
+    for (const time of [9 * day, 4 * day]) {
+      await subject().addBlock([{ content: text('copy again'), metadata: null }], time);
+      await subject().expectFacets({ corpus: 'content', match: 'substring', needles: ['copy'] });
+    }
+    await subject().takeUp();
+    await subject().expectFacets({ corpus: 'content', match: 'substring', needles: ['copy'] });
     await subject().clear();
     await subject().expectFacets({ corpus: 'content', match: 'substring', needles: ['copy'] });
   });

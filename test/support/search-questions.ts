@@ -136,6 +136,17 @@ const hashOf = ({ from, isUpper }: QuestionSeed, inscriptions: readonly StoredIn
     .digest();
 };
 
+/** Needles are mostly drawn from what the filter was drawn from: those of another one match nothing together with it. */
+function sourcesOf(
+  { target, from }: QuestionSeed,
+  filter: SearchFilter,
+  inscriptions: readonly StoredInscription[],
+): readonly StoredInscription[] {
+  const own = at(inscriptions, target);
+  const isFree = Object.keys(filter).length === 0 || from % 4 === 0 || own === undefined;
+  return isFree ? inscriptions : [own];
+}
+
 /** The question of a seed; null where there is none. */
 export function questionOf(
   seed: QuestionSeed,
@@ -143,9 +154,10 @@ export function questionOf(
 ): NaiveQuestion | null {
   const filter = seed.isPlain ? {} : filterOf(seed, inscriptions);
   const filtered = Object.keys(filter).length === 0 ? {} : { filter };
-  if (seed.kind === 'hash') return { hash: hashOf(seed, inscriptions), ...filtered };
+  const sources = sourcesOf(seed, filter, inscriptions);
+  if (seed.kind === 'hash') return { hash: hashOf(seed, sources), ...filtered };
   const { corpus, match } = seed;
-  const texts = inscriptions.map((one) => (corpus === 'content' ? one.content?.text : one.metadata) ?? '');
+  const texts = sources.map((one) => (corpus === 'content' ? one.content?.text : one.metadata) ?? '');
   if (match === 'substring') {
     const isNone = seed.needleCount === 0 && needsNoNeedle(filter);
     return {
