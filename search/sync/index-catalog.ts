@@ -7,6 +7,8 @@ import { indexName, readAlias, writeAlias } from '#search/elastic/search-index.t
 export interface IndexCatalog {
   /** The index that the read alias names; null: there is none. */
   readonly served: string | null;
+  /** Those made before it that the alias names too: they were restored with it. Nobody can ask an alias of several. */
+  readonly servedToo: readonly string[];
   /** Those made after it, oldest first: they are being built, or their build was cut off. */
   readonly newer: readonly string[];
   /** Those made before it: a change to the next one was cut off. */
@@ -37,15 +39,10 @@ export async function readCatalog(
     .map(([name, { aliases }]) => ({ name, number: numberOf(name), isServed: alias in aliases }))
     .toSorted((a, b) => a.number - b.number);
   const served = own.filter(({ isServed }) => isServed);
-  if (served.length > 1) {
-    const names = served.map(({ name }) => name).join(', ');
-    throw new AppError('search_engine_rejected', `The alias ${alias} names several indices: ${names}.`, {
-      alias,
-    });
-  }
-  const [current] = served;
+  const current = served.at(-1);
   return {
     served: current?.name ?? null,
+    servedToo: served.slice(0, -1).map(({ name }) => name),
     newer: own.filter(({ number }) => number > (current?.number ?? 0)).map(({ name }) => name),
     older: own.filter(({ number }) => number < (current?.number ?? 0)).map(({ name }) => name),
     nextName: indexName(prefix, network, (own.at(-1)?.number ?? 0) + 1),

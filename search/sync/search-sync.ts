@@ -4,6 +4,7 @@ import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { Backoff, pause } from '#kernel/retry.ts';
+import { pointReadAlias, readAlias } from '#search/elastic/search-index.ts';
 import { type BuildProgress, buildIndex, type IndexBuildOptions } from './index-build.ts';
 import { readCatalog } from './index-catalog.ts';
 import { readDatabaseIdentity } from './outbox.ts';
@@ -103,7 +104,10 @@ class SyncSession {
     const chain = await this.open();
     try {
       const { elastic, prefix, network } = this.options;
-      const { served } = await readCatalog(elastic, prefix, network);
+      const { served, servedToo } = await readCatalog(elastic, prefix, network);
+      if (served !== null && servedToo.length > 0) {
+        await pointReadAlias(elastic, readAlias(prefix, network), served);
+      }
       const sync = served === null ? null : await this.openServed(served, chain);
       if (served === null || sync === null) await this.build();
       else await this.follow(served, sync, onGood);
@@ -158,8 +162,8 @@ class SyncSession {
   /** Whether searches are still answered from this index, and it is where this process has left it. */
   private async isStill(index: string, sync: IndexSync): Promise<boolean> {
     const { elastic, prefix, network } = this.options;
-    const { served } = await readCatalog(elastic, prefix, network);
-    if (served !== index) return false;
+    const { served, servedToo } = await readCatalog(elastic, prefix, network);
+    if (served !== index || servedToo.length > 0) return false;
     const placed = await readPlacedMarker(elastic, index);
     return placed !== null && sync.isAt(placed);
   }
