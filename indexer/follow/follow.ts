@@ -6,6 +6,7 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import type { SearchDemand } from '#kernel/search-demand.ts';
 import { diskNeed } from './disk-need.ts';
 import { isOfDatabase, Patience } from './failure.ts';
 import type { FollowOptions, IndexSummary } from './follow-options.ts';
@@ -49,6 +50,8 @@ class Follower {
   private readonly startedAt = performance.now();
   private readonly connection: WriterConnection;
   private parsePool: ParsePool | null = null;
+  /** Whether its blocks wait for searches. */
+  private isParseBulk = false;
   private hasReported = false;
   /** A batch was refused for one of its blocks: they come one by one now, so that those before it stay. */
   private isSingly = false;
@@ -243,7 +246,8 @@ class Follower {
   ): Promise<void> {
     const { source, signal, bounds } = this.options;
     const last = refs.at(-1);
-    const parsed = this.parser(refs.length).blocks(source, refs, fingerprintKey, signal);
+    const parser = await this.parser(refs.length, isBulk);
+    const parsed = parser.blocks(source, refs, fingerprintKey, signal);
     const limits = {
       ...batchBounds,
       ...(isBulk ? {} : { blocksMax: 1 }),
@@ -264,9 +268,21 @@ class Follower {
     await this.connection.run(() => writer.finish());
   }
 
-  private parser(blocks: number): ParsePool {
-    const { source, threads, textMaxBytes, indexAddresses, demand, onStep, onQueue } = this.options;
-    this.parsePool ??= createParsePool(createBufferPool(), {
+  /** Blocks of a load wait for searches, in threads of a lower priority; one at the tip is what searches wait for. */
+  private async parser(blocks: number, isBulk: boolean): Promise<ParsePool> {
+    // a thread cannot raise its priority again
+    if (this.options.demand !== undefined && isBulk !== this.isParseBulk) {
+      await this.parsePool?.close();
+      this.parsePool = null;
+    }
+    this.isParseBulk = isBulk;
+    this.parsePool ??= this.createParser(blocks, isBulk ? this.options.demand : undefined);
+    return this.parsePool;
+  }
+
+  private createParser(blocks: number, demand: SearchDemand | undefined): ParsePool {
+    const { source, threads, textMaxBytes, indexAddresses, onStep, onQueue } = this.options;
+    return createParsePool(createBufferPool(), {
       ...(isLive(source) ? {} : { blocks }),
       ...(threads === undefined ? {} : { threads }),
       ...(textMaxBytes === undefined ? {} : { textMaxBytes }),
@@ -275,7 +291,6 @@ class Follower {
       ...(onStep === undefined ? {} : { onStep }),
       ...(onQueue === undefined ? {} : { onQueue }),
     });
-    return this.parsePool;
   }
 
   private learn(committed: Committed): void {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { missingIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { type DiskNeed, diskNeed, neededBytes } from '#indexer/follow/disk-need.ts';
 import { follow } from '#indexer/follow/follow.ts';
@@ -12,6 +12,7 @@ import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { SearchDemand } from '#kernel/search-demand.ts';
 import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain-dump.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { GoldenChain } from '#test/support/golden-chain.ts';
@@ -114,6 +115,23 @@ describe('a follower of a node', () => {
     await running.stop();
     expect(node.headersGiven).toBeLessThanOrEqual(3);
     expect(node.reads).toBe(112);
+  });
+
+  test('lets searches go first in a load, and no block at the tip wait for them', async () => {
+    const demand = new SearchDemand();
+    const turn = vi.spyOn(demand, 'turn');
+    const node = new SimulatedNode(golden);
+    node.setTip(best, 105);
+    const running = start(node, database.pool, { demand });
+    await running.until(displayHash(node.best.at(-1)!.hash));
+    while (running.statuses.at(-1)?.state !== 'following') await sleep(10);
+    const turns = turn.mock.calls.length;
+    node.setTip(best);
+    await running.until(best);
+    await running.stop();
+    // each was parsed in one
+    expect(turns).toBeGreaterThan(105);
+    expect(turn.mock.calls.length).toBe(turns);
   });
 
   test('ends at the height that it was given, also where the node gets there only later', async () => {
