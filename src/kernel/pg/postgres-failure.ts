@@ -24,6 +24,8 @@ const codeByState: Readonly<Record<string, keyof typeof what>> = {
   XX001: 'postgres_damaged',
   XX002: 'postgres_damaged',
   '58030': 'postgres_damaged',
+  // a file of a table that is not there
+  '58P01': 'postgres_damaged',
   '28': 'postgres_refused',
   '3D000': 'postgres_refused',
   '42501': 'postgres_refused',
@@ -40,6 +42,9 @@ const what = {
   postgres_refused: 'Postgres refused what is needed',
   disk_full: 'The disk of the database is full',
 } as const satisfies Partial<Record<ErrorCode, string>>;
+
+/** What the system says of a socket file that we may not use. Without a server there is no such file. */
+const forbiddenSocket = new Set(['EACCES', 'EPERM']);
 
 /** What the system says of sockets and names, and of the disk of a server on this machine. */
 const codeBySystem: Readonly<Record<string, keyof typeof what>> = {
@@ -58,7 +63,7 @@ const codeBySystem: Readonly<Record<string, keyof typeof what>> = {
 const lostMessage = /^(?:Connection terminated|Client has encountered a connection error|Client was closed)/u;
 /** Nor for a pool that got no connection in time. */
 const unreachableMessage =
-  /^(?:timeout exceeded when trying to connect|Connection terminated due to connection timeout)/u;
+  /^(?:timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout)/u;
 
 /**
  * What was thrown by work on a database, as the operating failure that it is; what is none (a statement that is wrong, a broken
@@ -73,9 +78,10 @@ export function postgresFailure(error: unknown): unknown {
 function codeOf(error: Error): keyof typeof what | null {
   if (unreachableMessage.test(error.message)) return 'postgres_unreachable';
   if (lostMessage.test(error.message)) return 'postgres_lost';
-  const { code } = error as { code?: unknown };
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
   if (typeof code !== 'string') return null;
   if (codeBySystem[code] !== undefined) return codeBySystem[code];
+  if (syscall === 'connect') return forbiddenSocket.has(code) ? 'postgres_refused' : 'postgres_unreachable';
   if (!/^[0-9A-Z]{5}$/u.test(code)) return null;
   for (let length = code.length; length >= 2; length--) {
     const found = codeByState[code.slice(0, length)];

@@ -2,8 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 
-const thrown = (message: string, code?: string): Error =>
-  Object.assign(new Error(message), code === undefined ? {} : { code });
+const thrown = (message: string, code?: string, syscall?: string): Error =>
+  Object.assign(
+    new Error(message),
+    code === undefined ? {} : { code },
+    syscall === undefined ? {} : { syscall },
+  );
 
 describe('what work on a database threw', () => {
   test.each([
@@ -15,6 +19,10 @@ describe('what work on a database threw', () => {
     [thrown('the database system is starting up', '57P03'), 'postgres_unreachable'],
     [thrown('timeout exceeded when trying to connect'), 'postgres_unreachable'],
     [thrown('getaddrinfo ENOTFOUND db', 'ENOTFOUND'), 'postgres_unreachable'],
+    [thrown('timeout expired'), 'postgres_unreachable'],
+    [thrown('connect ENOENT /run/postgresql/.s.PGSQL.5432', 'ENOENT', 'connect'), 'postgres_unreachable'],
+    [thrown('connect EACCES /run/postgresql/.s.PGSQL.5432', 'EACCES', 'connect'), 'postgres_refused'],
+    [thrown('connect EADDRNOTAVAIL', 'EADDRNOTAVAIL', 'connect'), 'postgres_unreachable'],
     [thrown('Connection terminated unexpectedly'), 'postgres_lost'],
     [thrown('terminating connection due to administrator command', '57P01'), 'postgres_lost'],
     [thrown('terminating connection because of crash of another server process', '57P02'), 'postgres_lost'],
@@ -29,6 +37,7 @@ describe('what work on a database threw', () => {
     [thrown('canceling statement due to statement timeout', '57014'), 'postgres_timeout'],
     [thrown('invalid page in block 7', 'XX001'), 'postgres_damaged'],
     [thrown('could not read block 7: Input/output error', '58030'), 'postgres_damaged'],
+    [thrown('could not open file "base/5/2619": No such file or directory', '58P01'), 'postgres_damaged'],
     [thrown('password authentication failed', '28P01'), 'postgres_refused'],
     [thrown('permission denied for table blocks', '42501'), 'postgres_refused'],
   ])('%s is %s', (error, code) => {
@@ -41,6 +50,7 @@ describe('what work on a database threw', () => {
       thrown('duplicate key value', '23505'),
       thrown('column does not exist', '42703'),
       thrown('cache lookup failed', 'XX000'),
+      thrown('no such file or directory, open', 'ENOENT', 'open'),
       new AppError('node_unreachable', 'gone'),
     ]) {
       expect(postgresFailure(error)).toBe(error);
