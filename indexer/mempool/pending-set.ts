@@ -64,16 +64,20 @@ export class PendingSet {
       this.waiting.add(txid);
       return;
     }
-    // it is back from a block that was taken back
+    // it is back from a block that was taken back; one that was first seen in it has no inputs here
+    if (!this.inputs.has(txid)) this.waiting.add(txid);
     this.setBlock(transaction, null);
     this.departures.seen(transaction);
   }
 
   mined(txid: HashKey, block: BlockRef): void {
     this.forget(txid);
-    this.inputs.delete(txid);
     const transaction = this.kept.get(txid);
-    if (transaction === null) return;
+    if (transaction === null) {
+      this.inputs.delete(txid);
+      return;
+    }
+    // its inputs stay as long as it may come back: they say what replaces it then
     this.setBlock(transaction, block);
     this.departures.confirmed(transaction, block);
   }
@@ -133,6 +137,7 @@ export class PendingSet {
   drop(txid: HashKey): void {
     this.kept.delete(txid);
     this.writes.delete(txid);
+    if (!this.membership.has(txid)) this.departures.keepInputs(txid);
   }
 
   status(source: MempoolStatus['source']): MempoolStatus {
@@ -149,11 +154,12 @@ export class PendingSet {
   private removed(txid: HashKey): void {
     this.forget(txid);
     const transaction = this.kept.get(txid);
-    if (transaction !== null) {
-      this.departures.removed(transaction);
-      this.drop(txid);
+    if (transaction === null) {
+      this.departures.keepInputs(txid);
+      return;
     }
-    this.departures.keepInputs(txid);
+    this.departures.removed(transaction);
+    this.drop(txid);
   }
 
   private forget(txid: HashKey): void {

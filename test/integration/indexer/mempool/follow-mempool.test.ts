@@ -287,6 +287,23 @@ for (const source of ['zmq', 'polling'] as const) {
       await live.eventually(async () => {
         expect(told().slice(3)).toEqual([`payment-confirmed ${high.txid}:0 60000`]);
       });
+      // pending again when its block is taken back, and replaced then
+      await live.chain.takeBack(1);
+      await live.eventually(async () => {
+        expect(told().slice(4)).toEqual([`payment-seen ${high.txid}:0 60000`]);
+      });
+      const higher = transaction([coin], [{ value: 70_000, to: 77 }, { value: coin.value - 500_000 }]);
+      await broadcast(higher);
+      await live.eventually(async () => {
+        expect(told().slice(5).toSorted()).toEqual([
+          `payment-replaced ${high.txid}:0 60000 by ${higher.txid}`,
+          `payment-seen ${higher.txid}:0 70000`,
+        ]);
+      });
+      await live.chain.mine([higher]);
+      await live.eventually(async () => {
+        expect(told().slice(7)).toEqual([`payment-confirmed ${higher.txid}:0 70000`]);
+      });
       watch.unwatch(script);
     });
 
