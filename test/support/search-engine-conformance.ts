@@ -22,10 +22,15 @@ async function ask(subject: ConformanceSubject, seeds: readonly QuestionSeed[]):
   }
 }
 
-/** What every engine must answer: the same as a scan of everything, in every state of its own index. */
+/**
+ * What every engine must answer: the same as a scan of everything, in every state of its own index.
+ *
+ * @param chains random chains that are asked everything; SEARCH_RUNS where it is set
+ */
 export function describeSearchEngine(
   name: string,
   create: (pool: pg.Pool) => Promise<EngineUnderTest> | EngineUnderTest,
+  chains = 12,
 ): void {
   describe(`${name}: searches`, () => {
     let database: TestDatabase;
@@ -69,7 +74,7 @@ export function describeSearchEngine(
             await ask(subject, seeds);
           },
         ),
-        { numRuns: Number(process.env['SEARCH_RUNS'] ?? 12), interruptAfterTimeLimit: 150_000 },
+        { numRuns: Number(process.env['SEARCH_RUNS'] ?? chains), interruptAfterTimeLimit: 150_000 },
       );
     });
 

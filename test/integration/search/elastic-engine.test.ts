@@ -5,15 +5,17 @@ import { describeSearchEngine } from '#test/support/search-engine-conformance.ts
 import { sharedElasticsearch } from '#test/support/shared-elasticsearch.ts';
 
 if (hasElasticsearch()) {
-  describeSearchEngine('the Elasticsearch engine', async (pool) =>
-    followerUnderTest(pool, await sharedElasticsearch(), { shards: 1 }),
-  );
-  // every page but the first few inscriptions is a deep one, of many spans and several rounds of counting
-  describeSearchEngine('the Elasticsearch engine with three shards and small spans', async (pool) =>
-    followerUnderTest(pool, await sharedElasticsearch(), {
-      shards: 3,
-      tuning: { spanKeys: 64, keysPerDocument: 3, hitsMax: 4, rangesMax: 4, rangeMatchesMax: 2 },
-    }),
+  // every page but the first few inscriptions is a deep one, of many spans and several rounds of counting; the usual index, in
+  // which a test's chain is one span, is in test/faults/search-usual-index.test.ts
+  describeSearchEngine(
+    'the Elasticsearch engine with three shards and small spans',
+    async (pool) =>
+      followerUnderTest(pool, await sharedElasticsearch(), {
+        shards: 3,
+        tuning: { spanKeys: 64, keysPerDocument: 3, hitsMax: 4, rangesMax: 4, rangeMatchesMax: 2 },
+      }),
+    // each is asked some hundred questions, and the server refreshes for each of its blocks
+    3,
   );
 } else {
   describe.skip('the Elasticsearch engine', () => {

@@ -111,7 +111,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index', () => {
           await through.close();
         });
       }),
-      { numRuns: Number(process.env['SYNC_RUNS'] ?? 12), interruptAfterTimeLimit: 150_000 },
+      { numRuns: Number(process.env['SYNC_RUNS'] ?? 6), interruptAfterTimeLimit: 150_000 },
     );
     expect(cuts).toBeGreaterThan(0);
   });
