@@ -184,8 +184,8 @@ export class BlockWriter {
     memory.contents.commit(batch.contents);
     memory.metadata.commit(batch.metadata);
     for (const { tracked } of batch.ledgers) memory.tracked.apply(tracked);
-    memory.recent.learn(batch.outputs, memory.tracked);
     if (memory.spent !== null) batch.ended.addTo(memory.spent);
+    await memory.recent.learn(batch.outputs, memory.tracked);
     this.underWay = null;
     this.encoders.give(batch.encoders);
     this.onCommit({

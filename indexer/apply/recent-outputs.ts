@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { HeldOutputs } from './held-outputs.ts';
 
@@ -7,6 +8,8 @@ import { HeldOutputs } from './held-outputs.ts';
  * old ones.
  */
 export const recentOutputsMax = 1 << 20;
+/** Rows that are looked at in one go where room is made, some milliseconds: all of them took half a second, in which nobody was answered. */
+const rowsAtOnce = 10_000;
 
 /**
  * The newest committed outputs that hold inscriptions, with all that the ledger must know of them, during a bulk load: an
@@ -34,11 +37,11 @@ export class RecentOutputs {
     return this.rows;
   }
 
-  /** Learns what a committed batch made, where it is still unspent. */
-  learn(outputs: HeldOutputs, tracked: TrackedOutputs): void {
+  /** Learns what a committed batch made, where it is still unspent. Until it settles `tracked` must stay as it is. */
+  async learn(outputs: HeldOutputs, tracked: TrackedOutputs): Promise<void> {
     if (!this.isOpen) return;
-    if (this.rows.size + outputs.size > this.rowsMax) this.makeRoom(tracked);
-    copyTracked(outputs, this.rows, tracked, -1);
+    if (this.rows.size + outputs.size > this.rowsMax) this.rows = await this.roomier(tracked);
+    await copyTracked(outputs, this.rows, tracked, -1);
   }
 
   /** Blocks were taken back. */
@@ -52,21 +55,31 @@ export class RecentOutputs {
     this.forget();
   }
 
-  /** Drops what was spent, and of more than half as many rows as there may be the oldest blocks'. */
-  private makeRoom(tracked: TrackedOutputs): void {
+  /** The same without what was spent, and of more than half as many rows as there may be without the oldest blocks'. */
+  private async roomier(tracked: TrackedOutputs): Promise<HeldOutputs> {
     const before = this.rows;
     const unspent: number[] = [];
-    for (let row = 0; row < before.size; row++) if (before.isAmong(tracked, row)) unspent.push(row);
+    for (let row = 0; row < before.size; row++) {
+      if (before.isAmong(tracked, row)) unspent.push(row);
+      if (row % rowsAtOnce === rowsAtOnce - 1) await nextTurn();
+    }
     const beyond = unspent.length - (this.rowsMax >> 1);
     // in the order of heights, and all rows of an output have one
     const dropped = beyond <= 0 ? -1 : (before.height[unspent[beyond - 1] as number] as number);
-    this.rows = new HeldOutputs();
-    copyTracked(before, this.rows, tracked, dropped);
+    const rows = new HeldOutputs();
+    await copyTracked(before, rows, tracked, dropped);
+    return rows;
   }
 }
 
-function copyTracked(from: HeldOutputs, to: HeldOutputs, tracked: TrackedOutputs, above: number): void {
+async function copyTracked(
+  from: HeldOutputs,
+  to: HeldOutputs,
+  tracked: TrackedOutputs,
+  above: number,
+): Promise<void> {
   for (let row = 0; row < from.size; row++) {
     if ((from.height[row] as number) > above && from.isAmong(tracked, row)) to.add(from.rowAt(row));
+    if (row % rowsAtOnce === rowsAtOnce - 1) await nextTurn();
   }
 }

@@ -39,10 +39,10 @@ function made(height: number, outputs: readonly number[], tracked: TrackedOutput
 const knows = (table: HeldOutputs, output: number): boolean => table.has(output, 0, outpoint(output), 0);
 
 describe('recent outputs', () => {
-  it('are known with all that the ledger must know, once for each inscription', () => {
+  it('are known with all that the ledger must know, once for each inscription', async () => {
     const tracked = new TrackedOutputs();
     const recent = new RecentOutputs();
-    recent.learn(made(5, [1, 2], tracked, 2), tracked);
+    await recent.learn(made(5, [1, 2], tracked, 2), tracked);
     const { table } = recent;
     expect(knows(table, 1)).toBe(true);
     expect(knows(table, 3)).toBe(false);
@@ -60,42 +60,65 @@ describe('recent outputs', () => {
     );
   });
 
-  it('leave out what the batch itself spent', () => {
+  it('leave out what the batch itself spent', async () => {
     const tracked = new TrackedOutputs();
     const batch = made(5, [1, 2], tracked);
     tracked.remove(1, 0);
     const recent = new RecentOutputs();
-    recent.learn(batch, tracked);
+    await recent.learn(batch, tracked);
     expect([knows(recent.table, 1), knows(recent.table, 2)]).toEqual([false, true]);
   });
 
-  it('make room by what was spent, then by whole blocks, the oldest first', () => {
+  it('make room by what was spent, then by whole blocks, the oldest first', async () => {
     const tracked = new TrackedOutputs();
     const recent = new RecentOutputs(8);
-    recent.learn(made(5, [1, 2], tracked), tracked);
-    recent.learn(made(6, [3], tracked, 3), tracked);
-    recent.learn(made(7, [4, 5, 6], tracked), tracked);
+    await recent.learn(made(5, [1, 2], tracked), tracked);
+    await recent.learn(made(6, [3], tracked, 3), tracked);
+    await recent.learn(made(7, [4, 5, 6], tracked), tracked);
     const before = recent.table;
     tracked.remove(2, 0);
     tracked.remove(5, 0);
     // six are left of eight: two too many for the half, which the first block's one and a part of the next one's are
-    recent.learn(made(8, [7], tracked), tracked);
+    await recent.learn(made(8, [7], tracked), tracked);
     expect([1, 2, 3, 4, 5, 6, 7].filter((output) => knows(recent.table, output))).toEqual([4, 6, 7]);
     expect(recent.table.size).toBe(3);
     // whoever asked before finds what was there then
     expect(knows(before, 3)).toBe(true);
   });
 
-  it('are none after blocks were taken back, and none any more after the load', () => {
+  it('make room in pieces: others have their turn, and find what was there until all of it is', async () => {
+    const tracked = new TrackedOutputs();
+    const recent = new RecentOutputs(40_000);
+    const many = Array.from({ length: 40_000 }, (_, output) => output);
+    await recent.learn(made(5, many.slice(0, 10_000), tracked), tracked);
+    await recent.learn(made(6, many.slice(10_000), tracked), tracked);
+    const before = recent.table;
+    let turns = 0;
+    let isDone = false;
+    const others = (async () => {
+      for (; !isDone; turns++) {
+        expect(recent.table).toBe(before);
+        await new Promise(setImmediate);
+      }
+    })();
+    await recent.learn(made(7, [50_000], tracked), tracked).finally(() => {
+      isDone = true;
+    });
+    await others;
+    expect(turns).toBeGreaterThan(3);
+    expect([knows(recent.table, 1), knows(recent.table, 50_000)]).toEqual([false, true]);
+  });
+
+  it('are none after blocks were taken back, and none any more after the load', async () => {
     const tracked = new TrackedOutputs();
     const recent = new RecentOutputs();
-    recent.learn(made(5, [1], tracked), tracked);
+    await recent.learn(made(5, [1], tracked), tracked);
     recent.forget();
     expect(recent.table.size).toBe(0);
-    recent.learn(made(5, [2], tracked), tracked);
+    await recent.learn(made(5, [2], tracked), tracked);
     expect(recent.table.size).toBe(1);
     recent.close();
-    recent.learn(made(6, [3], tracked), tracked);
+    await recent.learn(made(6, [3], tracked), tracked);
     expect(recent.table.size).toBe(0);
   });
 });
