@@ -214,7 +214,7 @@ CREATE TABLE chain.locations (
   script bytea,
   CONSTRAINT locations_pkey PRIMARY KEY (key, height, step)
 );
-ALTER TABLE chain.locations SET (fillfactor=90);
+ALTER TABLE chain.locations SET (fillfactor=98);
 CREATE INDEX locations_outpoint ON chain.locations USING btree (outpoint_fingerprint) WHERE (spent_height IS NULL);
 CREATE INDEX locations_outside ON chain.locations USING btree (place, key) WHERE (place <> 0);
 CREATE INDEX locations_owner ON chain.locations USING btree (chain.hash32(script), key) WHERE ((spent_height IS NULL) AND (script IS NOT NULL));
