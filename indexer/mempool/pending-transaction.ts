@@ -159,7 +159,6 @@ function inscriptionsOf(
     const input = columns.envelopeInput[envelope] as number;
     const type = columns.envelopeType[envelope] as number;
     const metadata = columns.envelopeMetadata[envelope] as number;
-    const fields = fieldsOf(batch, envelope);
     rows.push({
       index: envelope - first,
       input,
@@ -167,11 +166,7 @@ function inscriptionsOf(
       content: contentOf(batch, columns.envelopeContent[envelope] as number),
       metadataJson: metadata < 0 ? null : range(batch, columns.metadataRange, metadata),
       metadataFolded: metadata < 0 ? null : foldedRange(batch, columns.metadataFolded, metadata),
-      contentEncoding: fields.get(fieldKinds.contentEncoding) ?? null,
-      metaprotocol: fields.get(fieldKinds.metaprotocol) ?? null,
-      delegate: fields.get(fieldKinds.delegate) ?? null,
-      claimedParents: fields.get(fieldKinds.claimedParents) ?? null,
-      propertiesJson: fields.get(fieldKinds.propertiesJson) ?? null,
+      ...namedFields(batch, envelope),
       placed: placeOfEnvelope(
         batch,
         tx,
@@ -183,6 +178,19 @@ function inscriptionsOf(
     });
   }
   return rows;
+}
+
+type NamedField = 'contentEncoding' | 'metaprotocol' | 'delegate' | 'claimedParents' | 'propertiesJson';
+
+function namedFields(batch: TransactionBatch, envelope: number): Pick<PendingInscription, NamedField> {
+  const fields = fieldsOf(batch, envelope);
+  return {
+    contentEncoding: fields.get(fieldKinds.contentEncoding) ?? null,
+    metaprotocol: fields.get(fieldKinds.metaprotocol) ?? null,
+    delegate: fields.get(fieldKinds.delegate) ?? null,
+    claimedParents: fields.get(fieldKinds.claimedParents) ?? null,
+    propertiesJson: fields.get(fieldKinds.propertiesJson) ?? null,
+  };
 }
 
 function placeOfEnvelope(

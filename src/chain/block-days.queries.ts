@@ -13,21 +13,34 @@ export async function heightsOfDays(client: ClientBase, days: readonly number[])
   );
   const { low = null, high = null } = rows[0] ?? {};
   if (low === null || high === null) return null;
-  const places = days.map((day) => ({ seconds: day * daySeconds, low, high: high + 1, found: high + 1 }));
+  const places = days.map(
+    (day): DayPlace => ({ seconds: day * daySeconds, low, high: high + 1, found: high + 1 }),
+  );
   for (;;) {
     const open = places.filter((place) => place.low < place.high);
     if (open.length === 0) return places.map((place) => place.found);
     const middles = open.map((place) => Math.floor((place.low + place.high) / 2));
     const blocks = await blocksFrom(client, middles);
-    for (const [index, place] of open.entries()) {
-      const block = blocks[index];
-      const middle = middles[index] ?? place.high;
-      if (block === undefined || block.time >= place.seconds) {
-        place.high = middle;
-        place.found = block?.height ?? place.found;
-      } else place.low = block.height + 1;
-    }
+    for (const [index, place] of open.entries()) halve(place, middles[index] as number, blocks[index]);
   }
+}
+
+/** Where a day may begin still: from `low` on and below `high`, or at `found`. */
+interface DayPlace {
+  readonly seconds: number;
+  low: number;
+  high: number;
+  found: number;
+}
+
+/** `block`: the first one from the middle on. */
+function halve(place: DayPlace, middle: number, block: { height: number; time: number } | undefined): void {
+  if (block !== undefined && block.time < place.seconds) {
+    place.low = block.height + 1;
+    return;
+  }
+  place.high = middle;
+  if (block !== undefined) place.found = block.height;
 }
 
 /** The first block at or above each height: there may be gaps. */
