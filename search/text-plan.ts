@@ -23,6 +23,12 @@ export interface TextPlan extends NeedlePlan {
   readonly check: TextCheck | null;
 }
 
+/**
+ * In no folded text. The keys of plans for needles have it between these; those of others begin with it, or a search for the needles
+ * `fuzzy` and `ordi` would be given what the cache keeps of a fuzzy one for `ordi`.
+ */
+const border = '\0';
+
 /** The plan of a search for needles or words, folded; null where no text can have them. */
 export function planTexts(match: TextMatch, needles: readonly string[]): TextPlan | null {
   if (match === 'fuzzy') return planFuzzy(needles);
@@ -31,7 +37,7 @@ export function planTexts(match: TextMatch, needles: readonly string[]): TextPla
   const has = exactWordCheck(needles);
   return {
     ...plan,
-    key: `words\0${plan.key}\0${needles.toSorted().join('\0')}`,
+    key: `${border}words${border}${needles.toSorted().join(border)}`,
     alternatives: null,
     check: { column: 'folded', has },
   };
@@ -76,7 +82,7 @@ function planFuzzy(words: readonly string[]): TextPlan | null {
   });
   return {
     ...nothing,
-    key: `fuzzy\0${words.toSorted().join('\0')}`,
+    key: `${border}fuzzy${border}${words.toSorted().join(border)}`,
     alternatives,
     check: { column: 'folded', has: fuzzyWordCheck(words) },
   };
@@ -110,7 +116,7 @@ export function planMetadata(wanted: { readonly key?: string; readonly value?: s
   };
   return {
     ...(plan ?? nothing),
-    key: `metadata\0${JSON.stringify([key, value])}`,
+    key: `${border}metadata${border}${JSON.stringify([key, value])}`,
     alternatives: null,
     check: { column: 'json', has: terms },
   };
