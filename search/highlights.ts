@@ -1,6 +1,7 @@
 import type { TextMatch } from '#kernel/contracts/search-engine.ts';
 import type { Highlight, SearchRecord } from '#kernel/contracts/search-service.ts';
 import { foldText } from '#kernel/text/fold.ts';
+import { Occurrences } from './occurrences.ts';
 import type { ShownBytes } from './records.ts';
 import { cutText } from './stored-text.ts';
 import { type WordMatcher, wordMatcher } from './word-matcher.ts';
@@ -30,13 +31,15 @@ export interface Looked {
 /** Finds what was looked for in the texts of a page. */
 export class Highlighter {
   private readonly looked: Looked;
+  private readonly needles: readonly Needle[];
   private readonly matchers: readonly WordMatcher[];
   private comparisonsLeft = comparisonsMax;
 
   constructor(looked: Looked) {
     this.looked = looked;
-    this.matchers =
-      looked.match === 'substring' ? [] : looked.needles.map((word) => wordMatcher(word, looked.match));
+    const isSubstring = looked.match === 'substring';
+    this.needles = isSubstring ? [...new Set(looked.needles)].map(needleOf) : [];
+    this.matchers = isSubstring ? [] : looked.needles.map((word) => wordMatcher(word, looked.match));
   }
 
   /** The pieces around the first match of each needle, joined where they meet. All matches within them are told. */
@@ -45,11 +48,9 @@ export class Highlighter {
     // offsets are shared: no mapping of the folding changes how many units a code point has (test/unit/search/highlights.test.ts)
     if (folded.length !== text.length) throw new Error('folding has changed the length of a text');
     const isSubstring = this.looked.match === 'substring';
-    const found = isSubstring ? firstNeedles(folded, this.looked.needles) : this.firstWords(folded);
+    const found = isSubstring ? firstNeedles(folded, this.needles) : this.firstWords(folded);
     return joined(found.map((span) => widened(text, span))).map((piece) => {
-      const within = isSubstring
-        ? needlesIn(folded, piece, this.looked.needles)
-        : this.wordsIn(folded, piece);
+      const within = isSubstring ? needlesIn(folded, piece, this.needles) : this.wordsIn(folded, piece);
       return {
         text: text.slice(piece.start, piece.end),
         offset: piece.start,
@@ -91,20 +92,28 @@ interface Span {
   readonly end: number;
 }
 
-function firstNeedles(folded: string, needles: readonly string[]): Span[] {
-  return needles.flatMap((needle) => {
-    const start = folded.indexOf(needle);
-    return start === -1 ? [] : [{ start, end: start + needle.length }];
+interface Needle {
+  readonly length: number;
+  readonly occurrences: Occurrences;
+}
+
+const needleOf = (needle: string): Needle => ({
+  length: needle.length,
+  occurrences: new Occurrences(needle),
+});
+
+function firstNeedles(folded: string, needles: readonly Needle[]): Span[] {
+  return needles.flatMap(({ length, occurrences }) => {
+    const start = occurrences.first(folded);
+    return start === -1 ? [] : [{ start, end: start + length }];
   });
 }
 
-function needlesIn(folded: string, { start, end }: Span, needles: readonly string[]): Span[] {
+function needlesIn(folded: string, { start, end }: Span, needles: readonly Needle[]): Span[] {
   const piece = folded.slice(start, end);
   const spans: Span[] = [];
-  for (const needle of new Set(needles)) {
-    for (let at = piece.indexOf(needle); at !== -1; at = piece.indexOf(needle, at + 1)) {
-      spans.push({ start: start + at, end: start + at + needle.length });
-    }
+  for (const { length, occurrences } of needles) {
+    for (const at of occurrences.all(piece)) spans.push({ start: start + at, end: start + at + length });
   }
   return spans;
 }

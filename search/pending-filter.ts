@@ -3,6 +3,7 @@ import { formatInscriptionId, inscriptionIdBytes } from '#kernel/primitives/insc
 import { foldText } from '#kernel/text/fold.ts';
 import { indexPair, indexTerm } from './elastic/index-term.ts';
 import { metadataTerms } from './elastic/metadata-terms.ts';
+import { Occurrences } from './occurrences.ts';
 
 /** Whether a filter can pass an inscription that is in no block: it has no height and no number. */
 export function canPassPending({ from, to, cursed }: SearchFilter): boolean {
@@ -81,7 +82,8 @@ function hasProperties(json: string, { title, traits, gallery }: SearchFilter): 
   const read = JSON.parse(json, keepDigits as Parameters<typeof JSON.parse>[1]) as Properties;
   const has = read.attributes ?? {};
   if (title !== undefined) {
-    if (typeof has.title !== 'string' || !foldText(has.title).includes(foldText(title))) return false;
+    if (typeof has.title !== 'string' || new Occurrences(foldText(title)).first(foldText(has.title)) < 0)
+      return false;
   }
   if (gallery !== undefined) {
     const id = formatInscriptionId(gallery.txid, gallery.index);

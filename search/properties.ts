@@ -1,5 +1,6 @@
 import type { MetadataMember } from '#kernel/contracts/search-engine.ts';
 import { foldText } from '#kernel/text/fold.ts';
+import { Occurrences } from './occurrences.ts';
 
 /**
  * SQL: the attributes of an inscription's properties, as a JSON object in UTF-8 but for its first brace. Nowhere else in the text
@@ -31,12 +32,12 @@ export function attributesCheck(wanted: {
   readonly title?: string;
   readonly traits?: readonly MetadataMember[];
 }): (attributes: Uint8Array) => boolean {
-  const title = wanted.title === undefined ? null : foldText(wanted.title);
+  const title = wanted.title === undefined ? null : new Occurrences(foldText(wanted.title));
   const traits = (wanted.traits ?? []).map(({ name, value }) => [foldText(name), foldText(value)] as const);
   return (bytes) => {
     const json = `{${Buffer.from(bytes).toString()}`;
     const { attributes } = JSON.parse(json, keepDigits as Parameters<typeof JSON.parse>[1]) as Attributes;
-    if (title !== null && (attributes.title === null || !foldText(attributes.title).includes(title)))
+    if (title !== null && (attributes.title === null || title.first(foldText(attributes.title)) < 0))
       return false;
     const own = Object.entries(attributes.traits).map(
       ([name, value]) =>
