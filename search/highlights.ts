@@ -63,6 +63,7 @@ export class Highlighter {
   }
 
   private firstWords(folded: string): Span[] {
+    if (this.looked.match === 'words') return firstExactWords(folded, this.looked.needles);
     const spans: Span[] = [];
     const missing = new Set(this.matchers);
     for (const { word, ...span } of wordsWithin(folded, { start: 0, end: folded.length })) {
@@ -127,6 +128,18 @@ function* wordsWithin(folded: string, { start, end }: Span): Generator<Span & { 
     if (word.length > wordCodePointsMax && Array.from(word).length > wordCodePointsMax) continue;
     yield { word, ...span };
   }
+}
+
+/** Of each word the first place. One look a word of the text, however many are looked for. */
+function firstExactWords(folded: string, words: readonly string[]): Span[] {
+  const spans: Span[] = [];
+  const missing = new Set(words);
+  for (const { word, ...span } of wordsWithin(folded, { start: 0, end: folded.length })) {
+    if (!missing.delete(word)) continue;
+    spans.push(span);
+    if (missing.size === 0) break;
+  }
+  return spans;
 }
 
 /** A span with what stands around it, at the borders of code points. */

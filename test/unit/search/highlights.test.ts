@@ -106,6 +106,12 @@ describe('highlights of words', () => {
     expect(words('cat cut at', 'fuzzy', 'at')).toEqual(['at']);
   });
 
+  test('are found in all texts of a page, however late they come', () => {
+    const text = `${'lorem ipsum dolor '.repeat(4600)}ordi`;
+    const highlighter = new Highlighter({ match: 'words', needles: ['ordi', 'lorem'] });
+    for (let record = 0; record < 100; record++) expect(highlighter.highlights(text)).toHaveLength(2);
+  });
+
   test('never take a piece of a word for a word', () => {
     // the piece ends 80 units behind the match, in the middle of the long run
     const text = `ord ${' '.repeat(70)}ordinalsordinals`;
