@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TextMatch } from '#kernel/contracts/search-engine.ts';
 import type { Highlight, SearchRecord } from '#kernel/contracts/search-service.ts';
 import { foldText } from '#kernel/text/fold.ts';
@@ -162,20 +163,26 @@ function joined(spans: readonly Span[]): Span[] {
 }
 
 /**
- * Records, read with `highlightBytesOf` of their texts, with what was found in one of these, and the texts cut to what records show.
+ * Records, read with `highlightBytesOf` of their texts, with what was found in one of these, and the texts cut to what records show. Lets
+ * others work between them: 8 MB of texts take up to a second.
  */
-export function highlighted(
+export async function highlighted(
   records: readonly SearchRecord[],
   field: 'contentstr' | 'metadatastr',
   highlighter: Highlighter,
   { read, shown }: { readonly read: number; readonly shown: ShownBytes },
-): SearchRecord[] {
-  return records.map((record) => ({
-    ...record,
-    contentstr: cutShown(record.contentstr, shown.content),
-    metadatastr: cutShown(record.metadatastr, shown.metadata),
-    highlights: highlighter.highlights(wholeWords(record[field] ?? '', read)),
-  }));
+): Promise<SearchRecord[]> {
+  const marked: SearchRecord[] = [];
+  for (const record of records) {
+    marked.push({
+      ...record,
+      contentstr: cutShown(record.contentstr, shown.content),
+      metadatastr: cutShown(record.metadatastr, shown.metadata),
+      highlights: highlighter.highlights(wholeWords(record[field] ?? '', read)),
+    });
+    await nextTurn();
+  }
+  return marked;
 }
 
 /** Without the word at the end where the text may be cut there: it could be the beginning of a longer one. */

@@ -48,7 +48,11 @@ export async function readPage(
     ...(facets === undefined ? {} : { facets }),
   };
   if (!pending) {
-    return { tip: hits.tip, value: { ...value, records: texts.finish(indexed) }, mempoolRevision: null };
+    return {
+      tip: hits.tip,
+      value: { ...value, records: await texts.finish(indexed) },
+      mempoolRevision: null,
+    };
   }
   const mempoolRevision = await pendingRevision(client);
   const found = await question.matchPending({
@@ -56,7 +60,7 @@ export async function readPage(
     limit: itemsPerPage - keys.length,
   });
   const more = await recordsOfPending(client, found.refs, texts.read);
-  const records = texts.finish([...indexed, ...more]);
+  const records = await texts.finish([...indexed, ...more]);
   const totalItems = hits.totalItems + found.totalItems;
   return { tip: hits.tip, value: { ...value, records, totalItems }, mempoolRevision };
 }
@@ -106,13 +110,13 @@ function isSameTip(a: Tip | null, b: Tip | null): boolean {
 
 interface Texts {
   readonly read: ShownBytes;
-  readonly finish: (records: readonly SearchRecord[]) => readonly SearchRecord[];
+  readonly finish: (records: readonly SearchRecord[]) => Promise<readonly SearchRecord[]>;
 }
 
 /** How much of texts is read, and what becomes of the records then. */
 function shownTexts(itemsPerPage: number, highlight: PageQuestion['highlight']): Texts {
   const shown = listBytesOf(itemsPerPage);
-  if (highlight === null) return { read: shown, finish: (records) => records };
+  if (highlight === null) return { read: shown, finish: (records) => Promise.resolve(records) };
   const { looked, field } = highlight;
   const bytes = highlightBytesOf(itemsPerPage);
   const name = field === 'contentstr' ? 'content' : 'metadata';

@@ -134,21 +134,36 @@ describe('records with highlights', () => {
     metadatastr: null,
     createdat: '',
   };
-  const show = (contentstr: string, match: 'substring' | 'words', read: number) =>
-    highlighted([{ ...record, contentstr }], 'contentstr', new Highlighter({ match, needles: ['needle'] }), {
+  const show = async (contentstr: string, match: 'substring' | 'words', read: number) => {
+    const highlighter = new Highlighter({ match, needles: ['needle'] });
+    const shown = { content: 10, metadata: 10 };
+    const [first] = await highlighted([{ ...record, contentstr }], 'contentstr', highlighter, {
       read,
-      shown: { content: 10, metadata: 10 },
-    })[0]!;
+      shown,
+    });
+    return first!;
+  };
 
-  test('have what is found beyond what they show', () => {
-    const { contentstr, highlights } = show(`${'–'.repeat(100)}needle`, 'substring', 1000);
+  test('have what is found beyond what they show', async () => {
+    const { contentstr, highlights } = await show(`${'–'.repeat(100)}needle`, 'substring', 1000);
     expect(contentstr).toBe('–––');
     expect(highlights!.flatMap(marked)).toEqual(['needle']);
   });
 
-  test('leave out a word that may go on behind what was read', () => {
-    expect(show('a needle', 'words', 8).highlights).toEqual([]);
-    expect(show('a needle', 'words', 1000).highlights!.flatMap(marked)).toEqual(['needle']);
+  test('leave out a word that may go on behind what was read', async () => {
+    expect((await show('a needle', 'words', 8)).highlights).toEqual([]);
+    expect((await show('a needle', 'words', 1000)).highlights!.flatMap(marked)).toEqual(['needle']);
+  });
+
+  test('let others work between them', async () => {
+    const turns: string[] = [];
+    setImmediate(() => turns.push('others'));
+    const records = [1, 2].map(() => ({ ...record, contentstr: 'needle' }));
+    await highlighted(records, 'contentstr', new Highlighter({ match: 'words', needles: ['needle'] }), {
+      read: 1000,
+      shown: { content: 10, metadata: 10 },
+    }).then(() => turns.push('records'));
+    expect(turns).toEqual(['others', 'records']);
   });
 
   test('read as much of each text as a page has room for', () => {
