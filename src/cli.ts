@@ -174,8 +174,7 @@ function checkObject(command: Command, positionals: readonly string[]): void {
   const expected = command.object === null ? [] : [command.object];
   const extra = positionals[expected.length];
   if (expected.length > 0 && positionals[0] !== expected[0]) {
-    const found =
-      positionals[0] === undefined ? 'what is to be exported?' : `unknown object ${positionals[0]}`;
+    const found = positionals[0] === undefined ? 'it is not said what' : `unknown object ${positionals[0]}`;
     throw new UsageError(`${found}; the command is ${program} ${command.name} ${command.object}`);
   }
   if (extra === undefined) return;

@@ -40,7 +40,7 @@ ${set.length > 0 && html`<p class="set">${set.map((name) => html`<a class="chip"
 <details ${set.length > 0 ? html`open` : ''}><summary>Filters and order</summary>
 <form action="/" method="get">
 ${kept.map(([name, given]) => html`<input type="hidden" name="${name}" value="${given}">`)}
-<label>Type <input name="contentType" value="${value('contentType')}" placeholder="text/plain or image/*" maxlength="200" list="types"></label>
+<label>Type <input name="contentType" value="${value('contentType')}" placeholder="text/plain;charset=utf-8 or text/*" maxlength="200" list="types"></label>
 <label>From block <input name="from" type="number" min="0" max="2147483647" value="${value('from')}"></label>
 <label>To block <input name="to" type="number" min="0" max="2147483647" value="${value('to')}"></label>
 <label>Numbers ${select('cursed', value('cursed'), [
