@@ -1,10 +1,16 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Corpus, HashMatches, SearchFilter, TextMatches } from '#kernel/contracts/search-engine.ts';
+import type {
+  Corpus,
+  HashMatches,
+  SearchFilter,
+  TextMatch,
+  TextMatches,
+} from '#kernel/contracts/search-engine.ts';
 import type { Slice } from './inscription-matcher.ts';
 import { planNeedles } from './needle-plan.ts';
 import { canPassPending, pendingCheck, pendingConditions } from './pending-filter.ts';
-import { wordMatcher } from './word-matcher.ts';
-import { wordsOfFolded } from './words.ts';
+import { exactWordCheck, fuzzyWordCheck, type WordCheck } from './word-check.ts';
 
 /** A pending inscription by its place in the tables. */
 export interface PendingRef {
@@ -50,17 +56,18 @@ export async function matchPendingTexts(
   if (plan === null) return none;
   // a whole word is a substring; one that is a few edits away need not be
   const substrings = match === 'fuzzy' ? [] : plan.all;
-  const matchers = match === 'substring' ? [] : needles.map((word) => wordMatcher(word, match));
-  const hasWords = (text: string | null): boolean => {
-    if (matchers.length === 0) return true;
-    const words = text === null ? [] : wordsOfFolded(text);
-    return matchers.every((matches) => words.some(matches));
-  };
+  const hasWords = wordCheckOf(match, needles);
   return readMatches(client, filter, slice, (place) => ({
     conditions: substrings.map((needle) => `position(${place(needle)} in ${folded[corpus]}) > 0`),
     text: folded[corpus],
-    check: matchers.length === 0 ? null : ({ text }) => hasWords(text?.toString() ?? null),
+    check: hasWords && (({ text }) => text !== null && hasWords(text)),
   }));
+}
+
+/** Null: nothing but substrings is looked for, or nothing at all. */
+function wordCheckOf(match: TextMatch, needles: readonly string[]): WordCheck | null {
+  if (match === 'substring' || needles.length === 0) return null;
+  return match === 'fuzzy' ? fuzzyWordCheck(needles) : exactWordCheck(needles);
 }
 
 /** Pending inscriptions of a content, by the sha256 of its stored or decoded bytes. */
@@ -131,6 +138,23 @@ interface CandidateRow extends PendingRef {
 
 /** Candidates that are in memory at once; of all that is pending there are 64 MB at most. */
 const candidatesAtOnce = 500;
+/** Bytes that are looked at in one turn of the event loop, beside a text that is larger: 5 to 10 ms. */
+const bytesATurn = 1024 * 1024;
+
+/** The rows, between which others get to work. */
+async function* inTurns(rows: readonly CandidateRow[]): AsyncGenerator<CandidateRow> {
+  let bytes = 0;
+  for (const row of rows) {
+    bytes += sizeOf(row.text) + sizeOf(row.metadata) + sizeOf(row.properties);
+    if (bytes > bytesATurn) {
+      bytes = 0;
+      await nextTurn();
+    }
+    yield row;
+  }
+}
+
+const sizeOf = (value: Buffer | string | null): number => value?.length ?? 0;
 
 /** As `readHits`, with candidates checked here, some at a time in their order. */
 async function checkHits(
@@ -149,7 +173,7 @@ async function checkHits(
         ORDER BY p.position, p.index LIMIT ${candidatesAtOnce}`,
       [after.position, after.index, ...values],
     );
-    for (const row of rows) {
+    for await (const row of inTurns(rows)) {
       if (check?.(row) === false) continue;
       if (totalItems >= offset && refs.length < limit)
         refs.push({ position: row.position, index: row.index });

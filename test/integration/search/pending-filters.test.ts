@@ -41,6 +41,11 @@ const pending: readonly Pending[] = [
       ),
     },
   },
+  // without metadata
+  {
+    inscription: of(text('six')),
+    more: { propertiesJson: Buffer.from('{"gallery":[],"attributes":{"title":"Encore","traits":{}}}') },
+  },
 ];
 
 let database: TestDatabase;
@@ -111,6 +116,23 @@ describe('filters of what is pending', () => {
     expect(await found({ to: 1_000_000 })).toEqual(['indexed']);
     expect(await found({ cursed: false })).toEqual(['indexed']);
     expect(await found({ cursed: true })).toEqual([]);
+  });
+
+  test('find without a text, words or not', async () => {
+    for (const match of ['substring', 'words', 'fuzzy'] as const) {
+      for (const corpus of ['content', 'metadata'] as const) {
+        const { value } = await service.textSearch({
+          corpus,
+          match,
+          phrase: false,
+          pending: true,
+          page: 1,
+          itemsPerPage: 10,
+          filter: { title: 'encore' },
+        });
+        expect(value.records.map(({ contentstr }) => contentstr)).toEqual(['six']);
+      }
+    }
   });
 
   test('go with words, and with pages', async () => {
