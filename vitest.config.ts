@@ -15,8 +15,8 @@ const shared = {
 
 export default defineConfig({
   test: {
-    // most of the time servers work while tests wait: one a core, not one less
-    maxWorkers: 2,
+    // half of the time a test waits for servers and clocks: with one a core (of two) half of the machine was idle
+    maxWorkers: 3,
     projects: [
       {
         test: {
