@@ -54,14 +54,15 @@ export function createElasticEngine(options: ElasticEngineOptions): SearchEngine
   const session = new ReadSession(client, alias, readDatabase);
 
   const answer = async <Found>(
-    { client: postgres, tip }: Snapshot,
+    snapshot: Snapshot,
     question: Question,
     none: Found,
     read: (source: PageSource, matching: Matching) => Promise<Found>,
   ): Promise<Found & { readonly tip: Tip | null }> => {
+    const { client: postgres, tip } = snapshot;
     const matching = tip === null ? null : await matchingOf(postgres, question);
     if (matching === null || tip === null) return { ...none, tip };
-    return session.run({ client: postgres, tip }, async (moment) => ({
+    return session.run({ ...snapshot, tip }, async (moment) => ({
       ...(await read({ moment, tuning }, matching)),
       tip: tipOf(moment),
     }));

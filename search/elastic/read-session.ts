@@ -27,7 +27,7 @@ interface SearchAnswer {
   readonly pit_id?: string;
 }
 
-interface OpenMoment extends ReadMoment {
+interface OpenMoment extends Pick<ReadMoment, 'marker'> {
   readonly id: string;
   /** It is of the database that asks. */
   isOurs: boolean;
@@ -85,7 +85,11 @@ export class ReadSession {
     try {
       await this.#assertOurs(snapshot, moment);
       await assertChain(snapshot, moment.marker);
-      return await ask(moment);
+      const { signal } = snapshot;
+      return await ask({
+        marker: moment.marker,
+        search: (body, clauses) => searchMoment(this.#client, moment, { body, clauses, signal }),
+      });
     } finally {
       moment.users--;
       if (moment.isReplaced && moment.users === 0) this.#forget(moment);
@@ -127,7 +131,6 @@ export class ReadSession {
       isOurs: false,
       users: 0,
       isReplaced: false,
-      search: (body, clauses) => searchMoment(this.#client, moment, body, clauses),
     };
     this.#retire(this.#current);
     this.#current = moment;
@@ -161,16 +164,23 @@ export class ReadSession {
   }
 }
 
+interface Asked {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly clauses: readonly Clause[];
+  /** Ends the request, and what the server does for it. */
+  readonly signal: AbortSignal | undefined;
+}
+
 async function searchMoment<Answer>(
   client: ElasticClient,
   { id, marker }: OpenMoment,
-  body: Readonly<Record<string, unknown>>,
-  clauses: readonly Clause[],
+  { body, clauses, signal }: Asked,
 ): Promise<Answer> {
   const answer = await client.request<Answer & SearchAnswer>({
     method: 'POST',
     path: '/_search',
     query: { allow_partial_search_results: false },
+    signal,
     body: {
       pit: { id, keep_alive: keepAlive },
       timeout: searchTimeout,

@@ -24,6 +24,9 @@ export interface FallbackEngine extends SearchEngine {
  * one search.
  */
 const restMs = 2000;
+/** Who went away after so long had waited far longer than a search takes: the time limit would have said the same. */
+const slowMs = 10_000;
+
 /** What an engine found, of a moment. */
 interface Answered {
   readonly tip: Tip | null;
@@ -54,15 +57,18 @@ export function createFallbackEngine(options: FallbackEngineOptions): FallbackEn
     if (problem !== null && now() < restUntil) throw problem;
     // those that come while this one asks do not wait for it
     if (problem !== null && resting.includes(problem.code)) restUntil = now() + restMs;
+    const askedAt = now();
     try {
       const hits = await ask(first);
       refuseLag(snapshot, hits, lagMaxBlocks);
       report(null);
       return hits;
     } catch (error) {
-      if (!isOfEngine(error)) throw error;
-      if (resting.includes(error.code)) restUntil = now() + restMs;
-      report(error);
+      const isGivenUp = snapshot.signal?.aborted === true && now() - askedAt >= slowMs;
+      const failure = isGivenUp ? tooSlow() : error;
+      if (!isOfEngine(failure)) throw error;
+      if (resting.includes(failure.code)) restUntil = now() + restMs;
+      report(failure);
       throw error;
     }
   };
@@ -99,6 +105,9 @@ function refuseLag({ tip }: Snapshot, hits: Answered, lagMaxBlocks: number): voi
   if (lag <= lagMaxBlocks) return;
   throw new AppError('search_engine_behind', `Searches are ${lag} blocks behind what is indexed.`, { lag });
 }
+
+const tooSlow = (): AppError =>
+  new AppError('search_engine_slow', 'Elasticsearch did not answer before its client gave up.');
 
 function isOfEngine(error: unknown): error is AppError {
   return error instanceof AppError && error.code.startsWith('search_engine_');

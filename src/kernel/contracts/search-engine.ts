@@ -16,6 +16,8 @@ export interface Tip {
 export interface Snapshot {
   readonly client: PoolClient;
   readonly tip: Tip | null;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
 }
 
 /** How needles are looked for (docs/search.md, "Needles" and "Words"). */

@@ -30,7 +30,8 @@ export async function withSnapshot<T>(
   try {
     // two statements in one query give two results, which the types of `pg` do not know
     const results = (await client.query<TipRow>(openSnapshot)) as unknown as pg.QueryResult<TipRow>[];
-    const value = await fn({ client, tip: tipOf(results[1]?.rows[0]) });
+    const tip = tipOf(results[1]?.rows[0]);
+    const value = await fn({ client, tip, ...(signal === undefined ? {} : { signal }) });
     await client.query('COMMIT');
     return value;
   } catch (error) {

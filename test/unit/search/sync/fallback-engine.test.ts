@@ -123,3 +123,30 @@ test('without a fallback the failure is thrown, and whatever is no failure of th
   await expect(both.ask()).rejects.toMatchObject({ code: 'postgres_lost' });
   expect(both.fallback.asked).toBe(0);
 });
+
+test('a server that hangs until clients give up rests too, and one whose client left at once does not', async () => {
+  const { first, fallback, changes, clock } = setUp();
+  const gone = new Error('gone');
+  const asked = { ...snapshot, signal: AbortSignal.abort(gone) };
+  const hangs = (ms: number): SearchEngine => ({
+    ...first.engine,
+    searchText: () => {
+      clock.ms += ms;
+      return Promise.reject(gone);
+    },
+  });
+  const engineOf = (ms: number) =>
+    createFallbackEngine({
+      first: hangs(ms),
+      fallback: fallback.engine,
+      lagMaxBlocks: 3,
+      onChange: (problem) => changes.push(problem?.code ?? null),
+      now: () => clock.ms,
+    });
+  await expect(engineOf(9000).searchText(asked, query)).rejects.toBe(gone);
+  expect(changes).toEqual([]);
+  const engine = engineOf(11_000);
+  await expect(engine.searchText(asked, query)).rejects.toBe(gone);
+  expect(changes).toEqual(['search_engine_slow']);
+  expect((await engine.searchText(snapshot, query)).totalItems).toBe(1);
+});

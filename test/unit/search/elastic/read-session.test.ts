@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { createElasticClient, type ElasticClient } from '#search/elastic/elastic-client.ts';
+import { ReadSession } from '#search/elastic/read-session.ts';
+
+const tip = { height: 7, hash: new Uint8Array(32).fill(7), undoEpoch: 1 };
+const marker = {
+  state: 'complete',
+  rewinds: 0,
+  database: 'this one',
+  epoch: tip.undoEpoch,
+  sequence: 1,
+  tip: { height: tip.height, hash: displayHash(tip.hash) },
+  nextKey: 10,
+};
+
+/** A server that opens moments and never ends a search. */
+const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+  request.resume();
+  if (request.url?.startsWith('/_search') === true) {
+    server.emit('search', response);
+    return;
+  }
+  const answer = request.url?.includes('/_doc/') === true ? { _source: { marker } } : { id: 'moment' };
+  response
+    .writeHead(200, { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' })
+    .end(JSON.stringify(answer));
+});
+let client: ElasticClient;
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  client = createElasticClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+});
+afterAll(async () => {
+  await client.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+test('a search that nobody waits for any more is ended at the server', async () => {
+  const session = new ReadSession(client, 'index', () => Promise.resolve('this one'));
+  const controller = new AbortController();
+  const snapshot = { client: {} as Snapshot['client'], tip, signal: controller.signal };
+  const searching = once(server, 'search') as Promise<[ServerResponse]>;
+  const outcome = session.run(snapshot, (moment) => moment.search({}, [])).catch((error: unknown) => error);
+  const [response] = await searching;
+  const closed = once(response, 'close');
+  controller.abort();
+  await closed;
+  expect(response.writableFinished).toBe(false);
+  expect(await outcome).toBe(controller.signal.reason);
+});
