@@ -83,17 +83,23 @@ async function newestKeys(
 ): Promise<readonly number[] | null> {
   const { client } = snapshot;
   await client.query(`SAVEPOINT suggestion; SET LOCAL statement_timeout = ${searchTimeoutMs}`);
+  // Elasticsearch knows no time limit of Postgres
+  const limit = AbortSignal.timeout(statementTimeoutMs);
+  const signal = snapshot.signal === undefined ? limit : AbortSignal.any([snapshot.signal, limit]);
   try {
-    const { keys } = await engine.searchText(snapshot, {
-      corpus: 'content',
-      needles,
-      order: 'desc',
-      page: 1,
-      itemsPerPage: sampleMax,
-    });
+    const { keys } = await engine.searchText(
+      { ...snapshot, signal },
+      {
+        corpus: 'content',
+        needles,
+        order: 'desc',
+        page: 1,
+        itemsPerPage: sampleMax,
+      },
+    );
     return keys;
   } catch (error) {
-    if (!isTimeout(error)) throw error;
+    if (!isTimeout(error) && !limit.aborted) throw error;
     await client.query('ROLLBACK TO SAVEPOINT suggestion');
     return null;
   }

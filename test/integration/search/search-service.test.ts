@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { createPostgresEngine } from '#search/postgres-engine.ts';
@@ -196,6 +197,20 @@ describe('the search service', () => {
     expect(value.map(({ first }) => first?.inscriptionnumber ?? null)).toEqual([null, '5', '0', null, '5']);
     expect(value[1]?.first).toMatchObject({ blockheight: '0', contentstr: null, metadatastr: null });
     expect((await service.hashes([])).value).toEqual([]);
+  });
+
+  test('suggests words of the newest texts where the engine does not answer in time', async () => {
+    const engine: SearchEngine = {
+      ...createPostgresEngine(),
+      searchText: ({ signal }) =>
+        new Promise((_, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason as Error));
+        }),
+    };
+    const hanging = createSearchService({ pool: database.pool, engine });
+    const { value } = await hanging.suggest('decod');
+    expect(value.words.map(({ word }) => word)).toEqual(['decoded']);
+    await expect(hanging.suggest('decod', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
   });
 
   test('leaves the number null where it is not known', async () => {
