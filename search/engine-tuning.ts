@@ -15,8 +15,9 @@ export interface EngineTuning {
   readonly indexedMin: number;
   /** One inscription found by the index takes as long as about so many of a scan; it is what `indexedMin` grows by. */
   readonly columnAdvantage: number;
-  /** Bytes of texts, and of properties, that a search looks at one by one. */
+  /** Bytes of texts, and of properties, that a search looks at one by one; the words of a fuzzy one are compared, which costs more. */
   readonly readBytesMax: number;
+  readonly fuzzyBytesMax: number;
 }
 
 export const usualTuning: EngineTuning = {
@@ -27,6 +28,8 @@ export const usualTuning: EngineTuning = {
   scanAdvantage: 8,
   indexedMin: 500,
   columnAdvantage: 1000,
-  // 5 to 10 s at the 25 to 60 MB/s that are read from Postgres and looked at
+  // 4 to 5 s at some 60 MB/s that are read from Postgres and looked at
   readBytesMax: 256 * 1024 * 1024,
+  // 2 to 3 s at some 25 MB/s, on the thread that answers everybody: whoever may search may ask for this
+  fuzzyBytesMax: 64 * 1024 * 1024,
 };

@@ -33,12 +33,18 @@ export function createPostgresEngine(given: Partial<EngineTuning> = {}): SearchE
   const tuning = { ...usualTuning, ...given };
   const cache = new ByteCache<SealedPart>(tuning.cacheBytesMax);
   const days = new BlockDays();
-  const search = async ({ client }: Snapshot, corpus: Matching['corpus']): Promise<Search> => {
-    const budget = { bytesLeft: tuning.readBytesMax };
+  const search = async (
+    { client }: Snapshot,
+    corpus: Matching['corpus'],
+    bytesLeft = tuning.readBytesMax,
+  ): Promise<Search> => {
+    const budget = { bytesLeft };
     return { matching: { client, cache, tuning, corpus, budget }, segments: await readSegments(client) };
   };
   const textSearch = async (snapshot: Snapshot, matches: TextMatches): Promise<Found> => {
-    const one = await search(snapshot, matches.corpus);
+    const { readBytesMax, fuzzyBytesMax } = tuning;
+    const bytes = matches.match === 'fuzzy' ? Math.min(fuzzyBytesMax, readBytesMax) : readBytesMax;
+    const one = await search(snapshot, matches.corpus, bytes);
     return { ...one, texts: await textsOf(one, matches) };
   };
   const hashSearch = async (snapshot: Snapshot, { hash }: HashMatches): Promise<Found> => ({

@@ -59,7 +59,7 @@ export interface RecordPage {
   readonly page: number;
   /** There where a cursor was asked for: leads to the next page; null: there is none. */
   readonly nextCursor?: string | null;
-  /** There where they were asked for; null: the engine would have to read too much. */
+  /** There where they were asked for; null: they would cost too much (matches above a million), or the index went on meanwhile. */
   readonly facets?: SearchFacets | null;
 }
 
