@@ -1,12 +1,13 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import { shownUrl } from './database-error.ts';
 import { connectClient } from './pool.ts';
+import { postgresFailure } from './postgres-failure.ts';
 
 /** Oldest server that the SQL of ours is tested with. */
 const oldestVersion = 150_000;
 
 /**
- * Asks the server whether it can be used: it answers, is new enough, and keeps text as UTF8. Throws `postgres_unreachable`,
+ * Asks the server whether it can be used: it answers, is new enough, and keeps text as UTF8. Throws `postgres_unreachable`, `postgres_lost`,
  * `postgres_refused` or `postgres_version`.
  */
 export async function checkServer(url: string): Promise<void> {
@@ -25,6 +26,9 @@ export async function checkServer(url: string): Promise<void> {
       const message = `The database ${shownUrl(url)} has encoding ${found.encoding}; UTF8 is needed.`;
       throw new AppError('postgres_version', message, { encoding: found.encoding });
     }
+  } catch (error) {
+    // it can be lost between the connection and the first answer
+    throw postgresFailure(error);
   } finally {
     await client.end();
   }
