@@ -3,7 +3,7 @@ import { formatInscriptionId, inscriptionIdBytes } from '#kernel/primitives/insc
 import { foldText } from '#kernel/text/fold.ts';
 import { indexPair, indexTerm } from './elastic/index-term.ts';
 import { metadataTerms } from './elastic/metadata-terms.ts';
-import { Occurrences } from './occurrences.ts';
+import { propertiesCheck, readProperties } from './properties.ts';
 
 /** Whether a filter can pass an inscription that is in no block: it has no height and no number. */
 export function canPassPending({ from, to, cursed }: SearchFilter): boolean {
@@ -56,8 +56,14 @@ export function pendingCheck(filter: SearchFilter): ((row: PendingJson) => boole
   const { metadata, title, traits, gallery } = filter;
   const checks: ((row: PendingJson) => boolean)[] = [];
   if (metadata !== undefined) checks.push((row) => hasMember(row.metadata, metadata));
-  if (title !== undefined || traits !== undefined || gallery !== undefined)
-    checks.push((row) => row.properties !== null && hasProperties(row.properties, filter));
+  if (title !== undefined || traits !== undefined || gallery !== undefined) {
+    const passes = propertiesCheck({ title, traits });
+    const id = gallery === undefined ? null : formatInscriptionId(gallery.txid, gallery.index);
+    checks.push((row) => {
+      const properties = row.properties === null ? null : readProperties(row.properties);
+      return properties !== null && passes(properties) && (id === null || properties.gallery.includes(id));
+    });
+  }
   return checks.length === 0 ? null : (row) => checks.every((check) => check(row));
 }
 
@@ -68,30 +74,3 @@ function hasMember(json: string | null, { key, value }: { key?: string; value?: 
   if (value === undefined) return terms.keys.includes(indexTerm(foldText(key)));
   return terms.pairs.includes(indexPair(foldText(key), foldText(value)));
 }
-
-interface Properties {
-  readonly gallery?: readonly { readonly id: string }[];
-  readonly attributes?: { readonly title?: unknown; readonly traits?: Readonly<Record<string, unknown>> };
-}
-
-type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
-/** Numbers digit by digit: they may have more than a double. */
-const keepDigits: Reviver = (_, value, { source }) => (typeof value === 'number' ? source : value);
-
-function hasProperties(json: string, { title, traits, gallery }: SearchFilter): boolean {
-  const read = JSON.parse(json, keepDigits as Parameters<typeof JSON.parse>[1]) as Properties;
-  const has = read.attributes ?? {};
-  if (title !== undefined) {
-    if (typeof has.title !== 'string' || new Occurrences(foldText(title)).first(foldText(has.title)) < 0)
-      return false;
-  }
-  if (gallery !== undefined) {
-    const id = formatInscriptionId(gallery.txid, gallery.index);
-    if (read.gallery?.some((item) => item.id === id) !== true) return false;
-  }
-  const owned = Object.entries(has.traits ?? {}).map(([name, value]) => trait(name, String(value)));
-  return (traits ?? []).every(({ name, value }) => owned.includes(trait(name, value)));
-}
-
-// no folded text has a NUL
-const trait = (name: string, value: string): string => `${foldText(name)}\0${foldText(value)}`;

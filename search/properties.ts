@@ -11,38 +11,59 @@ export const attributesOf = `convert_to(substring(properties_json FROM position(
 /** What a gallery that names an id has in the JSON text, and nothing else has: the value of a trait is no object. */
 export const galleryItem = (id: string): string => `{"id":"${id}","attributes":{`;
 
-interface Attributes {
-  readonly attributes: { readonly title: string | null; readonly traits: Readonly<Record<string, unknown>> };
+/** What searches ask of properties (tag 17). */
+export interface SearchedProperties {
+  /** Folded; null: without one. */
+  readonly title: string | null;
+  /** Names and values as texts, folded; none comes twice. */
+  readonly traits: readonly (readonly [name: string, value: string])[];
+  /** Ids as they stand there. */
+  readonly gallery: readonly string[];
 }
 
-/** A number as it is written: it may have more digits than a double. */
-class Digits {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
+interface PropertiesJson {
+  readonly gallery?: readonly { readonly id: string }[];
+  readonly attributes?: { readonly title?: unknown; readonly traits?: Readonly<Record<string, unknown>> };
 }
 
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
-const keepDigits: Reviver = (_, value, { source }) =>
-  typeof value === 'number' ? new Digits(source ?? String(value)) : value;
 
-/** A check of what `attributesOf` gives: all of these (absent: anything) must hold; `title` is a piece, traits are whole. */
-export function attributesCheck(wanted: {
-  readonly title?: string;
-  readonly traits?: readonly MetadataMember[];
-}): (attributes: Uint8Array) => boolean {
+/** Numbers as they are written: they may have more digits than a double. */
+const keepDigits: Reviver = (_, value, { source }) => (typeof value === 'number' ? source : value);
+
+/** Reads properties as the parser wrote them (chain.inscription_details.properties_json), or a part of their members. */
+export function readProperties(json: string): SearchedProperties {
+  const { gallery = [], attributes = {} } = JSON.parse(
+    json,
+    keepDigits as Parameters<typeof JSON.parse>[1],
+  ) as PropertiesJson;
+  const { title, traits = {} } = attributes;
+  return {
+    title: typeof title === 'string' ? foldText(title) : null,
+    traits: Object.entries(traits).map(([name, value]) => [foldText(name), foldText(String(value))] as const),
+    gallery: gallery.map(({ id }) => id),
+  };
+}
+
+/** Which properties a filter passes (absent: anything): `title` is a piece, traits are whole, all of them must be there. */
+export function propertiesCheck(wanted: {
+  readonly title?: string | undefined;
+  readonly traits?: readonly MetadataMember[] | undefined;
+}): (properties: SearchedProperties) => boolean {
   const title = wanted.title === undefined ? null : new Occurrences(foldText(wanted.title));
   const traits = (wanted.traits ?? []).map(({ name, value }) => [foldText(name), foldText(value)] as const);
-  return (bytes) => {
-    const json = `{${Buffer.from(bytes).toString()}`;
-    const { attributes } = JSON.parse(json, keepDigits as Parameters<typeof JSON.parse>[1]) as Attributes;
-    if (title !== null && (attributes.title === null || title.first(foldText(attributes.title)) < 0))
-      return false;
-    const own = Object.entries(attributes.traits).map(
-      ([name, value]) =>
-        [foldText(name), foldText(value instanceof Digits ? value.text : String(value))] as const,
+  return (own) => {
+    if (title !== null && (own.title === null || title.first(own.title) < 0)) return false;
+    return traits.every(([name, value]) =>
+      own.traits.some((trait) => trait[0] === name && trait[1] === value),
     );
-    return traits.every(([name, value]) => own.some((trait) => trait[0] === name && trait[1] === value));
   };
+}
+
+/** As `propertiesCheck`, of what `attributesOf` gives. */
+export function attributesCheck(
+  wanted: Parameters<typeof propertiesCheck>[0],
+): (attributes: Uint8Array) => boolean {
+  const passes = propertiesCheck(wanted);
+  return (bytes) => passes(readProperties(`{${Buffer.from(bytes).toString()}`));
 }

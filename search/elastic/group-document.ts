@@ -1,5 +1,5 @@
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { foldText } from '#kernel/text/fold.ts';
+import { readProperties } from '../properties.ts';
 import { wordsOfFolded } from '../words.ts';
 import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
 import { gramText } from './gram-text.ts';
@@ -153,31 +153,14 @@ function wordsText(folded: string): string | null {
   return words.length === 0 ? null : words.join(' ');
 }
 
-interface Properties {
-  readonly gallery?: readonly { readonly id: string }[];
-  readonly attributes?: {
-    readonly title?: string | null;
-    readonly traits?: Readonly<Record<string, unknown>>;
-  };
-}
-
-type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
-
-/** Whole numbers may have more digits than a double. */
-const keepDigits: Reviver = (_, value, { source }) => (typeof value === 'number' ? source : value);
-
-/** Title, traits and gallery of tag 17, as the parser wrote them: no trait comes twice. */
+/** Title, traits and gallery of tag 17. */
 function propertyFields(json: string | null): Record<string, unknown> {
   if (json === null) return {};
-  const { gallery = [], attributes = {} } = JSON.parse(
-    json,
-    keepDigits as Parameters<typeof JSON.parse>[1],
-  ) as Properties;
-  const traits = Object.entries(attributes.traits ?? {});
-  const ids = gallery.map(({ id }) => parseInscriptionId(id)).filter((id) => id !== null);
+  const { title, traits, gallery } = readProperties(json);
+  const ids = gallery.map(parseInscriptionId).filter((id) => id !== null);
   return {
-    title: typeof attributes.title === 'string' ? gramText(foldText(attributes.title)) : null,
-    traits: traits.map(([name, value]) => indexPair(foldText(name), foldText(String(value)))),
+    title: title === null ? null : gramText(title),
+    traits: traits.map(([name, value]) => indexPair(name, value)),
     gallery: [...new Set(ids.map(galleryTerm))],
   };
 }
