@@ -19,6 +19,7 @@ import { readFacets } from './facets.ts';
 import { filterClauses } from './filter-clauses.ts';
 import type { PageSource } from './key-list.ts';
 import { allKeys, type KeyWindow, keysEnd } from './key-window.ts';
+import type { PhraseBook } from './phrase-book.ts';
 import { type DatabaseReader, type ReadMoment, ReadSession } from './read-session.ts';
 import { type Matching, type MatchingPage, readPage } from './sorted-pages.ts';
 import { type Clause, hashClause, textClauses } from './text-query.ts';
@@ -38,8 +39,8 @@ export interface ElasticEngineOptions {
 
 /** What is asked, without a page. */
 interface Question {
-  /** Null: nothing can match. */
-  readonly clauses: readonly Clause[] | null;
+  /** The clauses of an index with these phrases; null: nothing can match. */
+  readonly clausesOf: (book: PhraseBook) => readonly Clause[] | null;
   readonly filter: SearchFilter | undefined;
 }
 
@@ -60,12 +61,14 @@ export function createElasticEngine(options: ElasticEngineOptions): SearchEngine
     read: (source: PageSource, matching: Matching) => Promise<Found>,
   ): Promise<Found & { readonly tip: Tip | null }> => {
     const { client: postgres, tip } = snapshot;
-    const matching = tip === null ? null : await matchingOf(postgres, question);
-    if (matching === null || tip === null) return { ...none, tip };
-    return session.run({ ...snapshot, tip }, async (moment) => ({
-      ...(await read({ moment, tuning }, matching)),
-      tip: tipOf(moment),
-    }));
+    const filtered = tip === null ? null : await readFilter(postgres, question.filter);
+    if (filtered === null || tip === null) return { ...none, tip };
+    return session.run({ ...snapshot, tip }, async (moment) => {
+      const clauses = question.clausesOf(moment.book);
+      if (clauses === null) return { ...none, tip };
+      const matching = { ...filtered, clauses: [...clauses, ...filtered.clauses] };
+      return { ...(await read({ moment, tuning }, matching)), tip: tipOf(moment) };
+    });
   };
   const search = (snapshot: Snapshot, question: Question, slice: SearchSlice): Promise<SearchHits> =>
     answer(snapshot, question, noPage, async (source, matching) =>
@@ -87,25 +90,21 @@ export function createElasticEngine(options: ElasticEngineOptions): SearchEngine
 const noPage: MatchingPage = { keys: [], totalItems: 0 };
 const noFacets: Omit<SearchFacets, 'tip'> = { totalItems: 0, types: [], otherTypes: 0, days: [] };
 
-const ofText = ({ corpus, match = 'substring', needles, filter }: TextMatches): Question => ({
-  clauses: textClauses(corpus, match, needles),
-  filter,
+const ofText = (matches: TextMatches): Question => ({
+  clausesOf: (book) => textClauses(matches, book),
+  filter: matches.filter,
 });
 
-const ofHash = ({ hash, filter }: HashMatches): Question => ({ clauses: [hashClause(hash)], filter });
+const ofHash = ({ hash, filter }: HashMatches): Question => ({ clausesOf: () => [hashClause(hash)], filter });
 
 /** What Postgres knows of a filter: keys of heights and of a parent. Of the snapshot, so also of any block below its tip. */
-async function matchingOf(
-  postgres: Snapshot['client'],
-  { clauses, filter = {} }: Question,
-): Promise<Matching | null> {
-  if (clauses === null) return null;
+async function readFilter(postgres: Snapshot['client'], filter: SearchFilter = {}): Promise<Matching | null> {
   const { from, to, parent } = filter;
   const parentKey = parent === undefined ? null : await readKey(postgres, parent);
   const filtered = filterClauses(filter, parentKey);
   if (filtered === null) return null;
   const window = from === undefined && to === undefined ? allKeys : await readWindow(postgres, from, to);
-  return { clauses: [...clauses, ...filtered], window };
+  return { clauses: filtered, window };
 }
 
 /**

@@ -2,9 +2,10 @@ import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { readProperties } from '../properties.ts';
 import { wordsOfFolded } from '../words.ts';
 import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
-import { gramText } from './gram-text.ts';
+import { gramText, phraseText } from './gram-text.ts';
 import { galleryTerm, indexPair } from './index-term.ts';
 import { metadataTerms } from './metadata-terms.ts';
+import type { PhraseBook } from './phrase-book.ts';
 
 /**
  * Inscriptions of a range of keys that are equal in everything that is searched and filtered, except their places in the
@@ -67,9 +68,10 @@ function present(fields: Record<string, unknown>): Record<string, unknown> {
 export function documentsOf(
   group: Group,
   sequence: number,
+  book: PhraseBook,
   bounds: DocumentBounds = usualTuning,
 ): SearchDocument[] {
-  const shared = sharedFields(group);
+  const shared = sharedFields(group, book);
   return slicesOf(group.keys, bounds).map(([from, to]) => {
     const keys = group.keys.slice(from, to);
     const firstKey = keys[0] as number;
@@ -111,7 +113,7 @@ function slicesOf(
   return slices;
 }
 
-function sharedFields(group: Group): Record<string, unknown> {
+function sharedFields(group: Group, book: PhraseBook): Record<string, unknown> {
   const { content, metadata } = group;
   return present({
     type: group.contentType,
@@ -120,18 +122,18 @@ function sharedFields(group: Group): Record<string, unknown> {
     metaprotocol: group.metaprotocol,
     parents: group.parents,
     size: content?.sizeBytes ?? 0,
-    ...contentFields(content),
+    ...contentFields(content, book),
     ...metadataFields(metadata),
     ...propertyFields(group.properties),
   });
 }
 
-function contentFields(content: GroupContent | null): Record<string, unknown> {
+function contentFields(content: GroupContent | null, book: PhraseBook): Record<string, unknown> {
   if (content === null) return {};
   const { sha256, decodedSha256, folded } = content;
   return {
     hashes: decodedSha256 === null || decodedSha256 === sha256 ? [sha256] : [sha256, decodedSha256],
-    ...(folded === null ? {} : { text: gramText(folded), words: wordsText(folded) }),
+    ...(folded === null ? {} : { ...phraseText(folded, book), words: wordsText(folded) }),
   };
 }
 

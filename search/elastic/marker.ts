@@ -26,9 +26,14 @@ export interface Marker {
   readonly tip: { readonly height: number; readonly hash: string } | null;
   /** The first key that no document up to the marker holds. */
   readonly nextKey: number;
+  /** Of the texts of all documents (./phrase-book.ts), folded: chosen when the index was begun. */
+  readonly phrases: readonly string[];
 }
 
 export const markerId = 'marker';
+
+/** A marker as it was read: one of older documents names no phrases. */
+export const wholeMarker = (marker: Marker): Marker => ({ ...marker, phrases: marker.phrases ?? [] });
 
 /** Reads the marker as it stands now, not as of the last refresh; null: none was written. Throws `search_engine_missing`. */
 export async function readMarker(client: ElasticClient, index: string): Promise<Marker | null> {
@@ -37,7 +42,7 @@ export async function readMarker(client: ElasticClient, index: string): Promise<
       method: 'GET',
       path: `/${index}/_doc/${markerId}`,
     });
-    return source?.marker ?? null;
+    return source?.marker === undefined ? null : wholeMarker(source.marker);
   } catch (error) {
     // a document that is not there is a 404 without a type
     if (

@@ -3,12 +3,15 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { ElasticClient } from './elastic-client.ts';
 import { type Marker, readMarker } from './marker.ts';
+import { PhraseBook } from './phrase-book.ts';
 import { assertShards } from './search-index.ts';
 import type { Clause } from './text-query.ts';
 
 /** A marker whose index is complete, and a moment of the index that holds everything that it speaks of. */
 export interface ReadMoment {
   readonly marker: Marker & { readonly tip: NonNullable<Marker['tip']> };
+  /** Of the marker's phrases. */
+  readonly book: PhraseBook;
   /** Asks in that moment, of documents up to the marker. Throws `search_engine_missing` where the server has forgotten it. */
   search<Answer>(body: Readonly<Record<string, unknown>>, clauses: readonly Clause[]): Promise<Answer>;
 }
@@ -27,8 +30,10 @@ interface SearchAnswer {
   readonly pit_id?: string;
 }
 
-interface OpenMoment extends Pick<ReadMoment, 'marker'> {
+interface OpenMoment extends Pick<ReadMoment, 'marker' | 'book'> {
   readonly id: string;
+  /** It holds documents of keys that the marker does not speak of. */
+  readonly holdsMore: boolean;
   /** It is of the database that asks. */
   isOurs: boolean;
   users: number;
@@ -88,6 +93,7 @@ export class ReadSession {
       const { signal } = snapshot;
       return await ask({
         marker: moment.marker,
+        book: moment.book,
         search: (body, clauses) => searchMoment(this.#client, moment, { body, clauses, signal }),
       });
     } finally {
@@ -127,7 +133,9 @@ export class ReadSession {
     }
     const moment: OpenMoment = {
       marker: before,
+      book: new PhraseBook(before.phrases),
       id,
+      holdsMore: await holdsBeyond(this.#client, id, before),
       isOurs: false,
       users: 0,
       isReplaced: false,
@@ -173,7 +181,7 @@ interface Asked {
 
 async function searchMoment<Answer>(
   client: ElasticClient,
-  { id, marker }: OpenMoment,
+  { id, marker, holdsMore }: OpenMoment,
   { body, clauses, signal }: Asked,
 ): Promise<Answer> {
   const answer = await client.request<Answer & SearchAnswer>({
@@ -186,7 +194,7 @@ async function searchMoment<Answer>(
       timeout: searchTimeout,
       track_total_hits: false,
       _source: false,
-      query: { bool: { filter: [...clauses, { range: { firstKey: { lt: marker.nextKey } } }] } },
+      query: { bool: { filter: holdsMore ? [...clauses, upTo(marker)] : clauses } },
       ...body,
     },
   });
@@ -195,6 +203,31 @@ async function searchMoment<Answer>(
   }
   assertShards(answer._shards, 'the index');
   return answer;
+}
+
+const upTo = ({ nextKey }: Marker): Clause => ({ range: { firstKey: { lt: nextKey } } });
+
+/** Asked once a moment: a range that every document is in costs each search more than its needles. */
+async function holdsBeyond(client: ElasticClient, id: string, { nextKey }: Marker): Promise<boolean> {
+  const {
+    hits,
+    timed_out: isLate,
+    _shards: shards,
+  } = await client.request<SearchAnswer & { readonly hits: { readonly total: { readonly value: number } } }>({
+    method: 'POST',
+    path: '/_search',
+    query: { allow_partial_search_results: false },
+    body: {
+      pit: { id, keep_alive: keepAlive },
+      timeout: searchTimeout,
+      size: 0,
+      track_total_hits: 1,
+      query: { bool: { filter: [{ range: { firstKey: { gte: nextKey } } }] } },
+    },
+  });
+  assertShards(shards, 'the index');
+  // what it does not know is left out by each search
+  return isLate || hits.total.value > 0;
 }
 
 const behind = (message: string): AppError => new AppError('search_engine_behind', message, {});

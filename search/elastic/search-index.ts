@@ -3,7 +3,7 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { ElasticClient } from './elastic-client.ts';
 
 /** A change of the mapping, of the analysis or of what documents hold is a new version, and a new index. */
-export const mappingVersion = 2;
+export const mappingVersion = 3;
 
 export interface IndexOptions {
   readonly shards: number;
@@ -34,6 +34,7 @@ export const mappings = {
     sequence: { type: 'long' },
     member: { type: 'nested', properties: { key: column, day: column } },
     text: grams,
+    phrases: term,
     words,
     metadata: grams,
     metadataWords: words,

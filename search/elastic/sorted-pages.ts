@@ -27,8 +27,8 @@ export interface Matching {
 }
 
 /**
- * A page of the matches in the order asked, and how many there are of all: sums of what documents count. The first pages come
- * with the same request.
+ * A page of the matches in the order asked, and how many there are of all: of few they are all seen, of many the sums of what documents
+ * count are asked for.
  */
 export async function readPage(
   source: PageSource,
@@ -43,12 +43,13 @@ export async function readPage(
   }));
   const [only] = lists;
   if (only !== undefined && lists.length === 1 && only.by === 'key') {
+    const isWhole = asked.after === undefined;
     if (isFirstSlice(source, slice)) {
-      const counting = { clauses: [...clauses, ...touching(window)], aggs: countIn(window) };
-      const { keys, counts } = await readFirstKeys<CountAnswer>(source, only, slice, counting);
-      return { keys, totalItems: countOf(counts) };
+      const { keys, count } = await readFirstKeys(source, only, slice);
+      const totalItems = isWhole && count !== null ? count : await countAll(source, { clauses, window });
+      return { keys, totalItems };
     }
-    if (asked.after === undefined) {
+    if (isWhole) {
       const { keys, count } = await readDeepKeys(source, only, slice);
       return { keys, totalItems: count };
     }
@@ -57,6 +58,15 @@ export async function readPage(
   const parts = partsOf(slice, counts);
   const keys = await Promise.all(lists.map((list, at) => readList(source, list, parts[at])));
   return { keys: keys.flat(), totalItems: total };
+}
+
+/** The server remembers such an answer for as long as nothing new becomes visible: other pages of a search have it at once. */
+async function countAll({ moment }: PageSource, { clauses, window }: Matching): Promise<number> {
+  const { aggregations } = await moment.search<{ aggregations: CountAnswer }>(
+    { size: 0, aggs: countIn(window) },
+    [...clauses, ...touching(window)],
+  );
+  return countOf(aggregations);
 }
 
 const readList = (source: PageSource, list: SortedList, slice: Slice | undefined): Promise<number[]> => {

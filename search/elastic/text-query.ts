@@ -1,22 +1,30 @@
-import type { Corpus, TextMatch } from '#kernel/contracts/search-engine.ts';
+import type { Corpus, TextMatches } from '#kernel/contracts/search-engine.ts';
 import { editsOf } from '../words.ts';
 import { gramNeedle } from './gram-text.ts';
+import type { NeedleWays, PhraseBook } from './phrase-book.ts';
 
 /** A clause of a filter, as Elasticsearch takes it. */
 export type Clause = Readonly<Record<string, unknown>>;
 
-const gramFields: Readonly<Record<Corpus, string>> = { content: 'text', metadata: 'metadata' };
 const wordFields: Readonly<Record<Corpus, string>> = { content: 'words', metadata: 'metadataWords' };
 
 /** Code points of a gram. */
 const gramPoints = 3;
 
-/** The clauses that the text of a corpus must satisfy to have all of the folded needles or words; null where none can. */
-export function textClauses(corpus: Corpus, match: TextMatch, folded: readonly string[]): Clause[] | null {
-  if (match === 'substring') return needleClauses(gramFields[corpus], folded);
-  if (!folded.every((word) => word.isWellFormed())) return null;
+/**
+ * The clauses that the text of a corpus must satisfy to have all of the needles or words; null where none can. `book`: of the phrases
+ * of the index.
+ */
+export function textClauses(
+  { corpus, match = 'substring', needles }: Omit<TextMatches, 'filter'>,
+  book: PhraseBook,
+): Clause[] | null {
+  if (match === 'substring') {
+    return corpus === 'content' ? contentClauses(needles, book) : needleClauses('metadata', needles);
+  }
+  if (!needles.every((word) => word.isWellFormed())) return null;
   const field = wordFields[corpus];
-  return [...new Set(folded)].map((word) =>
+  return [...new Set(needles)].map((word) =>
     match === 'words' ? { term: { [field]: word } } : fuzzyClause(field, word),
   );
 }
@@ -27,13 +35,31 @@ export function textClauses(corpus: Corpus, match: TextMatch, folded: readonly s
  * code point of a text begins one, as two more follow the last.
  */
 export function needleClauses(field: string, folded: readonly string[]): Clause[] | null {
+  return neededOf(folded)?.map((needle) => needleClause(field, gramNeedle(needle))) ?? null;
+}
+
+/** The same of texts whose phrases are letters: each needle in one of its ways. */
+function contentClauses(folded: readonly string[], book: PhraseBook): Clause[] | null {
+  return neededOf(folded)?.map((needle) => wayClause(book.waysOf(gramNeedle(needle)))) ?? null;
+}
+
+function wayClause({ phrases, parts }: NeedleWays): Clause {
+  const ways = [
+    ...(phrases.length === 0 ? [] : [{ terms: { phrases } }]),
+    ...parts.map((part) => needleClause('text', part)),
+  ];
+  const [only] = ways;
+  return only !== undefined && ways.length === 1 ? only : { bool: { should: ways, minimum_should_match: 1 } };
+}
+
+/** The needles without those that say nothing more; null: one of them can be in no text. */
+function neededOf(folded: readonly string[]): string[] | null {
   if (!folded.every((needle) => needle.isWellFormed())) return null;
   const distinct = [...new Set(folded)].toSorted((a, b) => b.length - a.length);
   // a needle that is part of another one says nothing more
-  const needles = distinct.filter(
+  return distinct.filter(
     (needle, at) => !distinct.some((other, before) => before < at && other.includes(needle)),
   );
-  return needles.map((needle) => needleClause(field, gramNeedle(needle)));
 }
 
 function needleClause(field: string, needle: string): Clause {

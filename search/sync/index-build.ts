@@ -8,6 +8,7 @@ import { createSearchIndex, finishLoading, pointReadAlias, readAlias } from '#se
 import { deleteIndex, readCatalog } from './index-catalog.ts';
 import { countInscriptions } from './index-documents.ts';
 import { countFindable, readDatabaseIdentity, readOnlyMoment } from './outbox.ts';
+import { choosePhrases } from './phrase-choice.ts';
 import { placeMarker, readPlacedMarker } from './placed-marker.ts';
 import { IndexSync } from './sync-step.ts';
 
@@ -87,6 +88,7 @@ async function openBuild(options: IndexBuildOptions): Promise<string> {
     sequence: 0,
     tip: null,
     nextKey: 0,
+    phrases: await choosePhrases(chain),
   };
   await placeMarker(elastic, nextName, marker, null);
   return nextName;

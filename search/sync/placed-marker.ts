@@ -1,6 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ElasticClient } from '#search/elastic/elastic-client.ts';
-import { type Marker, markerId } from '#search/elastic/marker.ts';
+import { type Marker, markerId, wholeMarker } from '#search/elastic/marker.ts';
 import { writeAlias } from '#search/elastic/search-index.ts';
 
 /** A marker and the place of its document in the history of the index: who writes the next one must know it. */
@@ -48,7 +48,7 @@ export async function readPlacedMarker(
     });
   const { _seq_no: seqNo, _primary_term: primaryTerm, _source: source } = stored ?? {};
   if (source?.marker === undefined || seqNo === undefined || primaryTerm === undefined) return null;
-  return { marker: source.marker, place: { seqNo, primaryTerm } };
+  return { marker: wholeMarker(source.marker), place: { seqNo, primaryTerm } };
 }
 
 /**

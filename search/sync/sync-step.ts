@@ -6,6 +6,7 @@ import { readGroups } from '#search/elastic/document-rows.ts';
 import type { ElasticClient } from '#search/elastic/elastic-client.ts';
 import { documentsOf, type SearchDocument } from '#search/elastic/group-document.ts';
 import type { Marker } from '#search/elastic/marker.ts';
+import { PhraseBook } from '#search/elastic/phrase-book.ts';
 import { refreshIndex } from '#search/elastic/search-index.ts';
 import { countInscriptions, firstStraddlingKey, newerThanOutbox, removeFrom } from './index-documents.ts';
 import { countFindable, isThere, readBlockUpTo, readOnlyMoment, readPosition } from './outbox.ts';
@@ -41,6 +42,7 @@ export interface StepDone {
  */
 export class IndexSync {
   private readonly options: IndexSyncOptions;
+  private readonly book: PhraseBook;
   private placed: PlacedMarker;
   /** Documents may be there that the marker does not speak of: of a step, or of a way back, that was cut off. */
   private mayHoldMore = true;
@@ -48,6 +50,7 @@ export class IndexSync {
   private constructor(options: IndexSyncOptions, placed: PlacedMarker) {
     this.options = options;
     this.placed = placed;
+    this.book = new PhraseBook(placed.marker.phrases);
   }
 
   /** Null: the index has no marker. Throws `search_engine_missing` where there is no index. */
@@ -122,8 +125,11 @@ export class IndexSync {
     version: number,
   ): Promise<(BulkCounts & { findable: number }) | null> {
     const { chain, elastic, index, signal, onRetry } = this.options;
+    const { book } = this;
     const documents = async function* (): AsyncGenerator<SearchDocument> {
-      for await (const group of readGroups(chain, from, to.nextKey)) yield* documentsOf(group, version);
+      for await (const group of readGroups(chain, from, to.nextKey)) {
+        yield* documentsOf(group, version, book);
+      }
     };
     return withTransaction(
       chain,

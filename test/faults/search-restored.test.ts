@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
-import { createSearchIndex, pointReadAlias, writeAlias } from '#search/elastic/search-index.ts';
+import {
+  createSearchIndex,
+  mappingVersion,
+  pointReadAlias,
+  writeAlias,
+} from '#search/elastic/search-index.ts';
 import { createPostgresEngine } from '#search/postgres-engine.ts';
 import { createFallbackEngine } from '#search/sync/fallback-engine.ts';
 import { buildIndex } from '#search/sync/index-build.ts';
@@ -148,18 +153,19 @@ describe.runIf(hasElasticsearch())('an index that another one took the place of'
     const old = `${index.alias}-v1-1`;
     await createSearchIndex(index.elastic, old, { shards: 1, replicas: 0, loading: false });
     const database_ = (await readDatabaseIdentity(database.pool))!;
-    expect(database_).toContain('-v2-');
+    expect(database_).toContain(`-v${mappingVersion}-`);
     await placeMarker(
       index.elastic,
       old,
       {
         state: 'complete',
         rewinds: 0,
-        database: database_.replace('-v2-', '-v1-'),
+        database: database_.replace(`-v${mappingVersion}-`, `-v${mappingVersion - 1}-`),
         epoch: 0,
         sequence: 1,
         tip: null,
         nextKey: 0,
+        phrases: [],
       },
       null,
     );

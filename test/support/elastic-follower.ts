@@ -8,6 +8,7 @@ import { createElasticEngine } from '#search/elastic/elastic-engine.ts';
 import { type ElasticTuning, usualTuning } from '#search/elastic/elastic-tuning.ts';
 import { documentsOf, type SearchDocument } from '#search/elastic/group-document.ts';
 import { type Marker, writeMarker } from '#search/elastic/marker.ts';
+import { PhraseBook } from '#search/elastic/phrase-book.ts';
 import {
   createSearchIndex,
   indexName,
@@ -18,6 +19,34 @@ import {
 import type { EngineUnderTest } from './search-engine-conformance-subject.ts';
 
 let prefixes = 0;
+
+/** Of each text, so that phrases begin and end in one another, as no phrases that are chosen with care do. */
+const piecesOfText = 4;
+
+/** As many phrases as one book may have, of pieces of the texts that are there, as short as two characters. */
+async function anyPhrases(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ text: Buffer }>(
+    'SELECT CASE text WHEN 1 THEN body ELSE folded END AS text FROM chain.contents WHERE text <> 0 ORDER BY sha256 LIMIT 100',
+  );
+  const phrases: string[] = [];
+  for (const text of rows.map((row) => row.text.toString())) {
+    for (let piece = 0; piece < piecesOfText; piece++) {
+      const from = (piece * 7) % Math.max(1, text.length - 1);
+      const phrase = text.slice(from, from + 2 + ((phrases.length * 3) % 9));
+      if (phrase.length < 2 || !phrase.isWellFormed() || phrases.includes(phrase)) continue;
+      if (isBook([...phrases, phrase])) phrases.push(phrase);
+    }
+  }
+  return phrases;
+}
+
+function isBook(phrases: readonly string[]): boolean {
+  try {
+    return new PhraseBook(phrases).size === phrases.length;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * The engine with the simplest follower of a chain: every part that is taken up is a batch of documents, and a chain that lost
@@ -36,19 +65,31 @@ export async function followerUnderTest(
   let made = 0;
   let marker: Marker | null = null;
 
-  const newIndex = async (epoch: number): Promise<Marker> => {
+  const newIndex = async (epoch: number, phrases: readonly string[]): Promise<Marker> => {
     const old = indexAt(made);
     made++;
     await createSearchIndex(client, indexAt(made), { shards, replicas: 0, loading: false });
     await pointReadAlias(client, alias, indexAt(made));
     if (made > 1) await client.request({ method: 'DELETE', path: `/${old}` });
-    return { state: 'complete', database: 'test', rewinds: made, epoch, sequence: 0, tip: null, nextKey: 0 };
+    return {
+      state: 'complete',
+      database: 'test',
+      rewinds: made,
+      epoch,
+      sequence: 0,
+      tip: null,
+      nextKey: 0,
+      phrases,
+    };
   };
 
   const takeUp = (): Promise<void> =>
     withSnapshot(pool, async ({ client: postgres, tip }) => {
       if (tip === null) return;
-      if (marker === null || marker.epoch !== tip.undoEpoch) marker = await newIndex(tip.undoEpoch);
+      if (marker === null || marker.epoch !== tip.undoEpoch) {
+        marker = await newIndex(tip.undoEpoch, await anyPhrases(postgres));
+      }
+      const book = new PhraseBook(marker.phrases);
       const { rows } = await postgres.query<{ next_key: number }>(
         'SELECT next_key FROM chain.blocks WHERE height = $1',
         [tip.height],
@@ -62,7 +103,7 @@ export async function followerUnderTest(
       };
       const documents = async function* (fromKey: number): AsyncGenerator<SearchDocument> {
         for await (const group of readGroups(postgres, fromKey, nextKey))
-          yield* documentsOf(group, next.sequence, bounds);
+          yield* documentsOf(group, next.sequence, book, bounds);
       };
       await bulkDocuments(client, indexAt(made), documents(marker.nextKey), { bytesMax: 100_000 });
       await refreshIndex(client, indexAt(made));
@@ -71,7 +112,7 @@ export async function followerUnderTest(
     });
 
   // what is asked before anything was taken up
-  marker = await newIndex(0);
+  marker = await newIndex(0, []);
   return {
     engine: createElasticEngine({
       client,

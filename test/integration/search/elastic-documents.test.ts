@@ -8,6 +8,7 @@ import { readGroups } from '#search/elastic/document-rows.ts';
 import { createElasticClient, type ElasticClient } from '#search/elastic/elastic-client.ts';
 import { documentsOf, type SearchDocument, tombstone } from '#search/elastic/group-document.ts';
 import { galleryTerm, indexPair } from '#search/elastic/index-term.ts';
+import { PhraseBook } from '#search/elastic/phrase-book.ts';
 import { createSearchIndex, finishLoading, indexName, refreshIndex } from '#search/elastic/search-index.ts';
 import { hashTerm, needleClauses } from '#search/elastic/text-query.ts';
 import { idOf, insertChain } from '#test/support/chain-rows.ts';
@@ -15,6 +16,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { hasElasticsearch } from '#test/support/elasticsearch.ts';
 import { sharedElasticsearch } from '#test/support/shared-elasticsearch.ts';
 
+const noPhrases = new PhraseBook([]);
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 describe.skipIf(!hasElasticsearch())('documents of the rows of a chain', () => {
@@ -36,7 +38,8 @@ describe.skipIf(!hasElasticsearch())('documents of the rows of a chain', () => {
   async function* documents(from: number, to: number): AsyncGenerator<SearchDocument> {
     const made: SearchDocument[] = [];
     await withSnapshot(database.pool, async ({ client: postgres }) => {
-      for await (const group of readGroups(postgres, from, to)) made.push(...documentsOf(group, 5));
+      for await (const group of readGroups(postgres, from, to))
+        made.push(...documentsOf(group, 5, noPhrases));
     });
     yield* made;
   }

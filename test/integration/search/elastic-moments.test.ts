@@ -82,6 +82,7 @@ describe.skipIf(!hasElasticsearch())('the moment that an answer speaks of', () =
       sequence: height + 1,
       tip: { height, hash: displayHash(hash) },
       nextKey: height + 1,
+      phrases: [],
       ...changed,
     });
   };

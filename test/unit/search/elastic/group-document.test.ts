@@ -5,7 +5,10 @@ import { foldText } from '#kernel/text/fold.ts';
 import { gramNeedle, gramText } from '#search/elastic/gram-text.ts';
 import { documentsOf, type Group, tombstone } from '#search/elastic/group-document.ts';
 import { galleryTerm, indexPair, indexTermOfBytes } from '#search/elastic/index-term.ts';
+import { PhraseBook } from '#search/elastic/phrase-book.ts';
 import { mappings } from '#search/elastic/search-index.ts';
+
+const noPhrases = new PhraseBook([]);
 
 const group = (changed: Partial<Group> = {}): Group => ({
   keys: [7],
@@ -32,7 +35,10 @@ test('every key is in one document, none of two spans or of more keys than allow
       fc.integer({ min: 1, max: 9 }),
       (list, spanKeys, most) => {
         const days = list.map((key) => key * 2);
-        const documents = documentsOf(group({ keys: list, days }), 3, { spanKeys, keysPerDocument: most });
+        const documents = documentsOf(group({ keys: list, days }), 3, noPhrases, {
+          spanKeys,
+          keysPerDocument: most,
+        });
         const sources = documents.map(({ source }) => source as Record<string, never[]>);
         expect(sources.flatMap(({ keys: own }) => own)).toEqual(list);
         expect(sources.flatMap(({ member }) => member)).toEqual(list.map((key) => ({ key, day: key * 2 })));
@@ -54,7 +60,7 @@ test('every key is in one document, none of two spans or of more keys than allow
 
 test('fields that are not there are left out, and all others are in the mapping', () => {
   const empty = { contentType: null, contentClass: null, cursed: null, content: null };
-  expect(Object.keys(documentsOf(group(empty), 1)[0]!.source)).toEqual([
+  expect(Object.keys(documentsOf(group(empty), 1, noPhrases)[0]!.source)).toEqual([
     'firstKey',
     'lastKey',
     'count',
@@ -74,7 +80,7 @@ test('fields that are not there are left out, and all others are in the mapping'
       attributes: { title: 'TITLE', traits: { Eyes: 'Blue', n: 1 } },
     }).replace('"n":1', '"n":9223372036854775807'),
   });
-  const { source } = documentsOf(full, 9)[0]!;
+  const { source } = documentsOf(full, 9, noPhrases)[0]!;
   for (const field of Object.keys(source)) expect(mappings.properties).toHaveProperty(field);
   expect(source).toMatchObject({
     text: gramText('hello'),
@@ -97,6 +103,7 @@ test('a content that is no text is found by its hash alone', () => {
   const { source } = documentsOf(
     group({ content: { sha256: 'aa', decodedSha256: null, sizeBytes: 5, folded: null } }),
     1,
+    noPhrases,
   )[0]!;
   expect(source).not.toHaveProperty('text');
   expect(source).toHaveProperty('hashes', ['aa']);
@@ -117,6 +124,7 @@ test('no value, however long a miner lets it be, makes a term that the server re
       properties: JSON.stringify({ gallery: [], attributes: { title: long, traits: { [long]: long } } }),
     }),
     1,
+    noPhrases,
   )[0]!;
   for (const field of [
     'type',
@@ -139,6 +147,7 @@ test('no text is much larger on its way than it is, and needles occur where they
   const { source } = documentsOf(
     group({ content: { sha256: 'aa', decodedSha256: null, sizeBytes: 5, folded } }),
     1,
+    noPhrases,
   )[0]!;
   const text = source['text'] as string;
   expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThan(1.3 * Buffer.byteLength(folded));
@@ -167,7 +176,7 @@ test('no text is much larger on its way than it is, and needles occur where they
 test('one long name in front of very many values does not multiply itself', () => {
   const values = Array.from({ length: 100_000 }, (_, at) => String(at));
   const json = JSON.stringify({ ['k'.repeat(500)]: values });
-  const { source } = documentsOf(group({ metadata: { json, folded: json } }), 1)[0]!;
+  const { source } = documentsOf(group({ metadata: { json, folded: json } }), 1, noPhrases)[0]!;
   expect(source['metadataPairs']).toHaveLength(values.length);
   expect(JSON.stringify(source).length).toBeLessThan(10 * json.length);
 });

@@ -18,14 +18,22 @@ const marker = {
   nextKey: 10,
 };
 
-/** A server that opens moments and never ends a search. */
+const answers: [url: RegExp, answer: object][] = [
+  [/^\/_search/u, { timed_out: false, _shards: { failed: 0 }, hits: { total: { value: 0 } } }],
+  [/\/_doc\//u, { _source: { marker } }],
+  [/\/_pit/u, { id: 'moment' }],
+];
+let searches = 0;
+
+/** A server that opens moments, says that they hold nothing beyond the marker, and never ends a search. */
 const server = createServer((request: IncomingMessage, response: ServerResponse) => {
   request.resume();
-  if (request.url?.startsWith('/_search') === true) {
+  const isSearch = request.url?.startsWith('/_search') === true;
+  if (isSearch && ++searches > 1) {
     server.emit('search', response);
     return;
   }
-  const answer = request.url?.includes('/_doc/') === true ? { _source: { marker } } : { id: 'moment' };
+  const answer = answers.find(([url]) => url.test(request.url ?? ''))?.[1];
   response
     .writeHead(200, { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' })
     .end(JSON.stringify(answer));

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import { PhraseBook } from '#search/elastic/phrase-book.ts';
 import { needleClauses, textClauses } from '#search/elastic/text-query.ts';
+
+const noPhrases = new PhraseBook([]);
 
 test('a needle of three code points and more is a phrase, a shorter one the beginning of a gram', () => {
   expect(needleClauses('text', ['abc', 'x'])).toEqual([
@@ -25,17 +28,14 @@ test('half of a surrogate pair is in no text', () => {
 });
 
 test('words are terms, and fuzzy ones as far away as their length allows, without a bound on how many', () => {
-  expect(textClauses('metadata', 'words', ['ab', 'cd', 'ab'])).toEqual([
-    { term: { metadataWords: 'ab' } },
-    { term: { metadataWords: 'cd' } },
-  ]);
+  expect(textClauses({ corpus: 'metadata', match: 'words', needles: ['ab', 'cd', 'ab'] }, noPhrases)).toEqual(
+    [{ term: { metadataWords: 'ab' } }, { term: { metadataWords: 'cd' } }],
+  );
   const edits = (value: string, fuzziness: number) => ({
     fuzzy: { words: { value, fuzziness, prefix_length: 0, transpositions: true, rewrite: 'constant_score' } },
   });
-  expect(textClauses('content', 'fuzzy', ['ab', 'abc', 'abcdef'])).toEqual([
-    { term: { words: 'ab' } },
-    edits('abc', 1),
-    edits('abcdef', 2),
-  ]);
-  expect(textClauses('content', 'words', ['\ud83d'])).toBeNull();
+  expect(
+    textClauses({ corpus: 'content', match: 'fuzzy', needles: ['ab', 'abc', 'abcdef'] }, noPhrases),
+  ).toEqual([{ term: { words: 'ab' } }, edits('abc', 1), edits('abcdef', 2)]);
+  expect(textClauses({ corpus: 'content', match: 'words', needles: ['\ud83d'] }, noPhrases)).toBeNull();
 });

@@ -17,6 +17,7 @@ const empty: Marker = {
   sequence: 0,
   tip: null,
   nextKey: 0,
+  phrases: [],
 };
 
 /** A chain as a stack of blocks, its outbox, and what it was after each row. */

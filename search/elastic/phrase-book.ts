@@ -1,0 +1,136 @@
+import { gramNeedle, phraseLetters } from './gram-text.ts';
+
+/**
+ * Beginnings and ends of needles that are parts of phrases can be combined: a book in which a needle could stand in more ways is
+ * refused, so that 32 needles are no more clauses than a server with a small heap takes.
+ */
+export const waysMax = 96;
+
+/** Longer boilerplate is a phrase of this length and what follows it. */
+export const phraseLengthMax = 64;
+
+/** What of an encoded text shows that a needle occurs in the text itself: any of them does, and one of them must. */
+export interface NeedleWays {
+  /** Letters of phrases that have the needle within them. */
+  readonly phrases: readonly string[];
+  /** Parts of an encoded text. */
+  readonly parts: readonly string[];
+}
+
+interface Phrase {
+  readonly text: string;
+  readonly letter: string;
+}
+
+/**
+ * Phrases that very many texts share, each of which stands in the index as one letter that no text has: `{"p":"brc-20","op":"` and its
+ * like are most of what is inscribed, and their grams would be in every second document.
+ *
+ * A text is read from its beginning on. Where a phrase begins the longest one is taken, and the code point behind it is always taken as it
+ * is, so that two phrases never meet. How a piece of a text is encoded thus follows from the piece, but for its ends: it may begin within
+ * a phrase, or right behind one, and end within one. These are the ways of a needle.
+ */
+export class PhraseBook {
+  /** The longest first. */
+  private readonly phrases: readonly Phrase[];
+  private readonly pattern: RegExp | null;
+  private readonly letters: ReadonlyMap<string, string>;
+
+  /** Phrases are folded texts. Throws where there are more than letters, or where needles could stand in more than `waysMax` ways. */
+  constructor(folded: readonly string[]) {
+    if (folded.length > phraseLetters.length) throw new RangeError(`${folded.length} phrases`);
+    const phrases = folded.map((phrase, at) => ({
+      text: gramNeedle(phrase),
+      letter: phraseLetters[at] as string,
+    }));
+    this.letters = new Map(phrases.map(({ text, letter }) => [text, letter]));
+    this.phrases = phrases.toSorted((a, b) => b.text.length - a.text.length);
+    const all = this.phrases.map(({ text }) => RegExp.escape(text)).join('|');
+    this.pattern = folded.length === 0 ? null : new RegExp(`(${all})([^]?)`, 'gu');
+    if (waysOf(phrases.map(({ text }) => text)) > waysMax) throw new RangeError('phrases overlap too much');
+  }
+
+  get size(): number {
+    return this.phrases.length;
+  }
+
+  /** A text (`unescaped`) with letters in place of its phrases, and those letters. */
+  encode(text: string): { readonly encoded: string; readonly phrases: readonly string[] } {
+    if (this.pattern === null) return { encoded: text, phrases: [] };
+    const found = new Set<string>();
+    const encoded = text.replace(this.pattern, (_, phrase: string, next: string) => {
+      const letter = this.letters.get(phrase) as string;
+      found.add(letter);
+      return letter + next;
+    });
+    return { encoded, phrases: [...found] };
+  }
+
+  /** Where a needle (`gramNeedle`) can stand. */
+  waysOf(needle: string): NeedleWays {
+    const parts = new Set<string>();
+    this.follow(needle, '', 0, false, parts);
+    this.follow(needle, '', 0, true, parts);
+    for (const { text, letter } of this.phrases) {
+      for (let shared = 1; shared < Math.min(text.length, needle.length); shared++) {
+        if (needle.startsWith(text.slice(-shared))) this.follow(needle, letter, shared, true, parts);
+      }
+    }
+    const within = this.phrases.filter(({ text }) => text.includes(needle));
+    return { phrases: within.map(({ letter }) => letter), parts: [...parts] };
+  }
+
+  /**
+   * Adds the parts that a needle is in whose code points from `at` on are read in the order of a text. `isBehind`: a phrase
+   * has just ended, so the next code point is taken as it is.
+   */
+  private follow(needle: string, head: string, at: number, isBehind: boolean, parts: Set<string>): void {
+    let encoded = head;
+    let isForced = isBehind;
+    for (let from = at; from < needle.length; ) {
+      const taken = isForced ? undefined : this.phraseAt(needle, from);
+      // a longer one would have been taken, and stands in a text that goes on as it does
+      if (!isForced && encoded !== '') this.addEnds(needle.slice(from), encoded, parts);
+      const next = taken?.text ?? String.fromCodePoint(needle.codePointAt(from) as number);
+      encoded += taken?.letter ?? next;
+      from += next.length;
+      isForced = taken !== undefined;
+    }
+    parts.add(encoded);
+  }
+
+  private phraseAt(needle: string, at: number): Phrase | undefined {
+    return this.phrases.find(({ text }) => needle.startsWith(text, at));
+  }
+
+  /** The phrases that begin as the needle ends. */
+  private addEnds(rest: string, encoded: string, parts: Set<string>): void {
+    for (const { text, letter } of this.phrases) {
+      if (text.length > rest.length && text.startsWith(rest)) parts.add(encoded + letter);
+    }
+  }
+}
+
+/** An upper bound of the parts of any needle: beginnings within and behind phrases, each with every end within one. */
+function waysOf(phrases: readonly string[]): number {
+  const reversed = phrases.map((phrase) => Array.from(phrase).toReversed().join(''));
+  return (2 + mostNested(reversed)) * (1 + mostNested(phrases));
+}
+
+/** At most how many proper beginnings of the phrases are ends of one of them: all of them can end at the same place of a needle. */
+function mostNested(phrases: readonly string[]): number {
+  const beginnings = new Map<string, number>();
+  for (const phrase of phrases) {
+    for (let length = 1; length < phrase.length; length++) {
+      const beginning = phrase.slice(0, length);
+      beginnings.set(beginning, (beginnings.get(beginning) ?? 0) + 1);
+    }
+  }
+  let most = 0;
+  for (const longest of beginnings.keys()) {
+    let nested = 0;
+    for (let at = 0; at < longest.length; at++) nested += beginnings.get(longest.slice(at)) ?? 0;
+    most = Math.max(most, nested);
+  }
+  return most;
+}
