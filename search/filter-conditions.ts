@@ -1,5 +1,6 @@
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
 import { isRareClass, isRareType, typeClass } from '#kernel/pg/filter-keys.ts';
+import { keyOfInscription, keysOfHeights } from '#kernel/pg/inscription-keys.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { typeNameBytes } from './column-queries.ts';
 import type { KeyConditions } from './key-conditions.ts';
@@ -17,7 +18,7 @@ export async function filterConditions(
   const { contentType, cursed, metaprotocol, parent } = filter;
   // half of a surrogate pair is no UTF-8: what has it equals nothing that was inscribed
   if (contentType?.isWellFormed() === false || metaprotocol?.isWellFormed() === false) return null;
-  const parentKey = parent === undefined ? undefined : await readKey(matching, parent);
+  const parentKey = parent === undefined ? undefined : await keyOfInscription(matching.client, parent);
   if (parentKey === null) return null;
   const range = await readRange(matching, filter, nextKey);
   const sets = keySets(matching, filter, parentKey);
@@ -42,27 +43,14 @@ function keySets(matching: Matching, filter: SearchFilter, parentKey: number | u
   return sets;
 }
 
-/** Keys ascend with the heights of blocks. */
 async function readRange(
   { client }: Matching,
   { from, to }: SearchFilter,
   nextKey: number,
 ): Promise<KeyConditions['range']> {
   if (from === undefined && to === undefined) return { first: 0, next: nextKey };
-  const { rows } = await client.query<{ first: number | null; next: number | null }>(
-    `SELECT (SELECT first_key FROM chain.blocks WHERE height >= $1 ORDER BY height LIMIT 1) AS first,
-            (SELECT next_key FROM chain.blocks WHERE height <= $2 ORDER BY height DESC LIMIT 1) AS next`,
-    [from ?? 0, to ?? 2 ** 31 - 1],
-  );
-  return { first: rows[0]?.first ?? nextKey, next: rows[0]?.next ?? 0 };
-}
-
-async function readKey({ client }: Matching, { txid, index }: InscriptionId): Promise<number | null> {
-  const { rows } = await client.query<{ key: number }>(
-    'SELECT key FROM chain.inscriptions WHERE txid = $1 AND index = $2',
-    [Buffer.from(txid), index],
-  );
-  return rows[0]?.key ?? null;
+  const { first, end } = await keysOfHeights(client, { from, to });
+  return { first: first ?? nextKey, next: end ?? 0 };
 }
 
 const isClass = (contentType: string): boolean => contentType.endsWith('/*');

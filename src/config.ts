@@ -89,9 +89,9 @@ export const configSchema = Type.Object(
     elasticsearchShards: Type.Integer({
       minimum: 1,
       maximum: 64,
-      default: 1,
+      default: 2,
       description:
-        'shards of the next index: 1 up to some tens of millions of inscriptions, more where several nodes are to share a search',
+        'shards of the next index: as many as cores that a search is to use, of all nodes; each core searches one of them',
     }),
     elasticsearchReplicas: Type.Integer({
       minimum: 0,

@@ -1,10 +1,11 @@
 import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
-import { createElasticClient } from '#search/elastic/elastic-client.ts';
+import { createElasticClient, type ElasticClient } from '#search/elastic/elastic-client.ts';
 import { createElasticEngine } from '#search/elastic/elastic-engine.ts';
-import { readAlias } from '#search/elastic/search-index.ts';
+import { beginMerge, readAlias } from '#search/elastic/search-index.ts';
 import { createPostgresEngine } from '#search/postgres-engine.ts';
 import { createSealer } from '#search/seal.ts';
 import { buildIndex } from '#search/sync/index-build.ts';
@@ -59,8 +60,27 @@ export async function openPostgres(databaseUrl: string): Promise<EngineUnderBenc
   }
 }
 
+/** One for each core. */
+const shards = 2;
+/** A service begins to merge so long after its first load. */
+const mergeAfterMs = 60_000;
+
 /** Larger heaps leave less of the machine's memory to the files of the index. */
 const heapMegabytes = 2048;
+
+/** Begins the merge as a service does, and waits for its end. */
+async function mergeWhole(client: ElasticClient, index: string): Promise<void> {
+  await beginMerge(client, index);
+  for (;;) {
+    const { nodes } = await client.request<{ nodes: object }>({
+      method: 'GET',
+      path: '/_tasks',
+      query: { actions: 'indices:admin/forcemerge*' },
+    });
+    if (Object.keys(nodes).length === 0) return;
+    await delay(1000);
+  }
+}
 
 /** A real Elasticsearch of its own, filled as `satscribe search reindex` does it. */
 export async function openElasticsearch(databaseUrl: string): Promise<EngineUnderBench> {
@@ -77,7 +97,7 @@ export async function openElasticsearch(databaseUrl: string): Promise<EngineUnde
       elastic: client,
       prefix: 'satscribe',
       network: 'regtest',
-      shards: 1,
+      shards,
       replicas: 0,
     } as const;
     const { signal } = new AbortController();
@@ -85,6 +105,8 @@ export async function openElasticsearch(databaseUrl: string): Promise<EngineUnde
     const syncSeconds = await seconds(async () => {
       index = await buildIndex({ ...from, chain: chain as pg.Client, signal });
     });
+    await delay(mergeAfterMs);
+    const mergeSeconds = await seconds(() => mergeWhole(client, index));
     const { _all: all } = await client.request<{ _all: { primaries: { store: { size_in_bytes: number } } } }>(
       {
         method: 'GET',
@@ -102,7 +124,7 @@ export async function openElasticsearch(databaseUrl: string): Promise<EngineUnde
       indexBytes: all.primaries.store.size_in_bytes,
       settings: { ELASTICSEARCH_URL: server.url, SEARCH_FALLBACK: 'error' },
       notes: [
-        `Elasticsearch: one node with a heap of ${heapMegabytes} MB, one shard, its segments as the load left them`,
+        `Elasticsearch: one node with a heap of ${heapMegabytes} MB, ${shards} shards, merged a minute after the load, which took ${mergeSeconds.toFixed(0)} s`,
       ],
       close: async () => {
         await engine.close();

@@ -11,8 +11,8 @@ import type {
   Tip,
 } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { keyOfInscription, keysOfHeights } from '#kernel/pg/inscription-keys.ts';
 import { hashFromDisplay } from '#kernel/primitives/hash.ts';
-import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { ElasticClient } from './elastic-client.ts';
 import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
 import { readFacets } from './facets.ts';
@@ -23,9 +23,6 @@ import type { PhraseBook } from './phrase-book.ts';
 import { type DatabaseReader, type ReadMoment, ReadSession } from './read-session.ts';
 import { type Matching, type MatchingPage, readPage } from './sorted-pages.ts';
 import { type Clause, hashClause, textClauses } from './text-query.ts';
-
-/** Of a filter without an end. */
-const heightsEnd = 2 ** 31 - 1;
 
 export interface ElasticEngineOptions {
   /** Not closed with the engine. */
@@ -99,12 +96,11 @@ const ofHash = ({ hash, filter }: HashMatches): Question => ({ clausesOf: () => 
 
 /** What Postgres knows of a filter: keys of heights and of a parent. Of the snapshot, so also of any block below its tip. */
 async function readFilter(postgres: Snapshot['client'], filter: SearchFilter = {}): Promise<Matching | null> {
-  const { from, to, parent } = filter;
-  const parentKey = parent === undefined ? null : await readKey(postgres, parent);
+  const { parent } = filter;
+  const parentKey = parent === undefined ? null : await keyOfInscription(postgres, parent);
   const filtered = filterClauses(filter, parentKey);
   if (filtered === null) return null;
-  const window = from === undefined && to === undefined ? allKeys : await readWindow(postgres, from, to);
-  return { clauses: filtered, window };
+  return { clauses: filtered, window: await readWindow(postgres, filter) };
 }
 
 /**
@@ -130,27 +126,15 @@ async function placeOf(
   return { after: { ...after, key: first === undefined ? 0 : first + 1 } };
 }
 
-async function readKey(postgres: Snapshot['client'], { txid, index }: InscriptionId): Promise<number | null> {
-  const { rows } = await postgres.query<{ key: number }>(
-    'SELECT key FROM chain.inscriptions WHERE txid = $1 AND index = $2',
-    [Buffer.from(txid), index],
-  );
-  return rows[0]?.key ?? null;
-}
-
 /** The keys of blocks of a range of heights. */
-async function readWindow(postgres: Snapshot['client'], from = 0, to = heightsEnd): Promise<KeyWindow> {
-  const { rows } = await postgres.query<{ first_key: number | null; next_key: number | null }>(
-    `SELECT (SELECT first_key FROM chain.blocks WHERE height >= $1 ORDER BY height LIMIT 1) AS first_key,
-            (SELECT next_key FROM chain.blocks WHERE height <= $2 ORDER BY height DESC LIMIT 1) AS next_key`,
-    [from, to],
-  );
-  const { first_key: first = null, next_key: next = null } = rows[0] ?? {};
-  return {
-    from: from === 0 ? 0 : (first ?? keysEnd),
-    // beyond the last block the window ends where the index does
-    to: to === heightsEnd ? keysEnd : (next ?? 0),
-  };
+async function readWindow(
+  postgres: Snapshot['client'],
+  { from, to }: Pick<SearchFilter, 'from' | 'to'>,
+): Promise<KeyWindow> {
+  if (from === undefined && to === undefined) return allKeys;
+  const { first, end } = await keysOfHeights(postgres, { from, to });
+  // where there is no block beyond, the window ends where the index does
+  return { from: from === undefined ? 0 : (first ?? keysEnd), to: to === undefined ? keysEnd : (end ?? 0) };
 }
 
 const tipOf = ({ marker: { tip, epoch } }: ReadMoment): Tip => ({

@@ -1,5 +1,3 @@
-import type { PhraseBook } from './phrase-book.ts';
-
 /** What JSON escapes: a text of 4 MB may have nothing else, and would be up to six times as large on its way. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it is about
 const escaped = /["\\\u0001-\u001f]/gu;
@@ -23,15 +21,6 @@ const unescaped = (folded: string): string =>
 
 /** A folded text as it is analysed into grams: code point by code point another one, so needles occur where they did. */
 export const gramText = (folded: string): string => unescaped(folded) + textEnd;
-
-/** The same with phrases as letters, and these letters. */
-export function phraseText(
-  folded: string,
-  book: PhraseBook,
-): { readonly text: string; readonly phrases: readonly string[] } {
-  const { encoded, phrases } = book.encode(unescaped(folded));
-  return { text: encoded + textEnd, phrases };
-}
 
 /** A folded needle as it occurs in such texts. */
 export const gramNeedle = unescaped;

@@ -2,7 +2,7 @@ import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { readProperties } from '../properties.ts';
 import { wordsOfFolded } from '../words.ts';
 import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
-import { gramText, phraseText } from './gram-text.ts';
+import { gramText } from './gram-text.ts';
 import { galleryTerm, indexPair } from './index-term.ts';
 import { metadataTerms } from './metadata-terms.ts';
 import type { PhraseBook } from './phrase-book.ts';
@@ -133,7 +133,7 @@ function contentFields(content: GroupContent | null, book: PhraseBook): Record<s
   const { sha256, decodedSha256, folded } = content;
   return {
     hashes: decodedSha256 === null || decodedSha256 === sha256 ? [sha256] : [sha256, decodedSha256],
-    ...(folded === null ? {} : { ...phraseText(folded, book), words: wordsText(folded) }),
+    ...(folded === null ? {} : { ...book.encode(folded), words: wordsText(folded) }),
   };
 }
 

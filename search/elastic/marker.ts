@@ -28,12 +28,16 @@ export interface Marker {
   readonly nextKey: number;
   /** Of the texts of all documents (./phrase-book.ts), folded: chosen when the index was begun. */
   readonly phrases: readonly string[];
+  /** The server was told to merge what the first load has left. */
+  readonly isMerged: boolean;
 }
 
 export const markerId = 'marker';
 
-/** A marker as it was read: one of older documents names no phrases. */
-export const wholeMarker = (marker: Marker): Marker => ({ ...marker, phrases: marker.phrases ?? [] });
+/** A marker as it was read: one of older documents says less. */
+export const wholeMarker = (marker: Marker): Marker => ({ ...notOfOld, ...marker });
+
+const notOfOld = { phrases: [], isMerged: false } as const;
 
 /** Reads the marker as it stands now, not as of the last refresh; null: none was written. Throws `search_engine_missing`. */
 export async function readMarker(client: ElasticClient, index: string): Promise<Marker | null> {

@@ -1,4 +1,4 @@
-import { gramNeedle, phraseLetters } from './gram-text.ts';
+import { gramNeedle, gramText, phraseLetters } from './gram-text.ts';
 
 /**
  * Beginnings and ends of needles that are parts of phrases can be combined: a book in which a needle could stand in more ways is
@@ -54,16 +54,17 @@ export class PhraseBook {
     return this.phrases.length;
   }
 
-  /** A text (`unescaped`) with letters in place of its phrases, and those letters. */
-  encode(text: string): { readonly encoded: string; readonly phrases: readonly string[] } {
-    if (this.pattern === null) return { encoded: text, phrases: [] };
+  /** A folded text as it is analysed into grams, with letters for its phrases; `shape`: these letters, in one order. Null: none. */
+  encode(folded: string): { readonly text: string; readonly shape: string | null } {
+    const whole = gramText(folded);
+    if (this.pattern === null) return { text: whole, shape: null };
     const found = new Set<string>();
-    const encoded = text.replace(this.pattern, (_, phrase: string, next: string) => {
+    const text = whole.replace(this.pattern, (_, phrase: string, next: string) => {
       const letter = this.letters.get(phrase) as string;
       found.add(letter);
       return letter + next;
     });
-    return { encoded, phrases: [...found] };
+    return { text, shape: [...found].toSorted().join('') || null };
   }
 
   /** Where a needle (`gramNeedle`) can stand. */

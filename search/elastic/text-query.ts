@@ -40,16 +40,52 @@ export function needleClauses(field: string, folded: readonly string[]): Clause[
 
 /** The same of texts whose phrases are letters: each needle in one of its ways. */
 function contentClauses(folded: readonly string[], book: PhraseBook): Clause[] | null {
-  return neededOf(folded)?.map((needle) => wayClause(book.waysOf(gramNeedle(needle)))) ?? null;
+  const needles = neededOf(folded)?.map((needle) => book.waysOf(gramNeedle(needle)));
+  if (needles === undefined) return null;
+  return isDistributed(needles) ? [distributed(needles)] : needles.map(wayClause);
 }
 
-function wayClause({ phrases, parts }: NeedleWays): Clause {
-  const ways = [
-    ...(phrases.length === 0 ? [] : [{ terms: { phrases } }]),
-    ...parts.map((part) => needleClause('text', part)),
-  ];
-  const [only] = ways;
-  return only !== undefined && ways.length === 1 ? only : { bool: { should: ways, minimum_should_match: 1 } };
+/** A few needles, as what is distributed grows with the square of their number. */
+const distributedMax = 4;
+
+const isDistributed = (needles: readonly NeedleWays[]): boolean =>
+  needles.length > 1 &&
+  needles.length <= distributedMax &&
+  needles.every(({ phrases }) => phrases.length > 0);
+
+/**
+ * The same as all of the clauses of the needles. Most texts that have them have all of them within phrases, which one look at
+ * their shape tells: where each of several clauses may also be a part, a server looks at every document of all of them.
+ */
+const distributed = (needles: readonly NeedleWays[]): Clause =>
+  anyOf([
+    withinClause(needles),
+    ...needles.map((needle, at) =>
+      allOf([anyOf(partClauses(needle)), ...needles.filter((_, other) => other !== at).map(wayClause)]),
+    ),
+  ]);
+
+const wayClause = (needle: NeedleWays): Clause =>
+  anyOf([...(needle.phrases.length === 0 ? [] : [withinClause([needle])]), ...partClauses(needle)]);
+
+/**
+ * Texts that have each of the needles within a phrase. There are as many shapes as texts combine phrases, some tens, and each text has
+ * one: a server goes through the documents of those that match, and through none twice.
+ */
+function withinClause(needles: readonly NeedleWays[]): Clause {
+  const value = needles.map(({ phrases }) => `.*[${phrases.join('')}].*`).join('&');
+  return { regexp: { shape: { value, flags: 'INTERSECTION' } } };
+}
+
+const partClauses = ({ parts }: NeedleWays): Clause[] => parts.map((part) => needleClause('text', part));
+
+const allOf = (clauses: readonly Clause[]): Clause => ({ bool: { filter: clauses } });
+
+function anyOf(clauses: readonly Clause[]): Clause {
+  const [only] = clauses;
+  return only !== undefined && clauses.length === 1
+    ? only
+    : { bool: { should: clauses, minimum_should_match: 1 } };
 }
 
 /** The needles without those that say nothing more; null: one of them can be in no text. */

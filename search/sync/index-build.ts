@@ -3,6 +3,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { ElasticClient } from '#search/elastic/elastic-client.ts';
+import { usualTuning } from '#search/elastic/elastic-tuning.ts';
 import type { Marker } from '#search/elastic/marker.ts';
 import { createSearchIndex, finishLoading, pointReadAlias, readAlias } from '#search/elastic/search-index.ts';
 import { deleteIndex, readCatalog } from './index-catalog.ts';
@@ -37,10 +38,10 @@ export interface BuildProgress {
 }
 
 /**
- * Copies within a step become one document, so steps are large: Postgres sorts a million rows of 40 bytes. A load that is cut off
- * goes on behind its last step.
+ * Copies within a step become one document, so steps are as large as a document may reach: Postgres sorts four million rows of some
+ * 100 bytes, on its disk. A load that is cut off goes on behind its last step.
  */
-const loadKeysMaxDefault = 1 << 20;
+const loadKeysMaxDefault = usualTuning.spanKeys;
 
 /**
  * Builds the next index from the tables, while the one that is served goes on answering, and lets the read alias name it once it
@@ -89,6 +90,7 @@ async function openBuild(options: IndexBuildOptions): Promise<string> {
     tip: null,
     nextKey: 0,
     phrases: await choosePhrases(chain),
+    isMerged: false,
   };
   await placeMarker(elastic, nextName, marker, null);
   return nextName;

@@ -4,7 +4,7 @@ import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { Backoff, pause } from '#kernel/retry.ts';
-import { pointReadAlias, readAlias } from '#search/elastic/search-index.ts';
+import { beginMerge, pointReadAlias, readAlias } from '#search/elastic/search-index.ts';
 import { type BuildProgress, buildIndex, type IndexBuildOptions } from './index-build.ts';
 import { readCatalog } from './index-catalog.ts';
 import { readDatabaseIdentity } from './outbox.ts';
@@ -26,6 +26,8 @@ export interface SearchSyncOptions
   /** Inscriptions of a step at most, but for a block that has more. */
   readonly keysMax?: number;
   readonly loadKeysMax?: number;
+  /** An index that was built is merged once it was followed so long. Default: a minute. */
+  readonly mergeAfterMs?: number;
   readonly onStep?: (done: StepDone, seconds: number) => void;
   readonly onBuild?: (progress: BuildProgress | null) => void;
   /** Another process works on the index, and this one takes over when that one ends. */
@@ -40,6 +42,8 @@ const keysMaxDefault = 100_000;
 const lookMs = 2000;
 /** One that stands by, or waits for somebody else's build, looks so often. */
 const standbyMs = 1000;
+/** Twice as long as a server keeps for replicas what was written (`beginMerge`). */
+const mergeAfterMsDefault = 60_000;
 const pauseFirstMs = 250;
 const pauseMaxMs = 10_000;
 
@@ -146,7 +150,8 @@ class SyncSession {
   }
 
   private async follow(index: string, sync: IndexSync, onGood: () => void): Promise<void> {
-    const { news, onStep } = this.options;
+    const { news, onStep, mergeAfterMs = mergeAfterMsDefault } = this.options;
+    const mergeAt = performance.now() + mergeAfterMs;
     while (!this.signal.aborted) {
       const mark = news.mark();
       const startedAt = performance.now();
@@ -154,9 +159,15 @@ class SyncSession {
       onStep?.(done, (performance.now() - startedAt) / 1000);
       onGood();
       if (done.kind !== 'nothing') continue;
+      if (!sync.marker.isMerged && performance.now() >= mergeAt) await this.merge(index, sync);
       await news.news(mark, lookMs, this.signal);
       if (!(await this.isStill(index, sync))) return;
     }
+  }
+
+  private async merge(index: string, sync: IndexSync): Promise<void> {
+    await beginMerge(this.options.elastic, index);
+    await sync.mark({ isMerged: true });
   }
 
   /** Whether searches are still answered from this index, and it is where this process has left it. */

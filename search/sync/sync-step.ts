@@ -70,7 +70,7 @@ export class IndexSync {
   }
 
   /** Writes another state of what is there. */
-  async mark(changed: Partial<Pick<Marker, 'state'>>): Promise<void> {
+  async mark(changed: Partial<Pick<Marker, 'state' | 'isMerged'>>): Promise<void> {
     await this.place({ ...this.marker, ...changed });
   }
 

@@ -1,15 +1,10 @@
 import type { ClientBase } from 'pg';
+import { type HeightRange, keysOfHeights } from '#kernel/pg/inscription-keys.ts';
 import { charmNames, charms } from '#kernel/primitives/charm.ts';
 import { curseName } from '#kernel/primitives/curse.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
 import { utf8OrNull } from './utf8.ts';
-
-/** Heights of the first and the last block; absent: from the lowest, up to the tip. */
-export interface ExportRange {
-  readonly from?: number;
-  readonly to?: number;
-}
 
 /** Keys are dense: a page of this width costs the server one short index range, whatever the table's size. */
 const keysPerPage = 1000;
@@ -24,14 +19,15 @@ const pageBytesMax = 8_000_000;
  * not known is null (docs/adr/0004-null-never-a-guess.md). It reads page by page, and only when the next piece is
  * asked for: `client` is to be in a snapshot, whose planner settings it changes.
  */
-export async function* exportInscriptions(client: ClientBase, range: ExportRange): AsyncGenerator<string> {
+export async function* exportInscriptions(client: ClientBase, range: HeightRange): AsyncGenerator<string> {
   // a page is a thousand keys: whatever the planner believes of a table that was just filled, indexes are the way
   await client.query(
     'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off',
   );
-  const keys = await keysOf(client, range);
-  for (let key = keys.first; key < keys.end; ) {
-    const rows = await readPage(client, key, Math.min(key + keysPerPage, keys.end));
+  const { first, end } = await keysOfHeights(client, range);
+  if (first === null || end === null) return;
+  for (let key = first; key < end; ) {
+    const rows = await readPage(client, key, Math.min(key + keysPerPage, end));
     const last = rows.at(-1);
     // keys are dense, a page has rows; an empty one would repeat for ever
     if (last === undefined) throw new RangeError(`no inscription has a key from ${key} on`);
@@ -39,20 +35,6 @@ export async function* exportInscriptions(client: ClientBase, range: ExportRange
     yield rows.map((row) => `${exportLine(row, parents.get(row.key) ?? [])}\n`).join('');
     key = last.key + 1;
   }
-}
-
-async function keysOf(
-  client: ClientBase,
-  { from, to }: ExportRange,
-): Promise<{ first: number; end: number }> {
-  const { rows } = await client.query<{ first: number | null; end: number | null }>(
-    `SELECT
-       (SELECT first_key FROM chain.blocks WHERE height >= $1 ORDER BY height LIMIT 1) AS first,
-       (SELECT next_key FROM chain.blocks WHERE height <= $2 ORDER BY height DESC LIMIT 1) AS end`,
-    [from ?? 0, to ?? 2 ** 31 - 1],
-  );
-  const row = rows[0];
-  return { first: row?.first ?? 0, end: row?.first == null ? 0 : (row.end ?? 0) };
 }
 
 interface ExportRow {

@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { keyOfInscription, keysOfHeights } from '#kernel/pg/inscription-keys.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import {
   type CandidateIndex,
@@ -51,7 +52,7 @@ interface KeyRange {
  */
 export async function listInscriptions(client: ClientBase, question: ListQuestion): Promise<ListPage> {
   const { filter, order, limit } = question;
-  const parentKey = filter.parent === undefined ? null : await keyOf(client, filter.parent);
+  const parentKey = filter.parent === undefined ? null : await keyOfInscription(client, filter.parent);
   const conditions = conditionsOf(filter, parentKey);
   const range = await keyRange(client, question);
   if (range === null || (filter.parent !== undefined && parentKey === null))
@@ -141,26 +142,15 @@ async function rarest(
   return fewest?.condition ?? null;
 }
 
-async function keyOf(client: ClientBase, { txid, index }: InscriptionId): Promise<number | null> {
-  const { rows } = await client.query<{ key: number }>(
-    'SELECT key FROM chain.inscriptions WHERE txid = $1 AND index = $2',
-    [Buffer.from(txid), index],
-  );
-  return rows[0]?.key ?? null;
-}
-
 /** The keys of the blocks that are asked for, behind the place where the page begins; null: there are none. */
 async function keyRange(
   client: ClientBase,
   { filter, order, after }: ListQuestion,
 ): Promise<KeyRange | null> {
-  const { rows } = await client.query<{ low: number | null; high: number | null }>(
-    `SELECT (SELECT first_key FROM chain.blocks WHERE height >= $1 ORDER BY height LIMIT 1) AS low,
-            (SELECT next_key - 1 FROM chain.blocks WHERE height <= $2 ORDER BY height DESC LIMIT 1) AS high`,
-    [filter.from ?? 0, filter.to ?? 2 ** 31 - 1],
-  );
-  let { low, high } = rows[0] ?? { low: null, high: null };
-  if (low === null || high === null) return null;
+  const { first, end } = await keysOfHeights(client, filter);
+  if (first === null || end === null) return null;
+  let low = first;
+  let high = end - 1;
   if (after !== null && order === 'asc') low = Math.max(low, after + 1);
   if (after !== null && order === 'desc') high = Math.min(high, after - 1);
   return low <= high ? { low, high } : null;

@@ -166,6 +166,7 @@ describe.runIf(hasElasticsearch())('an index that another one took the place of'
         tip: null,
         nextKey: 0,
         phrases: [],
+        isMerged: false,
       },
       null,
     );

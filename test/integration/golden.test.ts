@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { outlineBlock, strippedTransaction } from '#bench/generate/outline.ts';
-import { type ExportRange, exportInscriptions } from '#chain/export-inscriptions.ts';
+import { exportInscriptions } from '#chain/export-inscriptions.ts';
 import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { openChainSession, readPosition } from '#indexer/apply/chain-session.ts';
 import { follow } from '#indexer/follow/follow.ts';
@@ -13,6 +13,7 @@ import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { createParsePool, type ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import type { HeightRange } from '#kernel/pg/inscription-keys.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
@@ -64,7 +65,7 @@ interface Line {
   fee: number;
 }
 
-async function exported(pool: pg.Pool, range: ExportRange = {}): Promise<Line[]> {
+async function exported(pool: pg.Pool, range: HeightRange = {}): Promise<Line[]> {
   let text = '';
   await withSnapshot(pool, async ({ client }) => {
     for await (const lines of exportInscriptions(client, range)) text += lines;

@@ -80,6 +80,7 @@ export async function followerUnderTest(
       tip: null,
       nextKey: 0,
       phrases,
+      isMerged: false,
     };
   };
 

@@ -83,6 +83,7 @@ describe.skipIf(!hasElasticsearch())('the moment that an answer speaks of', () =
       tip: { height, hash: displayHash(hash) },
       nextKey: height + 1,
       phrases: [],
+      isMerged: false,
       ...changed,
     });
   };

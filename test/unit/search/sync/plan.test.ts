@@ -18,6 +18,7 @@ const empty: Marker = {
   tip: null,
   nextKey: 0,
   phrases: [],
+  isMerged: false,
 };
 
 /** A chain as a stack of blocks, its outbox, and what it was after each row. */

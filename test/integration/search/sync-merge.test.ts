@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readPlacedMarker } from '#search/sync/placed-marker.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { hasElasticsearch } from '#test/support/elasticsearch.ts';
+import { caughtUp, startSync, waitUntil } from '#test/support/running-sync.ts';
+import { createSearchRows, type SearchRows, text } from '#test/support/search-rows.ts';
+import { sharedElasticsearch } from '#test/support/shared-elasticsearch.ts';
+import { createSyncedIndex, type SyncedIndex } from '#test/support/synced-index.ts';
+
+interface Segments {
+  readonly _all: { readonly primaries: { readonly segments: { readonly count: number } } };
+}
+
+describe.skipIf(!hasElasticsearch())('an index that was just loaded', () => {
+  let database: TestDatabase;
+  let rows: SearchRows;
+  let index: SyncedIndex;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    rows = await createSearchRows(database.pool);
+    index = createSyncedIndex(database.pool, database.url, rows, await sharedElasticsearch());
+  });
+  afterAll(async () => {
+    await index?.close();
+    await database?.drop();
+  });
+
+  const segments = async (): Promise<number> => {
+    const { _all: all } = await index.elastic.request<Segments>({
+      method: 'GET',
+      path: `/${index.alias}/_stats/segments`,
+    });
+    return all.primaries.segments.count;
+  };
+
+  test('is merged once, and goes on with the chain', async () => {
+    for (let block = 0; block < 8; block++) {
+      await rows.addBlock(
+        Array.from({ length: 20 }, (_, at) => ({
+          content: text(`block ${block} text ${at}`),
+          metadata: null,
+        })),
+      );
+    }
+    const options = { databaseUrl: database.url, elastic: index.elastic, prefix: index.prefix };
+    const first = startSync({ ...options, loadKeysMax: 20, mergeAfterMs: 0 });
+    await caughtUp(database.pool, index);
+    await waitUntil(
+      async () => (await readPlacedMarker(index.elastic, index.alias))?.marker.isMerged === true,
+    );
+    // the marker is written again behind the merge, into a segment of its own
+    await waitUntil(async () => (await segments()) <= 2);
+    await rows.addBlock([{ content: text('behind the merge'), metadata: null }]);
+    await caughtUp(database.pool, index);
+    await first.stop();
+    await index.expectWhole();
+
+    // whoever takes over does not begin anew
+    const second = startSync({ ...options, mergeAfterMs: 0 });
+    await rows.addBlock([{ content: text('of another process'), metadata: null }]);
+    await caughtUp(database.pool, index);
+    await second.stop();
+    expect((await readPlacedMarker(index.elastic, index.alias))?.marker.isMerged).toBe(true);
+    await index.expectWhole();
+    expect([...first.problems, ...second.problems].filter((code) => code !== 'none')).toEqual([]);
+  });
+});
