@@ -18,11 +18,10 @@ import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
 import { readFacets } from './facets.ts';
 import { filterClauses } from './filter-clauses.ts';
 import type { PageSource } from './key-list.ts';
-import { allKeys, type KeyWindow, keysEnd } from './key-window.ts';
-import type { PhraseBook } from './phrase-book.ts';
+import { allKeys, isCut, type KeyWindow, keysEnd } from './key-window.ts';
 import { type DatabaseReader, type ReadMoment, ReadSession } from './read-session.ts';
 import { type Matching, type MatchingPage, readPage } from './sorted-pages.ts';
-import { type Clause, hashClause, textClauses } from './text-query.ts';
+import { hashClause, type TextQuery, textQuery } from './text-query.ts';
 
 export interface ElasticEngineOptions {
   /** Not closed with the engine. */
@@ -36,8 +35,8 @@ export interface ElasticEngineOptions {
 
 /** What is asked, without a page. */
 interface Question {
-  /** The clauses of an index with these phrases; null: nothing can match. */
-  readonly clausesOf: (book: PhraseBook) => readonly Clause[] | null;
+  /** As it is asked of the index of a moment; null: nothing can match. */
+  readonly queryOf: (source: PageSource) => Promise<TextQuery | null>;
   readonly filter: SearchFilter | undefined;
 }
 
@@ -49,7 +48,7 @@ interface Question {
 export function createElasticEngine(options: ElasticEngineOptions): SearchEngine {
   const { client, alias, readDatabase, tuning: given } = options;
   const tuning = { ...usualTuning, ...given };
-  const session = new ReadSession(client, alias, readDatabase);
+  const session = new ReadSession(client, alias, readDatabase, tuning);
 
   const answer = async <Found>(
     snapshot: Snapshot,
@@ -61,10 +60,11 @@ export function createElasticEngine(options: ElasticEngineOptions): SearchEngine
     const filtered = tip === null ? null : await readFilter(postgres, question.filter);
     if (filtered === null || tip === null) return { ...none, tip };
     return session.run({ ...snapshot, tip }, async (moment) => {
-      const clauses = question.clausesOf(moment.book);
-      if (clauses === null) return { ...none, tip };
-      const matching = { ...filtered, clauses: [...clauses, ...filtered.clauses] };
-      return { ...(await read({ moment, tuning }, matching)), tip: tipOf(moment) };
+      const source = { moment, tuning };
+      const query = await question.queryOf(source);
+      if (query === null) return { ...none, tip };
+      const matching = matchingOf(query, filtered);
+      return { ...(await read(source, matching)), tip: tipOf(moment) };
     });
   };
   const search = (snapshot: Snapshot, question: Question, slice: SearchSlice): Promise<SearchHits> =>
@@ -88,14 +88,29 @@ const noPage: MatchingPage = { keys: [], totalItems: 0 };
 const noFacets: Omit<SearchFacets, 'tip'> = { totalItems: 0, types: [], otherTypes: 0, days: [] };
 
 const ofText = (matches: TextMatches): Question => ({
-  clausesOf: (book) => textClauses(matches, book),
+  queryOf: ({ moment, tuning }) => textQuery(matches, moment, tuning),
   filter: matches.filter,
 });
 
-const ofHash = ({ hash, filter }: HashMatches): Question => ({ clausesOf: () => [hashClause(hash)], filter });
+const ofHash = ({ hash, filter }: HashMatches): Question => ({
+  queryOf: () => Promise.resolve({ clauses: [hashClause(hash)], within: null }),
+  filter,
+});
+
+/** What is known of all matches of a text says nothing of those that a filter passes. */
+function matchingOf({ clauses, within }: TextQuery, filtered: Filtered): Matching {
+  const isAll = filtered.clauses.length === 0 && !isCut(filtered.window);
+  return {
+    clauses: [...clauses, ...filtered.clauses],
+    window: filtered.window,
+    within: isAll ? within : null,
+  };
+}
+
+type Filtered = Pick<Matching, 'clauses' | 'window'>;
 
 /** What Postgres knows of a filter: keys of heights and of a parent. Of the snapshot, so also of any block below its tip. */
-async function readFilter(postgres: Snapshot['client'], filter: SearchFilter = {}): Promise<Matching | null> {
+async function readFilter(postgres: Snapshot['client'], filter: SearchFilter = {}): Promise<Filtered | null> {
   const { parent } = filter;
   const parentKey = parent === undefined ? null : await keyOfInscription(postgres, parent);
   const filtered = filterClauses(filter, parentKey);

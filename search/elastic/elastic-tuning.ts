@@ -15,6 +15,13 @@ export interface ElasticTuning {
   readonly hitsMax: number;
   /** Ranges that a range is divided into: one round narrows a span of 2^22 keys to 4,096, the next to 4. */
   readonly rangesMax: number;
+  /** Combinations of phrases that are known one by one; whoever wants to make more of them pays for an inscription of each. */
+  readonly shapesMax: number;
+  /**
+   * Combinations that a clause names: each is a clause to the server, which takes some thousand. Of more it goes through all
+   * documents beforehand.
+   */
+  readonly namedShapesMax: number;
   /** A range of so many matches is read as it is, to find the first and the last match of a page. */
   readonly rangeMatchesMax: number;
 }
@@ -25,4 +32,6 @@ export const usualTuning: ElasticTuning = {
   hitsMax: 1000,
   rangesMax: 1024,
   rangeMatchesMax: 2000,
+  shapesMax: 5000,
+  namedShapesMax: 128,
 };

@@ -1,7 +1,8 @@
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
 import { foldText } from '#kernel/text/fold.ts';
+import type { Clause } from './clause.ts';
 import { galleryTerm, indexPair, indexTerm } from './index-term.ts';
-import { type Clause, needleClauses } from './text-query.ts';
+import { needleClauses } from './text-query.ts';
 
 /**
  * The clauses of a filter but for its heights, which are keys; null where nothing can satisfy them. `parentKey` is the key of

@@ -10,6 +10,9 @@ const capitalOf = new Map(
   ),
 );
 
+const escapedOf = new Map([...capitalOf].map(([character, letter]) => [letter, character]));
+const capital = new RegExp(`[${capitals}]`, 'gu');
+
 /**
  * Ends every text: the grams of its end show needles of one and two code points by their beginnings. It is in no folded text
  * either, so no needle reaches into it.
@@ -24,6 +27,10 @@ export const gramText = (folded: string): string => unescaped(folded) + textEnd;
 
 /** A folded needle as it occurs in such texts. */
 export const gramNeedle = unescaped;
+
+/** The folded text of which `gramNeedle` made this one. */
+export const foldedOfGram = (gram: string): string =>
+  gram.replace(capital, (letter) => escapedOf.get(letter) ?? letter);
 
 /** Stand for phrases (./phrase-book.ts): capitals of another alphabet, also in no folded text. */
 export const phraseLetters = 'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏ';

@@ -1,7 +1,7 @@
+import type { Clause } from './clause.ts';
 import type { ElasticTuning } from './elastic-tuning.ts';
 import type { KeyWindow } from './key-window.ts';
 import type { ReadMoment } from './read-session.ts';
-import type { Clause } from './text-query.ts';
 
 /** Matching inscriptions in the order of their keys, or from the last one on. */
 export interface KeyList {

@@ -1,9 +1,9 @@
+import { allOf, type Clause } from './clause.ts';
 import { readDeepKeys } from './deep-keys.ts';
 import type { KeyList, PageSource, Slice } from './key-list.ts';
 import {
   cutBy,
   fieldIn,
-  filterOf,
   isCut,
   isEmptyWindow,
   type KeyWindow,
@@ -12,7 +12,6 @@ import {
   membersIn,
   touching,
 } from './key-window.ts';
-import type { Clause } from './text-query.ts';
 
 /** Keys in the order of the list. */
 export async function readKeySlice(source: PageSource, list: KeyList, slice: Slice): Promise<number[]> {
@@ -57,7 +56,7 @@ export async function readFirstKeys(
       size,
       sort: [{ [end]: order }],
       docvalue_fields: ['keys'],
-      ...(split === null ? {} : { aggs: { split }, post_filter: filterOf(begun) }),
+      ...(split === null ? {} : { aggs: { split }, post_filter: allOf(begun) }),
     },
     split === null ? [...listed, ...begun] : listed,
   );
@@ -78,7 +77,7 @@ function splitKeys(window: KeyWindow, order: KeyList['order'], size: number): Cl
   // keeps no more than so many while it looks at them, however many there are
   const composite = { size, sources: [{ key: { terms: { field: 'member.key', order } } }] };
   return {
-    filter: filterOf(cutBy(end)),
+    filter: allOf(cutBy(end)),
     aggs: { members: membersIn(window, { keys: { composite } }) },
   };
 }

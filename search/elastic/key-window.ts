@@ -1,4 +1,4 @@
-import type { Clause } from './text-query.ts';
+import { allOf, anyOf, type Clause } from './clause.ts';
 
 /** Inscriptions with keys from `from` to below `to`. */
 export interface KeyWindow {
@@ -45,25 +45,23 @@ export function cutBy(window: KeyWindow): Clause[] {
     ...fieldIn('firstKey', { from: 0, to: window.from > 0 ? window.from : keysEnd }),
     ...fieldIn('lastKey', { from: window.to < keysEnd ? window.to : 0, to: keysEnd }),
   ];
-  return [...touching(window), { bool: { should: ends, minimum_should_match: 1 } }];
+  return [...touching(window), anyOf(ends)];
 }
 
 /** The documents with inscriptions in the window. Those that are cut are looked at one inscription after the other. */
 export function having(window: KeyWindow): Clause[] {
   if (!isCut(window)) return [];
-  const nested = { nested: { path: 'member', query: filterOf(fieldIn('member.key', window)) } };
-  const cut = filterOf([...cutBy(window), nested]);
-  return [{ bool: { should: [filterOf(inside(window)), cut], minimum_should_match: 1 } }];
+  const nested = { nested: { path: 'member', query: allOf(fieldIn('member.key', window)) } };
+  const cut = allOf([...cutBy(window), nested]);
+  return [anyOf([allOf(inside(window)), cut])];
 }
-
-export const filterOf = (clauses: readonly Clause[]): Clause => ({ bool: { filter: clauses } });
 
 export type Aggregations = Readonly<Record<string, unknown>>;
 
 /** Aggregates the inscriptions of documents that lie in the window, a nested document each. */
 export const membersIn = (window: KeyWindow, aggs: Aggregations): Clause => ({
   nested: { path: 'member' },
-  aggs: { inside: { filter: filterOf(fieldIn('member.key', window)), aggs } },
+  aggs: { inside: { filter: allOf(fieldIn('member.key', window)), aggs } },
 });
 
 export type MembersAnswer<Inside> = { readonly inside: Inside & { readonly doc_count: number } };
@@ -77,8 +75,8 @@ const sum = { sum: { field: 'count' } };
 export function countIn(window: KeyWindow): Aggregations {
   if (!isCut(window)) return { sum };
   return {
-    whole: { filter: filterOf(inside(window)), aggs: { sum } },
-    cut: { filter: filterOf(cutBy(window)), aggs: { members: membersIn(window, {}) } },
+    whole: { filter: allOf(inside(window)), aggs: { sum } },
+    cut: { filter: allOf(cutBy(window)), aggs: { members: membersIn(window, {}) } },
   };
 }
 
@@ -106,8 +104,8 @@ export function spansIn(window: KeyWindow, spanKeys: number): Aggregations {
   });
   if (!isCut(window)) return spansOf('firstKey', { sum });
   return {
-    whole: { filter: filterOf(inside(window)), aggs: spansOf('firstKey', { sum }) },
-    cut: { filter: filterOf(cutBy(window)), aggs: { members: membersIn(window, spansOf('member.key', {})) } },
+    whole: { filter: allOf(inside(window)), aggs: spansOf('firstKey', { sum }) },
+    cut: { filter: allOf(cutBy(window)), aggs: { members: membersIn(window, spansOf('member.key', {})) } },
   };
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { phraseLetters } from './gram-text.ts';
+import { foldedOfGram, gramNeedle, phraseLetters } from './gram-text.ts';
 import { PhraseBook, phraseLengthMax } from './phrase-book.ts';
 
 /** Of each text so much is looked at: boilerplate stands at the beginning. */
@@ -8,73 +8,79 @@ const textLengthMax = 1000;
 const lengthMax = 150_000;
 /** UTF-16 units of the pieces that phrases grow from: short ones that very many texts have, and long ones that few have. */
 const seedLengths = [6, 12, 24] as const;
-const shortest = seedLengths[0];
 /** A phrase that shortens all texts by less makes needles more expensive than it is worth: each one can begin and end in it. */
 const savedShareMin = 0.005;
-/** A piece that is followed by many different things ends where a tenth of its texts would be left. */
+/** A phrase does not grow where fewer of the texts with its seed go on in one way. */
 const leftShareMin = 0.1;
-
-/** What is left of a text: pieces between the phrases that were taken out. */
-type Rest = readonly string[];
+/** Behind so many looks in a row that came to nothing there is nothing worth it. */
+const refusedMax = 12;
 
 /**
- * The phrases that make folded texts shortest when each of them is one letter: one after the other the one that saves most of what
- * is left. The event loop gets a turn after each.
+ * The phrases that make folded texts shortest when each of them is one letter: one after the other the one that saves most beside
+ * those that were chosen. The event loop gets a turn after each look at all texts.
  */
 export async function learnPhrases(
   texts: readonly string[],
   phrasesMax: number = phraseLetters.length,
 ): Promise<string[]> {
-  let rests = sampleOf(texts);
-  const least = rests.reduce((sum, [text = '']) => sum + text.length, 0) * savedShareMin;
+  const sample = sampleOf(texts);
+  let length = sample.reduce((sum, text) => sum + text.length, 0);
+  const least = length * savedShareMin;
   const phrases: string[] = [];
   const refused = new Set<string>();
-  while (phrases.length < phrasesMax) {
-    let best: Grown | null = null;
-    for (const length of seedLengths) {
+  let rests: readonly (readonly string[])[] = sample.map((text) => [text]);
+  let refusedInRow = 0;
+  while (phrases.length < phrasesMax && refusedInRow < refusedMax) {
+    const seeds: string[] = [];
+    for (const seedLength of seedLengths) {
       await nextTurn();
-      const seed = mostFrequent(rests, length, refused);
-      const grown = seed === null ? null : grow(rests, seed);
-      if (grown !== null && grown.saved > (best?.saved ?? 0)) best = grown;
+      const seed = mostFrequent(rests, seedLength, refused);
+      if (seed !== null) seeds.push(seed);
     }
-    if (best === null || best.saved < least) break;
-    const { phrase, seed } = best;
-    if (isBook([...phrases, phrase])) {
-      phrases.push(phrase);
-      rests = rests.map((rest) => rest.flatMap((piece) => without(piece, phrase)));
-    } else {
-      refused.add(seed);
+    if (seeds.length === 0) break;
+    let best: { phrase: string; length: number } | null = null;
+    // alone, or together with a phrase that was chosen beside it
+    const grown = new Set(seeds.flatMap((seed) => [grow(rests.flat(), seed), grow(sample, seed)]));
+    for (const phrase of grown) {
+      await nextTurn();
+      const shortened = lengthWith([...phrases, phrase], sample);
+      if (shortened < Math.min(length - least, best?.length ?? length)) best = { phrase, length: shortened };
     }
+    if (best === null) {
+      for (const piece of [...grown].flatMap(piecesOf)) refused.add(piece);
+      refusedInRow++;
+      continue;
+    }
+    refusedInRow = 0;
+    phrases.push(best.phrase);
+    length = best.length;
+    const book = new PhraseBook(phrases);
+    rests = sample.map((text) => book.restOf(text));
   }
-  return phrases;
+  return phrases.map(foldedOfGram);
 }
 
-interface Grown {
-  readonly seed: string;
-  readonly phrase: string;
-  readonly saved: number;
-}
-
-function sampleOf(texts: readonly string[]): Rest[] {
-  const sample: Rest[] = [];
+/** Beginnings of the texts, as they are analysed. */
+function sampleOf(texts: readonly string[]): string[] {
+  const sample: string[] = [];
   let length = 0;
   for (const text of texts) {
-    const beginning = text.slice(0, textLengthMax);
+    const beginning = gramNeedle(text.slice(0, textLengthMax));
     length += beginning.length;
     if (length > lengthMax) break;
-    sample.push([beginning]);
+    sample.push(beginning);
   }
   return sample;
 }
 
-/** The piece of a length that most texts have; null: no two have one. */
+/** The piece of a length that most texts have in what is left of them; null: no two have one. */
 function mostFrequent(
-  rests: readonly Rest[],
+  rests: readonly (readonly string[])[],
   seedLength: number,
   refused: ReadonlySet<string>,
 ): string | null {
   // texts that have it, and the last one that was counted
-  const counts = new Map<string, { texts: number; last: Rest }>();
+  const counts = new Map<string, { texts: number; last: readonly string[] }>();
   let best: string | null = null;
   let most = 1;
   for (const rest of rests) {
@@ -103,17 +109,15 @@ interface Place {
   to: number;
 }
 
-/** Makes a seed longer at both ends, by what most texts have there; gives the length at which it saves most. */
-function grow(rests: readonly Rest[], seed: string): Grown {
-  let places: Place[] = rests.flatMap((rest) => {
-    const piece = rest.find((one) => one.includes(seed));
-    if (piece === undefined) return [];
+/** Makes a seed longer at both ends, by what most of the pieces have there, to the length at which it saves most. */
+function grow(pieces: readonly string[], seed: string): string {
+  let places: Place[] = pieces.flatMap((piece) => {
     const from = piece.indexOf(seed);
-    return [{ piece, from, to: from + seed.length }];
+    return from < 0 ? [] : [{ piece, from, to: from + seed.length }];
   });
   const least = places.length * leftShareMin;
   let phrase = seed;
-  let best = { seed, phrase, saved: savedBy(phrase, places.length) };
+  let best = { phrase, saved: savedBy(phrase, places.length) };
   while (phrase.length < phraseLengthMax) {
     const before = mostCommon(places, ({ piece, from }) => piece[from - 1]);
     const behind = mostCommon(places, ({ piece, to }) => piece[to]);
@@ -127,9 +131,9 @@ function grow(rests: readonly Rest[], seed: string): Grown {
       else place.to++;
     }
     const saved = savedBy(phrase, places.length);
-    if (saved > best.saved && phrase.isWellFormed()) best = { seed, phrase, saved };
+    if (saved > best.saved && phrase.isWellFormed()) best = { phrase, saved };
   }
-  return best;
+  return best.phrase;
 }
 
 /** UTF-16 units that a letter in place of the phrase saves. */
@@ -145,18 +149,19 @@ function mostCommon(
   return { unit: most?.[0] ?? '', places: most?.[1] ?? [] };
 }
 
-function isBook(phrases: readonly string[]): boolean {
+/** What could grow to the same phrase again. */
+const piecesOf = (phrase: string): string[] =>
+  seedLengths.flatMap((length) =>
+    Array.from({ length: Math.max(0, phrase.length - length + 1) }, (_, at) => phrase.slice(at, at + length)),
+  );
+
+/** What all texts are with letters for phrases; infinite where the phrases are no book. */
+function lengthWith(phrases: readonly string[], sample: readonly string[]): number {
   try {
-    return new PhraseBook(phrases).size === phrases.length;
+    const book = new PhraseBook(phrases);
+    return sample.reduce((sum, text) => sum + book.lengthOf(text), 0);
   } catch (error) {
-    if (error instanceof RangeError) return false;
+    if (error instanceof RangeError) return Number.POSITIVE_INFINITY;
     throw error;
   }
-}
-
-/** What is left of a piece: behind a phrase the next code point is always taken as it is. */
-function without(piece: string, phrase: string): string[] {
-  const [first = '', ...others] = piece.split(phrase);
-  const behind = others.map((other) => other.slice(String.fromCodePoint(other.codePointAt(0) ?? 0).length));
-  return [first, ...behind].filter(({ length }) => length >= shortest);
 }

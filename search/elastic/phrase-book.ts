@@ -4,7 +4,7 @@ import { gramNeedle, gramText, phraseLetters } from './gram-text.ts';
  * Beginnings and ends of needles that are parts of phrases can be combined: a book in which a needle could stand in more ways is
  * refused, so that 32 needles are no more clauses than a server with a small heap takes.
  */
-export const waysMax = 96;
+export const waysMax = 160;
 
 /** Longer boilerplate is a phrase of this length and what follows it. */
 export const phraseLengthMax = 64;
@@ -16,6 +16,9 @@ export interface NeedleWays {
   /** Parts of an encoded text. */
   readonly parts: readonly string[];
 }
+
+/** In no folded text, as NUL is folded to another character. */
+const between = '\0';
 
 interface Phrase {
   readonly text: string;
@@ -65,6 +68,19 @@ export class PhraseBook {
       return letter + next;
     });
     return { text, shape: [...found].toSorted().join('') || null };
+  }
+
+  /** What is left of a text (`gramNeedle`): pieces between phrases, without what always follows one. */
+  restOf(text: string): string[] {
+    if (this.pattern === null) return [text];
+    return text.replace(this.pattern, between).split(between);
+  }
+
+  /** UTF-16 units of a text (`gramNeedle`) with letters for its phrases. */
+  lengthOf(text: string): number {
+    return this.pattern === null
+      ? text.length
+      : text.replace(this.pattern, (_, __, next: string) => ` ${next}`).length;
   }
 
   /** Where a needle (`gramNeedle`) can stand. */

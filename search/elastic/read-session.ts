@@ -1,17 +1,21 @@
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import type { Clause } from './clause.ts';
 import type { ElasticClient } from './elastic-client.ts';
+import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
 import { type Marker, readMarker } from './marker.ts';
 import { PhraseBook } from './phrase-book.ts';
 import { assertShards } from './search-index.ts';
-import type { Clause } from './text-query.ts';
+import { countShapes, type KnownShapes, type ShapeCounts } from './shapes.ts';
 
 /** A marker whose index is complete, and a moment of the index that holds everything that it speaks of. */
 export interface ReadMoment {
   readonly marker: Marker & { readonly tip: NonNullable<Marker['tip']> };
   /** Of the marker's phrases. */
   readonly book: PhraseBook;
+  /** How many inscriptions have texts of each combination of phrases; null: there are too many combinations. */
+  shapes(): Promise<ShapeCounts | null>;
   /** Asks in that moment, of documents up to the marker. Throws `search_engine_missing` where the server has forgotten it. */
   search<Answer>(body: Readonly<Record<string, unknown>>, clauses: readonly Clause[]): Promise<Answer>;
 }
@@ -36,6 +40,7 @@ interface OpenMoment extends Pick<ReadMoment, 'marker' | 'book'> {
   readonly holdsMore: boolean;
   /** It is of the database that asks. */
   isOurs: boolean;
+  shapes: Promise<KnownShapes> | null;
   users: number;
   isReplaced: boolean;
 }
@@ -53,13 +58,22 @@ export class ReadSession {
   readonly #client: ElasticClient;
   readonly #alias: string;
   readonly #readDatabase: DatabaseReader;
+  readonly #shapesMax: number;
   #current: OpenMoment | null = null;
   #opening: Promise<OpenMoment> | null = null;
+  /** As they were counted last. */
+  #shapes: KnownShapes | null = null;
 
-  constructor(client: ElasticClient, alias: string, readDatabase: DatabaseReader) {
+  constructor(
+    client: ElasticClient,
+    alias: string,
+    readDatabase: DatabaseReader,
+    { shapesMax }: Pick<ElasticTuning, 'shapesMax'> = usualTuning,
+  ) {
     this.#client = client;
     this.#alias = alias;
     this.#readDatabase = readDatabase;
+    this.#shapesMax = shapesMax;
   }
 
   /**
@@ -94,12 +108,33 @@ export class ReadSession {
       return await ask({
         marker: moment.marker,
         book: moment.book,
+        shapes: async () => (await this.#shapesOf(moment)).counts,
         search: (body, clauses) => searchMoment(this.#client, moment, { body, clauses, signal }),
       });
     } finally {
       moment.users--;
       if (moment.isReplaced && moment.users === 0) this.#forget(moment);
     }
+  }
+
+  /** Counted once a moment, for all who search in it: so nobody who goes away ends it. */
+  #shapesOf(moment: OpenMoment): Promise<KnownShapes> {
+    moment.shapes ??= countShapes(
+      (body, clauses) => searchMoment(this.#client, moment, { body, clauses, signal: undefined }),
+      moment.marker,
+      this.#shapes,
+      this.#shapesMax,
+    ).then(
+      (known) => {
+        this.#shapes = known;
+        return known;
+      },
+      (error: unknown) => {
+        moment.shapes = null;
+        throw error;
+      },
+    );
+    return moment.shapes;
   }
 
   /** Keys mean what they mean in the database that the documents were made from: asked once a moment. */
@@ -137,6 +172,7 @@ export class ReadSession {
       id,
       holdsMore: await holdsBeyond(this.#client, id, before),
       isOurs: false,
+      shapes: null,
       users: 0,
       isReplaced: false,
     };

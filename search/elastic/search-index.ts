@@ -34,7 +34,7 @@ export const mappings = {
     sequence: { type: 'long' },
     member: { type: 'nested', properties: { key: column, day: column } },
     text: grams,
-    shape: term,
+    shape: { type: 'keyword', norms: false },
     words,
     metadata: grams,
     metadataWords: words,

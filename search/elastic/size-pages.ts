@@ -1,9 +1,9 @@
+import type { Clause } from './clause.ts';
 import { ascending } from './deep-keys.ts';
 import type { KeyList, PageSource, Slice } from './key-list.ts';
 import { isFirstSlice, readKeySlice } from './key-pages.ts';
 import { type KeyRange, type PlacedRange, rangeAt } from './key-ranges.ts';
 import { type CountAnswer, countIn, countOf, having, isCut, isEmptyWindow, touching } from './key-window.ts';
-import type { Clause } from './text-query.ts';
 
 /** No body is as large: a block has 4,000,000 bytes. */
 const sizesEnd = 1 << 22;

@@ -1,7 +1,7 @@
 import type { SearchPlace, SearchSlice, SearchSort } from '#kernel/contracts/search-engine.ts';
+import type { Clause } from './clause.ts';
 import type { KeyList } from './key-list.ts';
 import { type KeyWindow, keysEnd, overlapOf } from './key-window.ts';
-import type { Clause } from './text-query.ts';
 
 /** Matches that follow each other in the order of their keys, or in that of the lengths of their bodies. */
 export interface SortedList extends KeyList {

@@ -1,19 +1,12 @@
 import type { SearchSlice } from '#kernel/contracts/search-engine.ts';
+import { allOf, type Clause } from './clause.ts';
 import { readDeepKeys } from './deep-keys.ts';
 import type { PageSource, Slice } from './key-list.ts';
 import { isFirstSlice, readFirstKeys, readKeySlice } from './key-pages.ts';
-import {
-  type CountAnswer,
-  countIn,
-  countOf,
-  filterOf,
-  isEmptyWindow,
-  type KeyWindow,
-  touching,
-} from './key-window.ts';
+import { type CountAnswer, countIn, countOf, isEmptyWindow, type KeyWindow, touching } from './key-window.ts';
 import { readSizeSlice } from './size-pages.ts';
 import { type SortedList, sortedLists } from './sorted-lists.ts';
-import type { Clause } from './text-query.ts';
+import type { WithinPhrases } from './text-query.ts';
 
 export interface MatchingPage {
   readonly keys: readonly number[];
@@ -24,6 +17,8 @@ export interface MatchingPage {
 export interface Matching {
   readonly clauses: readonly Clause[];
   readonly window: KeyWindow;
+  /** Null: how many match has to be counted. */
+  readonly within: WithinPhrases | null;
 }
 
 /**
@@ -32,9 +27,10 @@ export interface Matching {
  */
 export async function readPage(
   source: PageSource,
-  { clauses, window }: Matching,
+  matching: Matching,
   asked: SearchSlice,
 ): Promise<MatchingPage> {
+  const { clauses, window } = matching;
   if (isEmptyWindow(window)) return { keys: [], totalItems: 0 };
   const slice = { offset: (asked.page - 1) * asked.itemsPerPage, limit: asked.itemsPerPage };
   const lists = sortedLists(asked, window).map((list) => ({
@@ -46,7 +42,7 @@ export async function readPage(
     const isWhole = asked.after === undefined;
     if (isFirstSlice(source, slice)) {
       const { keys, count } = await readFirstKeys(source, only, slice);
-      const totalItems = isWhole && count !== null ? count : await countAll(source, { clauses, window });
+      const totalItems = isWhole && count !== null ? count : await countAll(source, matching);
       return { keys, totalItems };
     }
     if (isWhole) {
@@ -54,19 +50,20 @@ export async function readPage(
       return { keys, totalItems: count };
     }
   }
-  const { total, counts } = await countLists(source, { clauses, window }, lists);
+  const { total, counts } = await countLists(source, matching, lists);
   const parts = partsOf(slice, counts);
   const keys = await Promise.all(lists.map((list, at) => readList(source, list, parts[at])));
   return { keys: keys.flat(), totalItems: total };
 }
 
 /** The server remembers such an answer for as long as nothing new becomes visible: other pages of a search have it at once. */
-async function countAll({ moment }: PageSource, { clauses, window }: Matching): Promise<number> {
+async function countAll({ moment }: PageSource, { clauses, window, within }: Matching): Promise<number> {
+  const counted = within === null ? [...clauses, ...touching(window)] : [within.others];
   const { aggregations } = await moment.search<{ aggregations: CountAnswer }>(
     { size: 0, aggs: countIn(window) },
-    [...clauses, ...touching(window)],
+    counted,
   );
-  return countOf(aggregations);
+  return (within?.inscriptions ?? 0) + countOf(aggregations);
 }
 
 const readList = (source: PageSource, list: SortedList, slice: Slice | undefined): Promise<number[]> => {
@@ -97,7 +94,7 @@ async function countLists(
         [{ clauses: [], window }, ...lists].map((list, at) => [
           `list${at}`,
           {
-            filter: filterOf([...list.clauses, ...touching(list.window)]),
+            filter: allOf([...list.clauses, ...touching(list.window)]),
             aggs: isEmptyWindow(list.window) ? {} : countIn(list.window),
           },
         ]),

@@ -1,30 +1,57 @@
-import type { Corpus, TextMatches } from '#kernel/contracts/search-engine.ts';
+import type { Corpus, TextMatch, TextMatches } from '#kernel/contracts/search-engine.ts';
 import { editsOf } from '../words.ts';
+import { allOf, anyOf, type Clause } from './clause.ts';
+import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
 import { gramNeedle } from './gram-text.ts';
 import type { NeedleWays, PhraseBook } from './phrase-book.ts';
-
-/** A clause of a filter, as Elasticsearch takes it. */
-export type Clause = Readonly<Record<string, unknown>>;
+import { ShapeClauses } from './shape-clauses.ts';
+import type { ShapeCounts } from './shapes.ts';
 
 const wordFields: Readonly<Record<Corpus, string>> = { content: 'words', metadata: 'metadataWords' };
 
 /** Code points of a gram. */
 const gramPoints = 3;
 
-/**
- * The clauses that the text of a corpus must satisfy to have all of the needles or words; null where none can. `book`: of the phrases
- * of the index.
- */
-export function textClauses(
+/** What the text of a corpus must satisfy. */
+export interface TextQuery {
+  readonly clauses: readonly Clause[];
+  /** Null: how many inscriptions match has to be counted. */
+  readonly within: WithinPhrases | null;
+}
+
+/** Matches that are known without a look at their documents: of texts that have all needles within phrases. */
+export interface WithinPhrases {
+  readonly inscriptions: number;
+  /** All other matches. */
+  readonly others: Clause;
+}
+
+/** The phrases of the index that is asked, and what their combinations count. */
+export interface Phrases {
+  readonly book: PhraseBook;
+  /** Asked for where a needle is within a phrase alone. Null: there are too many of them. */
+  shapes(): Promise<ShapeCounts | null>;
+}
+
+type NamedShapes = Pick<ElasticTuning, 'namedShapesMax'>;
+
+/** How the needles or words are asked for in the texts of a corpus; null: no text can have all of them. */
+export async function textQuery(
   { corpus, match = 'substring', needles }: Omit<TextMatches, 'filter'>,
-  book: PhraseBook,
-): Clause[] | null {
-  if (match === 'substring') {
-    return corpus === 'content' ? contentClauses(needles, book) : needleClauses('metadata', needles);
-  }
-  if (!needles.every((word) => word.isWellFormed())) return null;
+  phrases: Phrases,
+  bounds: NamedShapes = usualTuning,
+): Promise<TextQuery | null> {
+  if (match === 'substring' && corpus === 'content') return contentQuery(needles, phrases, bounds);
+  const clauses =
+    match === 'substring' ? needleClauses('metadata', needles) : wordClauses(corpus, match, needles);
+  return clauses === null ? null : { clauses, within: null };
+}
+
+/** Words are whole terms; a fuzzy one is any near one. */
+function wordClauses(corpus: Corpus, match: TextMatch, words: readonly string[]): Clause[] | null {
+  if (!words.every((word) => word.isWellFormed())) return null;
   const field = wordFields[corpus];
-  return [...new Set(needles)].map((word) =>
+  return [...new Set(words)].map((word) =>
     match === 'words' ? { term: { [field]: word } } : fuzzyClause(field, word),
   );
 }
@@ -39,54 +66,55 @@ export function needleClauses(field: string, folded: readonly string[]): Clause[
 }
 
 /** The same of texts whose phrases are letters: each needle in one of its ways. */
-function contentClauses(folded: readonly string[], book: PhraseBook): Clause[] | null {
-  const needles = neededOf(folded)?.map((needle) => book.waysOf(gramNeedle(needle)));
-  if (needles === undefined) return null;
-  return isDistributed(needles) ? [distributed(needles)] : needles.map(wayClause);
+async function contentQuery(
+  folded: readonly string[],
+  phrases: Phrases,
+  { namedShapesMax }: NamedShapes,
+): Promise<TextQuery | null> {
+  const needed = neededOf(folded);
+  if (needed === null) return null;
+  const needles = needed.map((needle) => phrases.book.waysOf(gramNeedle(needle)));
+  // a search may be of filters alone
+  const isFew = needles.length > 0 && needles.length <= dividedMax;
+  const isAsked = isFew && needles.some((needle) => needle.phrases.length > 0);
+  const shapes = new ShapeClauses(isAsked ? await phrases.shapes() : null, namedShapesMax);
+  // a short one is also in many texts outside of their phrases: one sum over all is quicker than over those that are left
+  const isDivided =
+    isFew && needles.every(({ phrases: own }, at) => own.length > 0 && !isShort(needed[at] ?? ''));
+  return isDivided
+    ? dividedQuery(needles, shapes)
+    : { clauses: needles.map((needle) => wayClause(needle, shapes)), within: null };
 }
 
-/** A few needles, as what is distributed grows with the square of their number. */
-const distributedMax = 4;
-
-const isDistributed = (needles: readonly NeedleWays[]): boolean =>
-  needles.length > 1 &&
-  needles.length <= distributedMax &&
-  needles.every(({ phrases }) => phrases.length > 0);
+/** A few needles, as what is divided grows with the square of their number, and the server bounds all clauses together. */
+const dividedMax = 3;
 
 /**
- * The same as all of the clauses of the needles. Most texts that have them have all of them within phrases, which one look at
- * their shape tells: where each of several clauses may also be a part, a server looks at every document of all of them.
+ * Most texts that have all of the needles have all of them within phrases, which their shape tells. They are a clause of their own:
+ * where each of several clauses may also be a part, a server looks at every document of all of them.
  */
-const distributed = (needles: readonly NeedleWays[]): Clause =>
-  anyOf([
-    withinClause(needles),
-    ...needles.map((needle, at) =>
-      allOf([anyOf(partClauses(needle)), ...needles.filter((_, other) => other !== at).map(wayClause)]),
-    ),
-  ]);
+function dividedQuery(needles: readonly NeedleWays[], shapes: ShapeClauses): TextQuery {
+  const others = anyOf(
+    needles.map((needle, at) => {
+      const rest = needles.filter((_, other) => other !== at);
+      return allOf([anyOf(partClauses(needle)), ...rest.map((other) => wayClause(other, shapes))]);
+    }),
+  );
+  const { clause, inscriptions } = shapes.with(needles);
+  if (clause === null) return { clauses: [others], within: null };
+  const rest = { bool: { filter: [others], must_not: [clause] } };
+  return {
+    clauses: [anyOf([clause, others])],
+    within: inscriptions === null ? null : { inscriptions, others: rest },
+  };
+}
 
-const wayClause = (needle: NeedleWays): Clause =>
-  anyOf([...(needle.phrases.length === 0 ? [] : [withinClause([needle])]), ...partClauses(needle)]);
-
-/**
- * Texts that have each of the needles within a phrase. There are as many shapes as texts combine phrases, some tens, and each text has
- * one: a server goes through the documents of those that match, and through none twice.
- */
-function withinClause(needles: readonly NeedleWays[]): Clause {
-  const value = needles.map(({ phrases }) => `.*[${phrases.join('')}].*`).join('&');
-  return { regexp: { shape: { value, flags: 'INTERSECTION' } } };
+function wayClause(needle: NeedleWays, shapes: ShapeClauses): Clause {
+  const { clause } = shapes.with([needle]);
+  return anyOf([...(clause === null ? [] : [clause]), ...partClauses(needle)]);
 }
 
 const partClauses = ({ parts }: NeedleWays): Clause[] => parts.map((part) => needleClause('text', part));
-
-const allOf = (clauses: readonly Clause[]): Clause => ({ bool: { filter: clauses } });
-
-function anyOf(clauses: readonly Clause[]): Clause {
-  const [only] = clauses;
-  return only !== undefined && clauses.length === 1
-    ? only
-    : { bool: { should: clauses, minimum_should_match: 1 } };
-}
 
 /** The needles without those that say nothing more; null: one of them can be in no text. */
 function neededOf(folded: readonly string[]): string[] | null {
@@ -98,9 +126,12 @@ function neededOf(folded: readonly string[]): string[] | null {
   );
 }
 
+/** Of fewer code points than a gram. */
+const isShort = (needle: string): boolean =>
+  needle.length < gramPoints * 2 && Array.from(needle).length < gramPoints;
+
 function needleClause(field: string, needle: string): Clause {
-  const isShort = needle.length < gramPoints * 2 && Array.from(needle).length < gramPoints;
-  return isShort
+  return isShort(needle)
     ? { prefix: { [field]: { value: needle } } }
     : { match_phrase: { [field]: { query: needle } } };
 }

@@ -12,7 +12,15 @@ if (hasElasticsearch()) {
     async (pool) =>
       followerUnderTest(pool, await sharedElasticsearch(), {
         shards: 3,
-        tuning: { spanKeys: 64, keysPerDocument: 3, hitsMax: 4, rangesMax: 4, rangeMatchesMax: 2 },
+        tuning: {
+          spanKeys: 64,
+          keysPerDocument: 3,
+          hitsMax: 4,
+          rangesMax: 4,
+          rangeMatchesMax: 2,
+          shapesMax: 40,
+          namedShapesMax: 2,
+        },
       }),
     // each is asked some hundred questions, and the server refreshes for each of its blocks
     3,

@@ -1,8 +1,19 @@
 import { expect, test } from 'vitest';
 import { PhraseBook } from '#search/elastic/phrase-book.ts';
-import { needleClauses, textClauses } from '#search/elastic/text-query.ts';
+import { needleClauses, type Phrases, textQuery } from '#search/elastic/text-query.ts';
 
-const noPhrases = new PhraseBook([]);
+/** Phrases of an index whose texts are `texts`, each of so many inscriptions as its place; null: they are not known. */
+function phrasesOf(folded: readonly string[], texts: readonly string[] | null): Phrases {
+  const book = new PhraseBook(folded);
+  const counts = new Map<string, number>();
+  for (const [at, text] of (texts ?? []).entries()) {
+    const { shape } = book.encode(text);
+    if (shape !== null) counts.set(shape, (counts.get(shape) ?? 0) + at + 1);
+  }
+  return { book, shapes: () => Promise.resolve(texts === null ? null : counts) };
+}
+
+const noPhrases = phrasesOf([], []);
 
 test('a needle of three code points and more is a phrase, a shorter one the beginning of a gram', () => {
   expect(needleClauses('text', ['abc', 'x'])).toEqual([
@@ -27,15 +38,61 @@ test('half of a surrogate pair is in no text', () => {
   expect(needleClauses('text', ['abc', '\ud83d'])).toBeNull();
 });
 
-test('words are terms, and fuzzy ones as far away as their length allows, without a bound on how many', () => {
-  expect(textClauses({ corpus: 'metadata', match: 'words', needles: ['ab', 'cd', 'ab'] }, noPhrases)).toEqual(
-    [{ term: { metadataWords: 'ab' } }, { term: { metadataWords: 'cd' } }],
-  );
+test('words are terms, and fuzzy ones as far away as their length allows, without a bound on how many', async () => {
+  expect(
+    (await textQuery({ corpus: 'metadata', match: 'words', needles: ['ab', 'cd', 'ab'] }, noPhrases))
+      ?.clauses,
+  ).toEqual([{ term: { metadataWords: 'ab' } }, { term: { metadataWords: 'cd' } }]);
   const edits = (value: string, fuzziness: number) => ({
     fuzzy: { words: { value, fuzziness, prefix_length: 0, transpositions: true, rewrite: 'constant_score' } },
   });
   expect(
-    textClauses({ corpus: 'content', match: 'fuzzy', needles: ['ab', 'abc', 'abcdef'] }, noPhrases),
+    (await textQuery({ corpus: 'content', match: 'fuzzy', needles: ['ab', 'abc', 'abcdef'] }, noPhrases))
+      ?.clauses,
   ).toEqual([{ term: { words: 'ab' } }, edits('abc', 1), edits('abcdef', 2)]);
-  expect(textClauses({ corpus: 'content', match: 'words', needles: ['\ud83d'] }, noPhrases)).toBeNull();
+  expect(await textQuery({ corpus: 'content', match: 'words', needles: ['\ud83d'] }, noPhrases)).toBeNull();
+});
+
+const phrases = ['{"p":"brc-20","op":"', '","tick":"', 'satoshi'];
+const texts = [
+  '{"p":"brc-20","op":"mint","tick":"ordi"}',
+  'of satoshi',
+  '{"p":"brc-20","op":"deploy"}',
+  'nothing',
+];
+const ask = (needles: readonly string[], of: Phrases, namedShapesMax = 10) =>
+  textQuery({ corpus: 'content', needles }, of, { namedShapesMax });
+
+test('what texts have within phrases is counted by their shapes, and asked for by them', async () => {
+  const of = phrasesOf(phrases, texts);
+  const { clauses, within } = (await ask(['brc-20'], of))!;
+  expect(within?.inscriptions).toBe(1 + 3);
+  const [shapes] = [...((await of.shapes()) ?? [])].map(([shape]) => shape);
+  expect(JSON.stringify(clauses)).toContain(JSON.stringify({ term: { shape: shapes } }));
+  // both within phrases of one text
+  expect((await ask(['brc-20', 'tick'], of))?.within?.inscriptions).toBe(1);
+  expect((await ask(['brc-20', 'satoshi'], of))?.within).toBeNull();
+  // the second is in no phrase: texts that have it have to be looked at
+  expect((await ask(['brc-20', 'ordi'], of))?.within).toBeNull();
+});
+
+test('nothing is asked of the texts where there is no needle', async () => {
+  expect(await ask([], phrasesOf(phrases, texts))).toEqual({ clauses: [], within: null });
+});
+
+test('more shapes than can be named, or known, are a pattern', async () => {
+  const pattern = (needles: string): string => `{"regexp":{"shape":{"value":"${needles}"`;
+  const known = (await ask(['brc-20'], phrasesOf(phrases, texts), 1))!;
+  expect(JSON.stringify(known.clauses)).toContain(pattern('.*[А].*'));
+  expect(known.within?.inscriptions).toBe(4);
+  const unknown = (await ask(['brc-20', 'tick'], phrasesOf(phrases, null)))!;
+  expect(JSON.stringify(unknown.clauses)).toContain(pattern('.*[А].*&.*[Б].*'));
+  expect(unknown.within).toBeNull();
+});
+
+test('many needles are a clause each, and never more than a server takes', async () => {
+  const of: Phrases = { ...phrasesOf(phrases, texts), shapes: () => Promise.reject(new Error('asked for')) };
+  const needles = Array.from({ length: 32 }, (_, at) => `"ordi","${100 + at}`);
+  const { clauses } = (await ask([...needles, 'brc-20'].slice(-32), of))!;
+  expect(clauses).toHaveLength(32);
 });

@@ -1,0 +1,11 @@
+/** A clause of a filter, as Elasticsearch takes it. */
+export type Clause = Readonly<Record<string, unknown>>;
+
+export const allOf = (clauses: readonly Clause[]): Clause => ({ bool: { filter: clauses } });
+
+/** Of none: nothing. */
+export function anyOf(clauses: readonly Clause[]): Clause {
+  const [only] = clauses;
+  if (only === undefined) return { match_none: {} };
+  return clauses.length === 1 ? only : { bool: { should: clauses, minimum_should_match: 1 } };
+}
