@@ -24,41 +24,68 @@ export async function learnPhrases(
   phrasesMax: number = phraseLetters.length,
 ): Promise<string[]> {
   const sample = sampleOf(texts);
-  let length = sample.reduce((sum, text) => sum + text.length, 0);
-  const least = length * savedShareMin;
-  const phrases: string[] = [];
+  const least = lengthOf(sample) * savedShareMin;
   const refused = new Set<string>();
-  let rests: readonly (readonly string[])[] = sample.map((text) => [text]);
+  let chosen: Choice = { phrases: [], length: lengthOf(sample), rests: sample.map((text) => [text]) };
   let refusedInRow = 0;
-  while (phrases.length < phrasesMax && refusedInRow < refusedMax) {
-    const seeds: string[] = [];
-    for (const seedLength of seedLengths) {
-      await nextTurn();
-      const seed = mostFrequent(rests, seedLength, refused);
-      if (seed !== null) seeds.push(seed);
-    }
-    if (seeds.length === 0) break;
-    let best: { phrase: string; length: number } | null = null;
-    // alone, or together with a phrase that was chosen beside it
-    const grown = new Set(seeds.flatMap((seed) => [grow(rests.flat(), seed), grow(sample, seed)]));
-    for (const phrase of grown) {
-      await nextTurn();
-      const shortened = lengthWith([...phrases, phrase], sample);
-      if (shortened < Math.min(length - least, best?.length ?? length)) best = { phrase, length: shortened };
-    }
-    if (best === null) {
+  while (chosen.phrases.length < phrasesMax && refusedInRow < refusedMax) {
+    const grown = await growSeeds(sample, chosen.rests, refused);
+    if (grown.size === 0) break;
+    const next = await bestOf(sample, chosen, grown);
+    if (next !== null && next.length < chosen.length - least) {
+      chosen = next;
+      refusedInRow = 0;
+    } else {
       for (const piece of [...grown].flatMap(piecesOf)) refused.add(piece);
       refusedInRow++;
-      continue;
     }
-    refusedInRow = 0;
-    phrases.push(best.phrase);
-    length = best.length;
-    const book = new PhraseBook(phrases);
-    rests = sample.map((text) => book.restOf(text));
   }
-  return phrases.map(foldedOfGram);
+  return chosen.phrases.map(foldedOfGram);
 }
+
+/** Phrases, and what they leave of the texts: their length together, and the pieces of each. */
+interface Choice {
+  readonly phrases: readonly string[];
+  readonly length: number;
+  readonly rests: readonly (readonly string[])[];
+}
+
+/** What most texts have in what is left of them, made longer: alone, and together with a phrase that was chosen beside it. */
+async function growSeeds(
+  sample: readonly string[],
+  rests: Choice['rests'],
+  refused: ReadonlySet<string>,
+): Promise<Set<string>> {
+  const grown = new Set<string>();
+  for (const seedLength of seedLengths) {
+    await nextTurn();
+    const seed = mostFrequent(rests, seedLength, refused);
+    if (seed !== null) grown.add(grow(rests.flat(), seed)).add(grow(sample, seed));
+  }
+  return grown;
+}
+
+/** The choice with that one of some phrases with which the texts are shortest; null: none can be added. */
+async function bestOf(
+  sample: readonly string[],
+  { phrases }: Choice,
+  more: ReadonlySet<string>,
+): Promise<Choice | null> {
+  let best: { book: PhraseBook; phrases: readonly string[]; length: number } | null = null;
+  for (const phrase of more) {
+    await nextTurn();
+    const together = [...phrases, phrase];
+    const book = bookOf(together);
+    if (book === null) continue;
+    const length = sample.reduce((sum, text) => sum + book.lengthOf(text), 0);
+    if (best === null || length < best.length) best = { book, phrases: together, length };
+  }
+  if (best === null) return null;
+  const { book, length } = best;
+  return { phrases: best.phrases, length, rests: sample.map((text) => book.restOf(text)) };
+}
+
+const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
 /** Beginnings of the texts, as they are analysed. */
 function sampleOf(texts: readonly string[]): string[] {
@@ -75,7 +102,7 @@ function sampleOf(texts: readonly string[]): string[] {
 
 /** The piece of a length that most texts have in what is left of them; null: no two have one. */
 function mostFrequent(
-  rests: readonly (readonly string[])[],
+  rests: Choice['rests'],
   seedLength: number,
   refused: ReadonlySet<string>,
 ): string | null {
@@ -155,13 +182,12 @@ const piecesOf = (phrase: string): string[] =>
     Array.from({ length: Math.max(0, phrase.length - length + 1) }, (_, at) => phrase.slice(at, at + length)),
   );
 
-/** What all texts are with letters for phrases; infinite where the phrases are no book. */
-function lengthWith(phrases: readonly string[], sample: readonly string[]): number {
+/** Null: the phrases overlap too much to be one. */
+function bookOf(phrases: readonly string[]): PhraseBook | null {
   try {
-    const book = new PhraseBook(phrases);
-    return sample.reduce((sum, text) => sum + book.lengthOf(text), 0);
+    return new PhraseBook(phrases);
   } catch (error) {
-    if (error instanceof RangeError) return Number.POSITIVE_INFINITY;
+    if (error instanceof RangeError) return null;
     throw error;
   }
 }

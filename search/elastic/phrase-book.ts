@@ -94,6 +94,8 @@ export class PhraseBook {
       }
     }
     const within = this.phrases.filter(({ text }) => text.includes(needle));
+    // as a part, a whole phrase says no more than that it is there
+    parts.delete(this.letters.get(needle) ?? '');
     return { phrases: within.map(({ letter }) => letter), parts: [...parts] };
   }
 

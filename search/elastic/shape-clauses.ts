@@ -1,4 +1,5 @@
 import { anyOf, type Clause } from './clause.ts';
+import { phraseLetters } from './gram-text.ts';
 import type { NeedleWays } from './phrase-book.ts';
 import type { ShapeCounts } from './shapes.ts';
 
@@ -9,6 +10,8 @@ export interface WithinShapes {
   /** How many inscriptions have such a text; null: not known. */
   readonly inscriptions: number | null;
 }
+
+const phraseLetter = new RegExp(`[${phraseLetters}]`, 'gu');
 
 const none: WithinShapes = { clause: null, inscriptions: 0 };
 
@@ -21,6 +24,19 @@ export class ShapeClauses {
   constructor(counts: ShapeCounts | null, namedMax: number) {
     this.counts = counts;
     this.namedMax = namedMax;
+  }
+
+  /** The parts of a needle that a text can have: phrases that no text has together are in none. */
+  partsOf({ parts }: NeedleWays): readonly string[] {
+    const { counts } = this;
+    if (counts === null) return parts;
+    const shapes = [...counts.keys()];
+    return parts.filter((part) => {
+      const letters = part.match(phraseLetter) ?? [];
+      return (
+        letters.length === 0 || shapes.some((shape) => letters.every((letter) => shape.includes(letter)))
+      );
+    });
   }
 
   /** Of texts that have each of the needles within a phrase. */

@@ -40,6 +40,14 @@ export async function readPage(
   const [only] = lists;
   if (only !== undefined && lists.length === 1 && only.by === 'key') {
     const isWhole = asked.after === undefined;
+    const near = isWhole ? nearWindow(source, matching, only, slice) : null;
+    if (near !== null) {
+      const [{ keys }, totalItems] = await Promise.all([
+        readFirstKeys(source, { ...only, window: near }, slice),
+        countAll(source, matching),
+      ]);
+      if (keys.length === slice.limit) return { keys, totalItems };
+    }
     if (isFirstSlice(source, slice)) {
       const { keys, count } = await readFirstKeys(source, only, slice);
       const totalItems = isWhole && count !== null ? count : await countAll(source, matching);
@@ -54,6 +62,28 @@ export async function readPage(
   const parts = partsOf(slice, counts);
   const keys = await Promise.all(lists.map((list, at) => readList(source, list, parts[at])));
   return { keys: keys.flat(), totalItems: total };
+}
+
+/** A page is looked for in so many times the keys that it takes where matches are as frequent everywhere. */
+const nearFactor = 4;
+
+/**
+ * The keys among which a first page of very many matches lies, most likely: a server that is kept to the beginning of an index
+ * looks at nothing else. Null: they are not known to be so many.
+ */
+function nearWindow(
+  source: PageSource,
+  { within }: Matching,
+  { order }: SortedList,
+  slice: Slice,
+): KeyWindow | null {
+  if (within === null || within.inscriptions === 0 || order !== 'asc' || !isFirstSlice(source, slice)) {
+    return null;
+  }
+  const { nextKey } = source.moment.marker;
+  const perMatch = nextKey / within.inscriptions;
+  const to = Math.ceil((slice.offset + slice.limit) * perMatch * nearFactor);
+  return to * nearFactor < nextKey ? { from: 0, to } : null;
 }
 
 /** The server remembers such an answer for as long as nothing new becomes visible: other pages of a search have it at once. */

@@ -29,7 +29,7 @@ export interface WithinPhrases {
 /** The phrases of the index that is asked, and what their combinations count. */
 export interface Phrases {
   readonly book: PhraseBook;
-  /** Asked for where a needle is within a phrase alone. Null: there are too many of them. */
+  /** Null: there are too many of them. */
   shapes(): Promise<ShapeCounts | null>;
 }
 
@@ -75,9 +75,9 @@ async function contentQuery(
   if (needed === null) return null;
   const needles = needed.map((needle) => phrases.book.waysOf(gramNeedle(needle)));
   // a search may be of filters alone
-  const isFew = needles.length > 0 && needles.length <= dividedMax;
-  const isAsked = isFew && needles.some((needle) => needle.phrases.length > 0);
-  const shapes = new ShapeClauses(isAsked ? await phrases.shapes() : null, namedShapesMax);
+  if (needles.length === 0) return { clauses: [], within: null };
+  const isFew = needles.length <= dividedMax;
+  const shapes = new ShapeClauses(await phrases.shapes(), isFew ? namedShapesMax : 0);
   // a short one is also in many texts outside of their phrases: one sum over all is quicker than over those that are left
   const isDivided =
     isFew && needles.every(({ phrases: own }, at) => own.length > 0 && !isShort(needed[at] ?? ''));
@@ -97,7 +97,7 @@ function dividedQuery(needles: readonly NeedleWays[], shapes: ShapeClauses): Tex
   const others = anyOf(
     needles.map((needle, at) => {
       const rest = needles.filter((_, other) => other !== at);
-      return allOf([anyOf(partClauses(needle)), ...rest.map((other) => wayClause(other, shapes))]);
+      return allOf([anyOf(partClauses(needle, shapes)), ...rest.map((other) => wayClause(other, shapes))]);
     }),
   );
   const { clause, inscriptions } = shapes.with(needles);
@@ -111,10 +111,11 @@ function dividedQuery(needles: readonly NeedleWays[], shapes: ShapeClauses): Tex
 
 function wayClause(needle: NeedleWays, shapes: ShapeClauses): Clause {
   const { clause } = shapes.with([needle]);
-  return anyOf([...(clause === null ? [] : [clause]), ...partClauses(needle)]);
+  return anyOf([...(clause === null ? [] : [clause]), ...partClauses(needle, shapes)]);
 }
 
-const partClauses = ({ parts }: NeedleWays): Clause[] => parts.map((part) => needleClause('text', part));
+const partClauses = (needle: NeedleWays, shapes: ShapeClauses): Clause[] =>
+  shapes.partsOf(needle).map((part) => needleClause('text', part));
 
 /** The needles without those that say nothing more; null: one of them can be in no text. */
 function neededOf(folded: readonly string[]): string[] | null {

@@ -90,9 +90,19 @@ test('more shapes than can be named, or known, are a pattern', async () => {
   expect(unknown.within).toBeNull();
 });
 
-test('many needles are a clause each, and never more than a server takes', async () => {
-  const of: Phrases = { ...phrasesOf(phrases, texts), shapes: () => Promise.reject(new Error('asked for')) };
-  const needles = Array.from({ length: 32 }, (_, at) => `"ordi","${100 + at}`);
-  const { clauses } = (await ask([...needles, 'brc-20'].slice(-32), of))!;
+test('many needles are a clause each, and a pattern each, as a server bounds all clauses together', async () => {
+  const needles = Array.from({ length: 31 }, (_, at) => `"ordi","${100 + at}`);
+  const { clauses, within } = (await ask([...needles, 'brc-20'], phrasesOf(phrases, texts)))!;
   expect(clauses).toHaveLength(32);
+  expect(within).toBeNull();
+  expect(JSON.stringify(clauses)).toContain('"regexp"');
+});
+
+test('parts of phrases that no text has together are not asked for', async () => {
+  const partsOf = async (needle: string, of: Phrases): Promise<number> =>
+    JSON.stringify((await ask([needle], of))!.clauses).split('match_phrase').length - 1;
+  const needle = '","tick":"ordi satoshi';
+  const apart = await partsOf(needle, phrasesOf(phrases, texts));
+  expect(await partsOf(needle, phrasesOf(phrases, [...texts, needle]))).toBeGreaterThan(apart);
+  expect(await partsOf(needle, phrasesOf(phrases, null))).toBeGreaterThan(apart);
 });
