@@ -64,18 +64,21 @@ function present(fields: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
-/** The documents of a group: one, but for groups of very many keys, or of keys in several spans. */
-export function documentsOf(
+/**
+ * The documents of a group: one, but for groups of very many keys, or of keys in several spans. One after the other, as a text may have
+ * millions of copies.
+ */
+export function* documentsOf(
   group: Group,
   sequence: number,
   book: PhraseBook,
   bounds: DocumentBounds = usualTuning,
-): SearchDocument[] {
+): Generator<SearchDocument> {
   const shared = sharedFields(group, book);
-  return slicesOf(group.keys, bounds).map(([from, to]) => {
+  for (const [from, to] of slicesOf(group.keys, bounds)) {
     const keys = group.keys.slice(from, to);
     const firstKey = keys[0] as number;
-    return {
+    yield {
       id: String(firstKey),
       version: sequence,
       source: {
@@ -88,7 +91,7 @@ export function documentsOf(
         ...shared,
       },
     };
-  });
+  }
 }
 
 /** What takes the place of a document whose inscriptions are gone: it is found by nothing. */

@@ -39,7 +39,7 @@ interface SplitKeys {
  * same with last keys. `count`: how long the list is, where it was read to its end; else null.
  *
  * Nothing is counted beside it: the index is in the order of first keys, so a server that only has to find the first documents
- * stops early.
+ * stops early. By last keys, and at a window that cuts documents, it looks at all of them.
  */
 export async function readFirstKeys(
   { moment }: PageSource,

@@ -4,8 +4,8 @@ import { PhraseBook, phraseLengthMax } from './phrase-book.ts';
 
 /** Of each text so much is looked at: boilerplate stands at the beginning. */
 const textLengthMax = 1000;
-/** All texts together: to count their pieces of one length takes some 40 ms, within which the event loop stands still. */
-const lengthMax = 150_000;
+/** All texts together: to count their pieces of one length takes some 20 ms, within which the event loop stands still. */
+const lengthMax = 100_000;
 /** UTF-16 units of the pieces that phrases grow from: short ones that very many texts have, and long ones that few have. */
 const seedLengths = [6, 12, 24] as const;
 /** A phrase that shortens all texts by less makes needles more expensive than it is worth: each one can begin and end in it. */
@@ -21,7 +21,7 @@ const refusedMax = 12;
  */
 export async function learnPhrases(
   texts: readonly string[],
-  phrasesMax: number = phraseLetters.length,
+  { phrasesMax = phraseLetters.length, signal }: LearnOptions = {},
 ): Promise<string[]> {
   const sample = sampleOf(texts);
   const least = lengthOf(sample) * savedShareMin;
@@ -29,6 +29,7 @@ export async function learnPhrases(
   let chosen: Choice = { phrases: [], length: lengthOf(sample), rests: sample.map((text) => [text]) };
   let refusedInRow = 0;
   while (chosen.phrases.length < phrasesMax && refusedInRow < refusedMax) {
+    signal?.throwIfAborted();
     const grown = await growSeeds(sample, chosen.rests, refused);
     if (grown.size === 0) break;
     const next = await bestOf(sample, chosen, grown);
@@ -41,6 +42,12 @@ export async function learnPhrases(
     }
   }
   return chosen.phrases.map(foldedOfGram);
+}
+
+interface LearnOptions {
+  readonly phrasesMax?: number;
+  /** It takes up to some seconds. */
+  readonly signal?: AbortSignal;
 }
 
 /** Phrases, and what they leave of the texts: their length together, and the pieces of each. */
@@ -60,7 +67,11 @@ async function growSeeds(
   for (const seedLength of seedLengths) {
     await nextTurn();
     const seed = mostFrequent(rests, seedLength, refused);
-    if (seed !== null) grown.add(grow(rests.flat(), seed)).add(grow(sample, seed));
+    if (seed === null) continue;
+    for (const pieces of [rests.flat(), sample]) {
+      await nextTurn();
+      grown.add(grow(pieces, seed));
+    }
   }
   return grown;
 }

@@ -39,14 +39,23 @@ export const wholeMarker = (marker: Marker): Marker => ({ ...notOfOld, ...marker
 
 const notOfOld = { phrases: [], isMerged: false } as const;
 
-/** Reads the marker as it stands now, not as of the last refresh; null: none was written. Throws `search_engine_missing`. */
-export async function readMarker(client: ElasticClient, index: string): Promise<Marker | null> {
+/**
+ * Reads the marker as it stands now, not as of the last refresh, and the name of the index that an alias stands for; null: none was
+ * written. Throws `search_engine_missing`.
+ */
+export async function readMarker(
+  client: ElasticClient,
+  alias: string,
+): Promise<{ readonly marker: Marker; readonly index: string } | null> {
   try {
-    const { _source: source } = await client.request<{ _source?: { marker?: Marker } }>({
+    const { _source: source, _index: index } = await client.request<{
+      _index: string;
+      _source?: { marker?: Marker };
+    }>({
       method: 'GET',
-      path: `/${index}/_doc/${markerId}`,
+      path: `/${alias}/_doc/${markerId}`,
     });
-    return source?.marker === undefined ? null : wholeMarker(source.marker);
+    return source?.marker === undefined ? null : { marker: wholeMarker(source.marker), index };
   } catch (error) {
     // a document that is not there is a 404 without a type
     if (

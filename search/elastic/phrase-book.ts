@@ -17,9 +17,6 @@ export interface NeedleWays {
   readonly parts: readonly string[];
 }
 
-/** In no folded text, as NUL is folded to another character. */
-const between = '\0';
-
 interface Phrase {
   readonly text: string;
   readonly letter: string;
@@ -36,8 +33,10 @@ interface Phrase {
 export class PhraseBook {
   /** The longest first. */
   private readonly phrases: readonly Phrase[];
-  private readonly pattern: RegExp | null;
-  private readonly letters: ReadonlyMap<string, string>;
+  /** By their first UTF-16 unit. */
+  private readonly byFirst: ReadonlyMap<number, readonly Phrase[]>;
+  /** Whether a phrase begins with a unit: most do not, and texts have up to four million. */
+  private readonly isFirst = new Uint8Array(1 << 16);
 
   /** Phrases are folded texts. Throws where there are more than letters, or where needles could stand in more than `waysMax` ways. */
   constructor(folded: readonly string[]) {
@@ -46,10 +45,9 @@ export class PhraseBook {
       text: gramNeedle(phrase),
       letter: phraseLetters[at] as string,
     }));
-    this.letters = new Map(phrases.map(({ text, letter }) => [text, letter]));
     this.phrases = phrases.toSorted((a, b) => b.text.length - a.text.length);
-    const all = this.phrases.map(({ text }) => RegExp.escape(text)).join('|');
-    this.pattern = folded.length === 0 ? null : new RegExp(`(${all})([^]?)`, 'gu');
+    this.byFirst = Map.groupBy(this.phrases, ({ text }) => text.charCodeAt(0));
+    for (const first of this.byFirst.keys()) this.isFirst[first] = 1;
     if (waysOf(phrases.map(({ text }) => text)) > waysMax) throw new RangeError('phrases overlap too much');
   }
 
@@ -60,27 +58,46 @@ export class PhraseBook {
   /** A folded text as it is analysed into grams, with letters for its phrases; `shape`: these letters, in one order. Null: none. */
   encode(folded: string): { readonly text: string; readonly shape: string | null } {
     const whole = gramText(folded);
-    if (this.pattern === null) return { text: whole, shape: null };
-    const found = new Set<string>();
-    const text = whole.replace(this.pattern, (_, phrase: string, next: string) => {
-      const letter = this.letters.get(phrase) as string;
-      found.add(letter);
-      return letter + next;
-    });
-    return { text, shape: [...found].toSorted().join('') || null };
+    const letters = new Set<string>();
+    let text = '';
+    let end = 0;
+    for (const { at, letter, length } of this.phrasesIn(whole)) {
+      letters.add(letter);
+      text += whole.slice(end, at) + letter;
+      end = at + length;
+    }
+    return { text: text + whole.slice(end), shape: [...letters].toSorted().join('') || null };
   }
 
   /** What is left of a text (`gramNeedle`): pieces between phrases, without what always follows one. */
   restOf(text: string): string[] {
-    if (this.pattern === null) return [text];
-    return text.replace(this.pattern, between).split(between);
+    const pieces: string[] = [];
+    let from = 0;
+    for (const { at, length } of this.phrasesIn(text)) {
+      pieces.push(text.slice(from, at));
+      from = behind(text, at + length);
+    }
+    return [...pieces, text.slice(from)];
   }
 
   /** UTF-16 units of a text (`gramNeedle`) with letters for its phrases. */
   lengthOf(text: string): number {
-    return this.pattern === null
-      ? text.length
-      : text.replace(this.pattern, (_, __, next: string) => ` ${next}`).length;
+    let length = text.length;
+    for (const phrase of this.phrasesIn(text)) length += 1 - phrase.length;
+    return length;
+  }
+
+  private *phrasesIn(text: string): Generator<{ at: number; letter: string; length: number }> {
+    for (let at = 0; at < text.length; ) {
+      const phrase = this.isFirst[text.charCodeAt(at)] === 1 ? this.phraseAt(text, at) : undefined;
+      if (phrase === undefined) {
+        at++;
+        continue;
+      }
+      const { letter, text: own } = phrase;
+      yield { at, letter, length: own.length };
+      at = behind(text, at + own.length);
+    }
   }
 
   /** Where a needle (`gramNeedle`) can stand. */
@@ -94,9 +111,12 @@ export class PhraseBook {
       }
     }
     const within = this.phrases.filter(({ text }) => text.includes(needle));
-    // as a part, a whole phrase says no more than that it is there
-    parts.delete(this.letters.get(needle) ?? '');
-    return { phrases: within.map(({ letter }) => letter), parts: [...parts] };
+    const letters = within.map(({ letter }) => letter);
+    // a part with such a letter says no more than that the phrase is there
+    return {
+      phrases: letters,
+      parts: [...parts].filter((part) => !letters.some((letter) => part.includes(letter))),
+    };
   }
 
   /**
@@ -118,8 +138,8 @@ export class PhraseBook {
     parts.add(encoded);
   }
 
-  private phraseAt(needle: string, at: number): Phrase | undefined {
-    return this.phrases.find(({ text }) => needle.startsWith(text, at));
+  private phraseAt(whole: string, at: number): Phrase | undefined {
+    return this.byFirst.get(whole.charCodeAt(at))?.find(({ text }) => whole.startsWith(text, at));
   }
 
   /** The phrases that begin as the needle ends. */
@@ -129,6 +149,9 @@ export class PhraseBook {
     }
   }
 }
+
+/** The place behind the code point at a place. */
+const behind = (text: string, at: number): number => at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 
 /** An upper bound of the parts of any needle: beginnings within and behind phrases, each with every end within one. */
 function waysOf(phrases: readonly string[]): number {

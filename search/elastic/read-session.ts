@@ -7,7 +7,7 @@ import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
 import { type Marker, readMarker } from './marker.ts';
 import { PhraseBook } from './phrase-book.ts';
 import { assertShards } from './search-index.ts';
-import { countShapes, type KnownShapes, type ShapeCounts } from './shapes.ts';
+import { countShapes, type ShapeCounts } from './shapes.ts';
 
 /** A marker whose index is complete, and a moment of the index that holds everything that it speaks of. */
 export interface ReadMoment {
@@ -36,11 +36,12 @@ interface SearchAnswer {
 
 interface OpenMoment extends Pick<ReadMoment, 'marker' | 'book'> {
   readonly id: string;
+  readonly index: string;
   /** It holds documents of keys that the marker does not speak of. */
   readonly holdsMore: boolean;
   /** It is of the database that asks. */
   isOurs: boolean;
-  shapes: Promise<KnownShapes> | null;
+  shapes: Promise<ShapeCounts | null> | null;
   users: number;
   isReplaced: boolean;
 }
@@ -61,8 +62,6 @@ export class ReadSession {
   readonly #shapesMax: number;
   #current: OpenMoment | null = null;
   #opening: Promise<OpenMoment> | null = null;
-  /** As they were counted last. */
-  #shapes: KnownShapes | null = null;
 
   constructor(
     client: ElasticClient,
@@ -108,33 +107,40 @@ export class ReadSession {
       return await ask({
         marker: moment.marker,
         book: moment.book,
-        shapes: async () => (await this.#shapesOf(moment)).counts,
+        shapes: () => this.#shapesOf(moment, signal),
         search: (body, clauses) => searchMoment(this.#client, moment, { body, clauses, signal }),
       });
     } finally {
-      moment.users--;
-      if (moment.isReplaced && moment.users === 0) this.#forget(moment);
+      this.#leave(moment);
     }
   }
 
-  /** Counted once a moment, for all who search in it: so nobody who goes away ends it. */
-  #shapesOf(moment: OpenMoment): Promise<KnownShapes> {
-    moment.shapes ??= countShapes(
-      (body, clauses) => searchMoment(this.#client, moment, { body, clauses, signal: undefined }),
-      moment.marker,
-      this.#shapes,
-      this.#shapesMax,
-    ).then(
-      (known) => {
-        this.#shapes = known;
-        return known;
-      },
-      (error: unknown) => {
-        moment.shapes = null;
-        throw error;
-      },
-    );
-    return moment.shapes;
+  /** Counted once a moment, for all who search in it: nobody who goes away ends it, or waits for it. */
+  #shapesOf(moment: OpenMoment, signal: AbortSignal | undefined): Promise<ShapeCounts | null> {
+    const shapes = moment.shapes ?? this.#countShapes(moment);
+    moment.shapes = shapes;
+    // it may fail when everybody has gone
+    shapes.catch(() => undefined);
+    return unlessAborted(shapes, signal);
+  }
+
+  async #countShapes(moment: OpenMoment): Promise<ShapeCounts | null> {
+    moment.users++;
+    const search: ReadMoment['search'] = (body, clauses) =>
+      searchMoment(this.#client, moment, { body, clauses, signal: undefined });
+    try {
+      return await countShapes(search, this.#shapesMax);
+    } catch (error) {
+      moment.shapes = null;
+      throw error;
+    } finally {
+      this.#leave(moment);
+    }
+  }
+
+  #leave(moment: OpenMoment): void {
+    moment.users--;
+    if (moment.isReplaced && moment.users === 0) this.#forget(moment);
   }
 
   /** Keys mean what they mean in the database that the documents were made from: asked once a moment. */
@@ -155,20 +161,23 @@ export class ReadSession {
   }
 
   async #openMoment(): Promise<OpenMoment> {
-    const before = await this.#marker();
-    if (this.#current !== null && isSame(this.#current.marker, before)) return this.#current;
+    const { marker: before, index } = await this.#marker();
+    const current = this.#current;
+    if (current !== null && current.index === index && isSame(current.marker, before)) return current;
+    // of the index that the marker is of: the alias may name the next one by now, with other phrases
     const { id } = await this.#client.request<{ id: string }>({
       method: 'POST',
-      path: `/${this.#alias}/_pit`,
+      path: `/${index}/_pit`,
       query: { keep_alive: keepAlive, allow_partial_search_results: false },
     });
-    const after = await this.#marker();
-    if (before.rewinds !== after.rewinds || before.database !== after.database) {
-      throw behind('Blocks are being taken back in Elasticsearch.');
+    const { marker: after, index: indexAfter } = await this.#marker();
+    if (index !== indexAfter || before.rewinds !== after.rewinds || before.database !== after.database) {
+      throw behind('Blocks are being taken back in Elasticsearch, or another index was put in its place.');
     }
     const moment: OpenMoment = {
       marker: before,
-      book: new PhraseBook(before.phrases),
+      index,
+      book: bookOf(before.phrases, current),
       id,
       holdsMore: await holdsBeyond(this.#client, id, before),
       isOurs: false,
@@ -181,11 +190,11 @@ export class ReadSession {
     return moment;
   }
 
-  async #marker(): Promise<ReadMoment['marker']> {
-    const marker = await readMarker(this.#client, this.#alias);
-    if (marker === null || marker.tip === null) throw behind('Elasticsearch holds nothing yet.');
+  async #marker(): Promise<Pick<OpenMoment, 'marker' | 'index'>> {
+    const { marker, index } = (await readMarker(this.#client, this.#alias)) ?? {};
+    if (index === undefined || marker?.tip == null) throw behind('Elasticsearch holds nothing yet.');
     if (marker.state !== 'complete') throw behind('Blocks are being taken back in Elasticsearch.');
-    return { ...marker, tip: marker.tip };
+    return { marker: { ...marker, tip: marker.tip }, index };
   }
 
   #retire(moment: OpenMoment | null): void {
@@ -239,6 +248,31 @@ async function searchMoment<Answer>(
   }
   assertShards(answer._shards, 'the index');
   return answer;
+}
+
+/** A book is made once for an index, not for each of its blocks. */
+function bookOf(phrases: readonly string[], before: OpenMoment | null): PhraseBook {
+  const isKnown =
+    before?.marker.phrases.length === phrases.length &&
+    before.marker.phrases.every((phrase, at) => phrase === phrases[at]);
+  return isKnown ? before.book : new PhraseBook(phrases);
+}
+
+/** What comes first: the outcome, or that nobody waits for it any more. */
+async function unlessAborted<Result>(
+  outcome: Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  if (signal === undefined) return outcome;
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason as Error);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([outcome, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
 }
 
 const upTo = ({ nextKey }: Marker): Clause => ({ range: { firstKey: { lt: nextKey } } });

@@ -11,6 +11,9 @@ export interface WithinShapes {
   readonly inscriptions: number | null;
 }
 
+/** Shapes that parts are compared with: 32 needles have some thousand parts, and the event loop waits. */
+const comparedMax = 256;
+
 const phraseLetter = new RegExp(`[${phraseLetters}]`, 'gu');
 
 const none: WithinShapes = { clause: null, inscriptions: 0 };
@@ -29,7 +32,7 @@ export class ShapeClauses {
   /** The parts of a needle that a text can have: phrases that no text has together are in none. */
   partsOf({ parts }: NeedleWays): readonly string[] {
     const { counts } = this;
-    if (counts === null) return parts;
+    if (counts === null || counts.size > comparedMax) return parts;
     const shapes = [...counts.keys()];
     return parts.filter((part) => {
       const letters = part.match(phraseLetter) ?? [];

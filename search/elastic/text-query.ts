@@ -29,7 +29,7 @@ export interface WithinPhrases {
 /** The phrases of the index that is asked, and what their combinations count. */
 export interface Phrases {
   readonly book: PhraseBook;
-  /** Null: there are too many of them. */
+  /** Asked for where a needle can stand in more than one way. Null: there are too many of them. */
   shapes(): Promise<ShapeCounts | null>;
 }
 
@@ -77,7 +77,8 @@ async function contentQuery(
   // a search may be of filters alone
   if (needles.length === 0) return { clauses: [], within: null };
   const isFew = needles.length <= dividedMax;
-  const shapes = new ShapeClauses(await phrases.shapes(), isFew ? namedShapesMax : 0);
+  const isAsked = needles.some(({ phrases: within, parts }) => within.length > 0 || parts.length > 1);
+  const shapes = new ShapeClauses(isAsked ? await phrases.shapes() : null, isFew ? namedShapesMax : 0);
   // a short one is also in many texts outside of their phrases: one sum over all is quicker than over those that are left
   const isDivided =
     isFew && needles.every(({ phrases: own }, at) => own.length > 0 && !isShort(needed[at] ?? ''));

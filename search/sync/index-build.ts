@@ -67,7 +67,7 @@ export async function buildIndex(options: IndexBuildOptions): Promise<string> {
 
 /** An index to go on with, or a new one. */
 async function openBuild(options: IndexBuildOptions): Promise<string> {
-  const { elastic, prefix, network, shards, replicas, chain } = options;
+  const { elastic, prefix, network, shards, replicas, chain, signal } = options;
   const database = await readDatabaseIdentity(chain);
   if (database === null)
     throw new AppError('nothing_indexed', 'There is nothing to search: nothing is indexed.');
@@ -89,7 +89,7 @@ async function openBuild(options: IndexBuildOptions): Promise<string> {
     sequence: 0,
     tip: null,
     nextKey: 0,
-    phrases: await choosePhrases(chain),
+    phrases: await choosePhrases(chain, signal),
     isMerged: false,
   };
   await placeMarker(elastic, nextName, marker, null);

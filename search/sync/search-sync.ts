@@ -44,6 +44,7 @@ const lookMs = 2000;
 const standbyMs = 1000;
 /** Twice as long as a server keeps for replicas what was written (`beginMerge`). */
 const mergeAfterMsDefault = 60_000;
+const mergeAgainMs = 600_000;
 const pauseFirstMs = 250;
 const pauseMaxMs = 10_000;
 
@@ -151,7 +152,7 @@ class SyncSession {
 
   private async follow(index: string, sync: IndexSync, onGood: () => void): Promise<void> {
     const { news, onStep, mergeAfterMs = mergeAfterMsDefault } = this.options;
-    const mergeAt = performance.now() + mergeAfterMs;
+    let mergeAt = performance.now() + mergeAfterMs;
     while (!this.signal.aborted) {
       const mark = news.mark();
       const startedAt = performance.now();
@@ -159,14 +160,23 @@ class SyncSession {
       onStep?.(done, (performance.now() - startedAt) / 1000);
       onGood();
       if (done.kind !== 'nothing') continue;
-      if (!sync.marker.isMerged && performance.now() >= mergeAt) await this.merge(index, sync);
+      if (!sync.marker.isMerged && performance.now() >= mergeAt) {
+        await this.merge(index, sync);
+        mergeAt = performance.now() + mergeAgainMs;
+      }
       await news.news(mark, lookMs, this.signal);
       if (!(await this.isStill(index, sync))) return;
     }
   }
 
+  /** Nothing depends on it: what the server has against it now is told, and it is asked again later. */
   private async merge(index: string, sync: IndexSync): Promise<void> {
-    await beginMerge(this.options.elastic, index);
+    try {
+      await beginMerge(this.options.elastic, index);
+    } catch (error) {
+      this.options.onProblem?.(failureOf(error));
+      return;
+    }
     await sync.mark({ isMerged: true });
   }
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ElasticClient } from '#search/elastic/elastic-client.ts';
 import { readPlacedMarker } from '#search/sync/placed-marker.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { hasElasticsearch } from '#test/support/elasticsearch.ts';
@@ -33,6 +35,25 @@ describe.skipIf(!hasElasticsearch())('an index that was just loaded', () => {
     });
     return all.primaries.segments.count;
   };
+
+  test('goes on with the chain where the server refuses to merge', async () => {
+    const elastic: ElasticClient = {
+      ...index.elastic,
+      request: (asked) =>
+        asked.path.endsWith('/_forcemerge')
+          ? Promise.reject(new AppError('search_engine_refused', 'no merge', {}))
+          : index.elastic.request(asked),
+    };
+    await rows.addBlock([{ content: text('before'), metadata: null }]);
+    const sync = startSync({ databaseUrl: database.url, elastic, prefix: index.prefix, mergeAfterMs: 0 });
+    await waitUntil(() => sync.problems.includes('search_engine_refused'));
+    await rows.addBlock([{ content: text('behind'), metadata: null }]);
+    await caughtUp(database.pool, index);
+    expect((await readPlacedMarker(index.elastic, index.alias))?.marker.isMerged).toBe(false);
+    await sync.stop();
+    await index.expectWhole();
+    expect(sync.problems.filter((code) => code !== 'none')).toEqual(['search_engine_refused']);
+  });
 
   test('is merged once, and goes on with the chain', async () => {
     for (let block = 0; block < 8; block++) {

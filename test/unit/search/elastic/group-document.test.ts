@@ -35,10 +35,12 @@ test('every key is in one document, none of two spans or of more keys than allow
       fc.integer({ min: 1, max: 9 }),
       (list, spanKeys, most) => {
         const days = list.map((key) => key * 2);
-        const documents = documentsOf(group({ keys: list, days }), 3, noPhrases, {
-          spanKeys,
-          keysPerDocument: most,
-        });
+        const documents = [
+          ...documentsOf(group({ keys: list, days }), 3, noPhrases, {
+            spanKeys,
+            keysPerDocument: most,
+          }),
+        ];
         const sources = documents.map(({ source }) => source as Record<string, never[]>);
         expect(sources.flatMap(({ keys: own }) => own)).toEqual(list);
         expect(sources.flatMap(({ member }) => member)).toEqual(list.map((key) => ({ key, day: key * 2 })));
@@ -60,7 +62,7 @@ test('every key is in one document, none of two spans or of more keys than allow
 
 test('fields that are not there are left out, and all others are in the mapping', () => {
   const empty = { contentType: null, contentClass: null, cursed: null, content: null };
-  expect(Object.keys(documentsOf(group(empty), 1, noPhrases)[0]!.source)).toEqual([
+  expect(Object.keys([...documentsOf(group(empty), 1, noPhrases)][0]!.source)).toEqual([
     'firstKey',
     'lastKey',
     'count',
@@ -80,7 +82,7 @@ test('fields that are not there are left out, and all others are in the mapping'
       attributes: { title: 'TITLE', traits: { Eyes: 'Blue', n: 1 } },
     }).replace('"n":1', '"n":9223372036854775807'),
   });
-  const { source } = documentsOf(full, 9, noPhrases)[0]!;
+  const { source } = [...documentsOf(full, 9, noPhrases)][0]!;
   for (const field of Object.keys(source)) expect(mappings.properties).toHaveProperty(field);
   expect(source).toMatchObject({
     text: gramText('hello'),
@@ -100,11 +102,13 @@ test('fields that are not there are left out, and all others are in the mapping'
 });
 
 test('a content that is no text is found by its hash alone', () => {
-  const { source } = documentsOf(
-    group({ content: { sha256: 'aa', decodedSha256: null, sizeBytes: 5, folded: null } }),
-    1,
-    noPhrases,
-  )[0]!;
+  const { source } = [
+    ...documentsOf(
+      group({ content: { sha256: 'aa', decodedSha256: null, sizeBytes: 5, folded: null } }),
+      1,
+      noPhrases,
+    ),
+  ][0]!;
   expect(source).not.toHaveProperty('text');
   expect(source).toHaveProperty('hashes', ['aa']);
 });
@@ -115,17 +119,19 @@ test('a tombstone has nothing that a search could find', () => {
 
 test('no value, however long a miner lets it be, makes a term that the server refuses', () => {
   const long = 'x'.repeat(400_000);
-  const { source } = documentsOf(
-    group({
-      contentType: indexTermOfBytes(Buffer.from(long)),
-      contentClass: indexTermOfBytes(Buffer.from(long)),
-      metaprotocol: indexTermOfBytes(Buffer.from(long)),
-      metadata: { json: JSON.stringify({ [long]: long }), folded: long },
-      properties: JSON.stringify({ gallery: [], attributes: { title: long, traits: { [long]: long } } }),
-    }),
-    1,
-    noPhrases,
-  )[0]!;
+  const { source } = [
+    ...documentsOf(
+      group({
+        contentType: indexTermOfBytes(Buffer.from(long)),
+        contentClass: indexTermOfBytes(Buffer.from(long)),
+        metaprotocol: indexTermOfBytes(Buffer.from(long)),
+        metadata: { json: JSON.stringify({ [long]: long }), folded: long },
+        properties: JSON.stringify({ gallery: [], attributes: { title: long, traits: { [long]: long } } }),
+      }),
+      1,
+      noPhrases,
+    ),
+  ][0]!;
   for (const field of [
     'type',
     'class',
@@ -144,11 +150,13 @@ test('no value, however long a miner lets it be, makes a term that the server re
 test('no text is much larger on its way than it is, and needles occur where they did', () => {
   const escaped = `"\\\\${Array.from({ length: 0x20 }, (_, code) => String.fromCodePoint(code)).join('')}`;
   const folded = foldText(escaped.repeat(100));
-  const { source } = documentsOf(
-    group({ content: { sha256: 'aa', decodedSha256: null, sizeBytes: 5, folded } }),
-    1,
-    noPhrases,
-  )[0]!;
+  const { source } = [
+    ...documentsOf(
+      group({ content: { sha256: 'aa', decodedSha256: null, sizeBytes: 5, folded } }),
+      1,
+      noPhrases,
+    ),
+  ][0]!;
   const text = source['text'] as string;
   expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThan(1.3 * Buffer.byteLength(folded));
   // no two characters became one, and none a letter that a folded text has
@@ -176,7 +184,7 @@ test('no text is much larger on its way than it is, and needles occur where they
 test('one long name in front of very many values does not multiply itself', () => {
   const values = Array.from({ length: 100_000 }, (_, at) => String(at));
   const json = JSON.stringify({ ['k'.repeat(500)]: values });
-  const { source } = documentsOf(group({ metadata: { json, folded: json } }), 1, noPhrases)[0]!;
+  const { source } = [...documentsOf(group({ metadata: { json, folded: json } }), 1, noPhrases)][0]!;
   expect(source['metadataPairs']).toHaveLength(values.length);
   expect(JSON.stringify(source).length).toBeLessThan(10 * json.length);
 });

@@ -20,10 +20,12 @@ const marker = {
 
 const answers: [url: RegExp, answer: object][] = [
   [/^\/_search/u, { timed_out: false, _shards: { failed: 0 }, hits: { total: { value: 0 } } }],
-  [/\/_doc\//u, { _source: { marker } }],
+  [/\/_doc\//u, { _index: 'index', _source: { marker } }],
   [/\/_pit/u, { id: 'moment' }],
 ];
 let searches = 0;
+/** What the alias stands for, by the times that it was asked. */
+let indices: string[] = [];
 
 /** A server that opens moments, says that they hold nothing beyond the marker, and never ends a search. */
 const server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -33,7 +35,9 @@ const server = createServer((request: IncomingMessage, response: ServerResponse)
     server.emit('search', response);
     return;
   }
-  const answer = answers.find(([url]) => url.test(request.url ?? ''))?.[1];
+  const found = answers.find(([url]) => url.test(request.url ?? ''))?.[1];
+  const isMarker = found !== undefined && '_index' in found;
+  const answer = isMarker ? { ...found, _index: indices.shift() ?? 'index' } : found;
   response
     .writeHead(200, { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' })
     .end(JSON.stringify(answer));
@@ -63,4 +67,14 @@ test('a search that nobody waits for any more is ended at the server', async () 
   await closed;
   expect(response.writableFinished).toBe(false);
   expect(await outcome).toBe(controller.signal.reason);
+});
+
+test('a moment is of the index that its marker is of, whatever the alias names meanwhile', async () => {
+  const session = new ReadSession(client, 'alias', () => Promise.resolve('this one'));
+  const snapshot = { client: {} as Snapshot['client'], tip };
+  indices = ['first', 'second'];
+  const outcome = await session
+    .run(snapshot, () => Promise.resolve('asked'))
+    .catch((error: unknown) => error);
+  expect(outcome).toMatchObject({ code: 'search_engine_behind' });
 });
