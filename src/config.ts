@@ -410,3 +410,7 @@ function valuesInWords(schema: SettingSchema): string {
   const length = `a text of 1 to ${schema.maxLength ?? 4096} characters`;
   return schema.pattern === undefined ? length : `${length} that matches ${schema.pattern}`;
 }
+
+/** Whether Postgres answers searches, or has to be able to. */
+export const mayPostgresSearch = ({ elasticsearchUrl, searchFallback }: Config): boolean =>
+  elasticsearchUrl === undefined || searchFallback === 'postgres';

@@ -52,6 +52,13 @@ export function failureOfStatus(
   const said = [type, reason].filter((part) => part !== undefined).join(': ');
   const shown = said === '' ? `status ${status}` : said.slice(0, reasonMaxLength);
   const details = { method: call.method, path: call.path, status, type: type ?? null };
+  if (reason?.includes('too many nested clauses') === true) {
+    return new AppError(
+      'search_too_broad',
+      'These needles are too many, or too long, for one search.',
+      details,
+    );
+  }
   return new AppError(codeOf(status, type, reason), `Elasticsearch at ${call.url}: ${shown}`, details);
 }
 

@@ -29,8 +29,8 @@ export class ShapeClauses {
     this.namedMax = namedMax;
   }
 
-  /** The parts of a needle that a text can have: phrases that no text has together are in none. */
-  partsOf({ parts }: NeedleWays): readonly string[] {
+  /** Those of the parts of a needle that a text can have: phrases that no text has together are in none. */
+  partsOf(parts: readonly string[]): readonly string[] {
     const { counts } = this;
     if (counts === null || counts.size > comparedMax) return parts;
     const shapes = [...counts.keys()];

@@ -4,6 +4,7 @@ import { allOf, anyOf, type Clause } from './clause.ts';
 import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
 import { gramNeedle } from './gram-text.ts';
 import type { NeedleWays, PhraseBook } from './phrase-book.ts';
+import type { ReadMoment } from './read-session.ts';
 import { ShapeClauses } from './shape-clauses.ts';
 import type { ShapeCounts } from './shapes.ts';
 
@@ -31,6 +32,7 @@ export interface Phrases {
   readonly book: PhraseBook;
   /** Asked for where a needle can stand in more than one way. Null: there are too many of them. */
   shapes(): Promise<ShapeCounts | null>;
+  search: ReadMoment['search'];
 }
 
 type NamedShapes = Pick<ElasticTuning, 'namedShapesMax'>;
@@ -73,18 +75,54 @@ async function contentQuery(
 ): Promise<TextQuery | null> {
   const needed = neededOf(folded);
   if (needed === null) return null;
-  const needles = needed.map((needle) => phrases.book.waysOf(gramNeedle(needle)));
+  const ways = needed.map((needle) => phrases.book.waysOf(gramNeedle(needle)));
   // a search may be of filters alone
-  if (needles.length === 0) return { clauses: [], within: null };
-  const isFew = needles.length <= dividedMax;
-  const isAsked = needles.some(({ phrases: within, parts }) => within.length > 0 || parts.length > 1);
+  if (ways.length === 0) return { clauses: [], within: null };
+  const isFew = ways.length <= dividedMax;
+  const isAsked = ways.some(({ phrases: within, parts }) => within.length > 0 || parts.length > 1);
   const shapes = new ShapeClauses(isAsked ? await phrases.shapes() : null, isFew ? namedShapesMax : 0);
+  const needles = await Promise.all(
+    ways.map(async ({ phrases: within, parts }) => ({
+      phrases: within,
+      parts: await possibleParts(shapes.partsOf(parts), phrases),
+    })),
+  );
   // a short one is also in many texts outside of their phrases: one sum over all is quicker than over those that are left
   const isDivided =
     isFew && needles.every(({ phrases: own }, at) => own.length > 0 && !isShort(needed[at] ?? ''));
   return isDivided
     ? dividedQuery(needles, shapes)
     : { clauses: needles.map((needle) => wayClause(needle, shapes)), within: null };
+}
+
+/** Code points of all parts of a needle: each is a clause to the server, which bounds them. */
+const partsLengthMax = 2000;
+/** Of these many at both ends a part is told from the others. */
+const endLength = 16;
+
+interface PartsAnswer {
+  readonly aggregations: {
+    readonly parts: { readonly buckets: Readonly<Record<string, { readonly doc_count: number }>> };
+  };
+}
+
+/** Parts of a long needle differ at their ends alone: those whose ends are in no text are left out before all of each is asked for. */
+async function possibleParts(
+  parts: readonly string[],
+  { search }: Pick<Phrases, 'search'>,
+): Promise<readonly string[]> {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  if (parts.length < 2 || length <= partsLengthMax) return parts;
+  const filters = parts.map((part, at): [name: string, ends: Clause] => {
+    const points = Array.from(part);
+    const ends = [points.slice(0, endLength), points.slice(-endLength)];
+    return [String(at), allOf(ends.map((end) => needleClause('text', end.join(''))))];
+  });
+  const { aggregations } = await search<PartsAnswer>(
+    { size: 0, aggs: { parts: { filters: { filters: Object.fromEntries(filters) } } } },
+    [],
+  );
+  return parts.filter((_, at) => (aggregations.parts.buckets[at]?.doc_count ?? 0) > 0);
 }
 
 /** A few needles, as what is divided grows with the square of their number, and the server bounds all clauses together. */
@@ -98,7 +136,7 @@ function dividedQuery(needles: readonly NeedleWays[], shapes: ShapeClauses): Tex
   const others = anyOf(
     needles.map((needle, at) => {
       const rest = needles.filter((_, other) => other !== at);
-      return allOf([anyOf(partClauses(needle, shapes)), ...rest.map((other) => wayClause(other, shapes))]);
+      return allOf([anyOf(partClauses(needle)), ...rest.map((other) => wayClause(other, shapes))]);
     }),
   );
   const { clause, inscriptions } = shapes.with(needles);
@@ -112,11 +150,10 @@ function dividedQuery(needles: readonly NeedleWays[], shapes: ShapeClauses): Tex
 
 function wayClause(needle: NeedleWays, shapes: ShapeClauses): Clause {
   const { clause } = shapes.with([needle]);
-  return anyOf([...(clause === null ? [] : [clause]), ...partClauses(needle, shapes)]);
+  return anyOf([...(clause === null ? [] : [clause]), ...partClauses(needle)]);
 }
 
-const partClauses = (needle: NeedleWays, shapes: ShapeClauses): Clause[] =>
-  shapes.partsOf(needle).map((part) => needleClause('text', part));
+const partClauses = (needle: NeedleWays): Clause[] => needle.parts.map((part) => needleClause('text', part));
 
 /** The needles without those that say nothing more; null: one of them can be in no text. */
 function neededOf(folded: readonly string[]): string[] | null {

@@ -17,6 +17,8 @@ export interface FallbackEngineOptions {
 export interface FallbackEngine extends SearchEngine {
   /** Why `first` did not answer the last search; null: it did. */
   problem(): AppError | null;
+  /** Its index was seen to be there and up to date: what it was missing is over, though nobody has searched since. */
+  seeWhole(): void;
 }
 
 /**
@@ -26,6 +28,13 @@ export interface FallbackEngine extends SearchEngine {
 const restMs = 2000;
 /** Who went away after so long had waited far longer than a search takes: the time limit would have said the same. */
 const slowMs = 10_000;
+
+/** Failures that a whole index is the end of; whether searches are slow only searches tell. */
+const overOnceWhole: readonly string[] = [
+  'search_engine_missing',
+  'search_engine_behind',
+  'search_engine_unreachable',
+];
 
 /** What an engine found, of a moment. */
 interface Answered {
@@ -81,7 +90,7 @@ export function createFallbackEngine(options: FallbackEngineOptions): FallbackEn
     try {
       return await askFirst(snapshot, ask);
     } catch (error) {
-      if (!isOfEngine(error)) throw error;
+      if (!isOfEngine(error) && !isTooBroad(error)) throw error;
       return ask(fallback);
     }
   };
@@ -93,6 +102,9 @@ export function createFallbackEngine(options: FallbackEngineOptions): FallbackEn
     facetsOfText: (snapshot, matches) => answer(snapshot, (engine) => engine.facetsOfText(snapshot, matches)),
     facetsOfHash: (snapshot, matches) => answer(snapshot, (engine) => engine.facetsOfHash(snapshot, matches)),
     problem: () => problem,
+    seeWhole: () => {
+      if (problem !== null && overOnceWhole.includes(problem.code)) report(null);
+    },
     close: async () => {
       await first.close();
       await fallback?.close();
@@ -108,6 +120,10 @@ function refuseLag({ tip }: Snapshot, hits: Answered, lagMaxBlocks: number): voi
 
 const tooSlow = (): AppError =>
   new AppError('search_engine_slow', 'Elasticsearch did not answer before its client gave up.');
+
+/** What is too much for one engine says nothing of the server, and another engine has other bounds. */
+const isTooBroad = (error: unknown): boolean =>
+  error instanceof AppError && error.code === 'search_too_broad';
 
 function isOfEngine(error: unknown): error is AppError {
   return error instanceof AppError && error.code.startsWith('search_engine_');

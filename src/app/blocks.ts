@@ -9,11 +9,11 @@ import { Repeats } from '#kernel/repeats.ts';
 import { forgetAbove } from '#search/forget.ts';
 import { createSealer } from '#search/seal.ts';
 import type { CommandContext } from '#src/commands/command.ts';
+import { mayPostgresSearch } from '#src/config.ts';
 import type { Database } from './database.ts';
 import { followerReports } from './follower-reports.ts';
 import { mempoolFollower } from './mempool.ts';
 import type { OperationsParts } from './operations.ts';
-import { mayPostgresSearch } from './search.ts';
 
 /** The transaction of a batch, or the build of an index that cannot be given up half way. */
 const indexingStopMs = 60_000;

@@ -5,8 +5,8 @@ import { unsealedOf } from '#http/status-answer.ts';
 import type { Metrics, ReadValue } from '#kernel/metrics.ts';
 import { withSnapshot } from '#kernel/pg/snapshot.ts';
 
-/** What only the database knows, the same in every process. */
-export function readDatabase(metrics: Metrics, pool: pg.Pool): void {
+/** What only the database knows, the same in every process. `isSearched`: Postgres may have to answer searches. */
+export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolean): void {
   readStandings(metrics, pool);
   metrics.read({
     name: 'satscribe_mempool_transactions',
@@ -19,6 +19,7 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool): void {
     help: 'Texts and inscriptions that are scanned by each search, until they are sealed into a segment',
     labels: ['kind'],
     values: async () => {
+      if (!isSearched) return [];
       const unsealed = await withSnapshot(pool, ({ client }) => unsealedOf(client));
       return Object.entries(unsealed).map(([kind, value]) => ({ labels: { kind }, value }));
     },

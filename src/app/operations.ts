@@ -4,6 +4,7 @@ import { createMetrics, type Metrics, type ReadValue } from '#kernel/metrics.ts'
 import { createPool } from '#kernel/pg/pool.ts';
 import { SearchDemand } from '#kernel/search-demand.ts';
 import type { CommandContext } from '#src/commands/command.ts';
+import { mayPostgresSearch } from '#src/config.ts';
 import { version } from '#src/version.ts';
 import type { Database } from './database.ts';
 import { readDatabase } from './database-metrics.ts';
@@ -39,7 +40,7 @@ export function openOperations(context: CommandContext, database: Database): Ope
     log.debug({ err: error, metric: name }, 'a measurement could not be read'),
   );
   const pools = new Map<string, pg.Pool>();
-  readDatabase(metrics, pool);
+  readDatabase(metrics, pool, mayPostgresSearch(config));
   readPools(metrics, pools);
   let standsBy = false;
   let searchServer: SearchServerReport | undefined;
@@ -85,7 +86,10 @@ function readSearchServer(metrics: Metrics, { standing, problem }: SearchServerR
   metrics.read({
     name: 'satscribe_search_server_up',
     help: '1 where searches are answered by the search server, as far as anybody has asked',
-    values: () => [{ value: problem() === null ? 1 : 0 }],
+    values: async () => {
+      await standing();
+      return [{ value: problem() === null ? 1 : 0 }];
+    },
   });
   metrics.read({
     name: 'satscribe_search_lag',

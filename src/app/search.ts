@@ -15,7 +15,7 @@ import { runSearchSync } from '#search/sync/search-sync.ts';
 import { readSearchStanding } from '#search/sync/standing.ts';
 import type { CommandContext } from '#src/commands/command.ts';
 import { createProgress, type Progress } from '#src/commands/progress.ts';
-import type { Config } from '#src/config.ts';
+import { mayPostgresSearch } from '#src/config.ts';
 import type { Database } from './database.ts';
 import type { OperationsParts } from './operations.ts';
 
@@ -27,10 +27,6 @@ const syncTimeoutMs = 60_000;
 const syncStopMs = 60_000;
 /** The same failure is a line of the log this often. */
 const sameLineEveryMs = 60_000;
-
-/** Whether Postgres answers searches, or has to be able to. */
-export const mayPostgresSearch = ({ elasticsearchUrl, searchFallback }: Config): boolean =>
-  elasticsearchUrl === undefined || searchFallback === 'postgres';
 
 /** A client for the life of the process; null: there is no Elasticsearch. */
 export function openElastic({ config, lifecycle }: CommandContext, timeoutMs: number): ElasticClient | null {
@@ -78,7 +74,12 @@ export function openSearchEngine(
     engine: engine.name,
     fallback: config.searchFallback,
     problem: () => engine.problem(),
-    standing: () => readSearchStanding(elastic, alias, operations.pool),
+    standing: async () => {
+      const standing = await readSearchStanding(elastic, alias, operations.pool);
+      const { marker, lagBlocks } = standing;
+      if (marker?.state === 'complete' && (lagBlocks ?? 0) <= config.searchLagBlocks) engine.seeWhole();
+      return standing;
+    },
   });
   return engine;
 }

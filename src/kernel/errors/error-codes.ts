@@ -153,8 +153,8 @@ const table = {
   },
   search_too_broad: {
     meaning:
-      'The search would have to read more texts than one search may: words, fuzzy and metadata terms that too many texts could have, where Postgres answers.',
-    action: 'Search for a longer or rarer word, or more of them. With Elasticsearch there is no such bound.',
+      'The search would have to read more texts than one search may (words, fuzzy and metadata terms that too many texts could have, where Postgres answers), or has many needles of hundreds of characters each, where Elasticsearch answers alone.',
+    action: 'Search for a longer or rarer word, or more of them; or for fewer or shorter needles.',
     retryable: false,
   },
   postgres_unreachable: {

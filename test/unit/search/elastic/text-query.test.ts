@@ -10,7 +10,11 @@ function phrasesOf(folded: readonly string[], texts: readonly string[] | null): 
     const { shape } = book.encode(text);
     if (shape !== null) counts.set(shape, (counts.get(shape) ?? 0) + at + 1);
   }
-  return { book, shapes: () => Promise.resolve(texts === null ? null : counts) };
+  return {
+    book,
+    shapes: () => Promise.resolve(texts === null ? null : counts),
+    search: () => Promise.reject(new Error('nothing else is asked')),
+  };
 }
 
 const noPhrases = phrasesOf([], []);

@@ -150,3 +150,34 @@ test('a server that hangs until clients give up rests too, and one whose client 
   expect(changes).toEqual(['search_engine_slow']);
   expect((await engine.searchText(snapshot, query)).totalItems).toBe(1);
 });
+
+test('what an index was missing is over once it was seen whole, and what only a search can tell is not', async () => {
+  const server = serverAt(100);
+  const told: (string | null)[] = [];
+  const engine = createFallbackEngine({
+    first: server.engine,
+    fallback: null,
+    lagMaxBlocks: 2,
+    onChange: (problem) => told.push(problem?.code ?? null),
+  });
+  for (const [code, isOver] of [
+    ['search_engine_missing', true],
+    ['search_engine_slow', false],
+  ] as const) {
+    server.fails = code;
+    await engine.searchText(snapshot, query).catch(() => undefined);
+    expect(engine.problem()?.code).toBe(code);
+    engine.seeWhole();
+    expect(engine.problem()?.code ?? null).toBe(isOver ? null : code);
+  }
+  expect(told).toEqual(['search_engine_missing', null, 'search_engine_slow']);
+});
+
+test('what is too much for one engine is asked of the other, and says nothing of the server', async () => {
+  const server = serverAt(100);
+  const postgres = serverAt(99);
+  const engine = createFallbackEngine({ first: server.engine, fallback: postgres.engine, lagMaxBlocks: 2 });
+  server.fails = 'search_too_broad';
+  expect((await engine.searchText(snapshot, query)).totalItems).toBe(99);
+  expect(engine.problem()).toBeNull();
+});
