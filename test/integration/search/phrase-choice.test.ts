@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { PhraseBook } from '#search/elastic/phrase-book.ts';
 import { choosePhrases, usualPhrases } from '#search/sync/phrase-choice.ts';
@@ -14,6 +14,7 @@ beforeAll(async () => {
   rows = await createSearchRows(database.pool);
 });
 afterAll(() => database?.drop());
+beforeEach(() => rows.clear());
 
 const choose = async (): Promise<readonly string[]> => {
   const client = await connectClient(database.url);

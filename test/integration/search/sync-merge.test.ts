@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ElasticClient } from '#search/elastic/elastic-client.ts';
 import { readPlacedMarker } from '#search/sync/placed-marker.ts';
@@ -18,12 +18,12 @@ describe.skipIf(!hasElasticsearch())('an index that was just loaded', () => {
   let rows: SearchRows;
   let index: SyncedIndex;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     database = await createTestDatabase();
     rows = await createSearchRows(database.pool);
     index = createSyncedIndex(database.pool, database.url, rows, await sharedElasticsearch());
   });
-  afterAll(async () => {
+  afterEach(async () => {
     await index?.close();
     await database?.drop();
   });
