@@ -10,6 +10,7 @@ import { createPostgresEngine } from '#search/postgres-engine.ts';
 import { createSealer } from '#search/seal.ts';
 import { buildIndex } from '#search/sync/index-build.ts';
 import { readDatabaseIdentity } from '#search/sync/outbox.ts';
+import { mergeAfterMsDefault } from '#search/sync/search-sync.ts';
 import { startElasticsearch } from '#test/support/elasticsearch.ts';
 
 /** An engine whose index was made anew from the tables, and what that took. */
@@ -62,8 +63,6 @@ export async function openPostgres(databaseUrl: string): Promise<EngineUnderBenc
 
 /** One for each core. */
 const shards = 2;
-/** A service begins to merge so long after its first load. */
-const mergeAfterMs = 60_000;
 
 /** Larger heaps leave less of the machine's memory to the files of the index. */
 const heapMegabytes = 2048;
@@ -105,7 +104,7 @@ export async function openElasticsearch(databaseUrl: string): Promise<EngineUnde
     const syncSeconds = await seconds(async () => {
       index = await buildIndex({ ...from, chain: chain as pg.Client, signal });
     });
-    await delay(mergeAfterMs);
+    await delay(mergeAfterMsDefault);
     const mergeSeconds = await seconds(() => mergeWhole(client, index));
     const { _all: all } = await client.request<{ _all: { primaries: { store: { size_in_bytes: number } } } }>(
       {

@@ -1,6 +1,12 @@
 /** A clause of a filter, as Elasticsearch takes it. */
 export type Clause = Readonly<Record<string, unknown>>;
 
+/** Asks something of the documents that satisfy all clauses. */
+export type Search = <Answer>(
+  body: Readonly<Record<string, unknown>>,
+  clauses: readonly Clause[],
+) => Promise<Answer>;
+
 export const allOf = (clauses: readonly Clause[]): Clause => ({ bool: { filter: clauses } });
 
 /** Of none: nothing. */

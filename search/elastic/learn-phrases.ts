@@ -17,18 +17,15 @@ const refusedMax = 12;
 
 /**
  * The phrases that make folded texts shortest when each of them is one letter: one after the other the one that saves most beside
- * those that were chosen. The event loop gets a turn after each look at all texts.
+ * those that were chosen. The event loop gets a turn after each look at all texts; it takes up to some seconds.
  */
-export async function learnPhrases(
-  texts: readonly string[],
-  { phrasesMax = phraseLetters.length, signal }: LearnOptions = {},
-): Promise<string[]> {
+export async function learnPhrases(texts: readonly string[], signal?: AbortSignal): Promise<string[]> {
   const sample = sampleOf(texts);
   const least = lengthOf(sample) * savedShareMin;
   const refused = new Set<string>();
   let chosen: Choice = { phrases: [], length: lengthOf(sample), rests: sample.map((text) => [text]) };
   let refusedInRow = 0;
-  while (chosen.phrases.length < phrasesMax && refusedInRow < refusedMax) {
+  while (chosen.phrases.length < phraseLetters.length && refusedInRow < refusedMax) {
     signal?.throwIfAborted();
     const grown = await growSeeds(sample, chosen.rests, refused);
     if (grown.size === 0) break;
@@ -42,12 +39,6 @@ export async function learnPhrases(
     }
   }
   return chosen.phrases.map(foldedOfGram);
-}
-
-interface LearnOptions {
-  readonly phrasesMax?: number;
-  /** It takes up to some seconds. */
-  readonly signal?: AbortSignal;
 }
 
 /** Phrases, and what they leave of the texts: their length together, and the pieces of each. */
@@ -86,7 +77,7 @@ async function bestOf(
   for (const phrase of more) {
     await nextTurn();
     const together = [...phrases, phrase];
-    const book = bookOf(together);
+    const book = PhraseBook.tryOf(together);
     if (book === null) continue;
     const length = sample.reduce((sum, text) => sum + book.lengthOf(text), 0);
     if (best === null || length < best.length) best = { book, phrases: together, length };
@@ -192,13 +183,3 @@ const piecesOf = (phrase: string): string[] =>
   seedLengths.flatMap((length) =>
     Array.from({ length: Math.max(0, phrase.length - length + 1) }, (_, at) => phrase.slice(at, at + length)),
   );
-
-/** Null: the phrases overlap too much to be one. */
-function bookOf(phrases: readonly string[]): PhraseBook | null {
-  try {
-    return new PhraseBook(phrases);
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
-}

@@ -8,8 +8,8 @@ import { writeAlias } from './search-index.ts';
  * written, before any document is changed, when blocks are taken back.
  *
  * While `rewinds` stays the same `nextKey` only grows, and what documents say of keys below it does not change. They may hold keys from
- * `nextKey` on: of a batch that is being written or was cut off. Readers leave those out, and take the marker again when they are done
- * (a GET by id, which is of this moment): where `rewinds` or the index behind the alias is another one, the answer is void.
+ * `nextKey` on: of a batch that is being written or was cut off. Readers leave those out, and take the marker again once they have opened
+ * their moment (a GET by id, which is of now): where `rewinds` or the index behind the alias is another one, the moment is void.
  */
 export interface Marker {
   /** `loading`: a first load goes on, and nobody reads it. */
@@ -34,39 +34,53 @@ export interface Marker {
 
 export const markerId = 'marker';
 
-/** A marker as it was read: one of older documents says less. */
-export const wholeMarker = (marker: Marker): Marker => ({ ...notOfOld, ...marker });
-
+/** What a marker of older documents does not say. */
 const notOfOld = { phrases: [], isMerged: false } as const;
+
+/** The place of a marker's document in the history of the index: who writes the next one must know it. Null: there is none yet. */
+export type Place = { readonly seqNo: number; readonly primaryTerm: number } | null;
+
+export interface PlacedMarker {
+  readonly marker: Marker;
+  readonly place: Place;
+}
+
+interface StoredMarker {
+  readonly _index: string;
+  readonly _seq_no?: number;
+  readonly _primary_term?: number;
+  readonly _source?: { readonly marker?: Marker };
+}
 
 /**
  * Reads the marker as it stands now, not as of the last refresh, and the name of the index that an alias stands for; null: none was
- * written. Throws `search_engine_missing`.
+ * written. Throws `search_engine_missing` where there is no index.
  */
 export async function readMarker(
   client: ElasticClient,
   alias: string,
-): Promise<{ readonly marker: Marker; readonly index: string } | null> {
-  try {
-    const { _source: source, _index: index } = await client.request<{
-      _index: string;
-      _source?: { marker?: Marker };
-    }>({
+  timeoutMs?: number,
+): Promise<(PlacedMarker & { readonly index: string }) | null> {
+  const stored = await client
+    .request<StoredMarker>({
       method: 'GET',
       path: `/${alias}/_doc/${markerId}`,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    })
+    .catch((error: unknown) => {
+      // a document that is not there is a 404 without a type
+      if (
+        error instanceof AppError &&
+        error.code === 'search_engine_missing' &&
+        error.details['type'] === null
+      )
+        return null;
+      throw error;
     });
-    return source?.marker === undefined ? null : { marker: wholeMarker(source.marker), index };
-  } catch (error) {
-    // a document that is not there is a 404 without a type
-    if (
-      error instanceof AppError &&
-      error.code === 'search_engine_missing' &&
-      error.details['type'] === null
-    ) {
-      return null;
-    }
-    throw error;
-  }
+  if (stored === null) return null;
+  const { _index: index, _seq_no: seqNo, _primary_term: primaryTerm, _source: source } = stored;
+  if (source?.marker === undefined || seqNo === undefined || primaryTerm === undefined) return null;
+  return { marker: { ...notOfOld, ...source.marker }, index, place: { seqNo, primaryTerm } };
 }
 
 /** Writes the marker and makes it visible. Whoever calls has refreshed what it speaks of. */

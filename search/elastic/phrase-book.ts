@@ -51,8 +51,14 @@ export class PhraseBook {
     if (waysOf(phrases.map(({ text }) => text)) > waysMax) throw new RangeError('phrases overlap too much');
   }
 
-  get size(): number {
-    return this.phrases.length;
+  /** Null: they are too many, or overlap too much, to be a book. */
+  static tryOf(folded: readonly string[]): PhraseBook | null {
+    try {
+      return new PhraseBook(folded);
+    } catch (error) {
+      if (error instanceof RangeError) return null;
+      throw error;
+    }
   }
 
   /** A folded text as it is analysed into grams, with letters for its phrases; `shape`: these letters, in one order. Null: none. */

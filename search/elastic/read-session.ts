@@ -1,7 +1,7 @@
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { Clause } from './clause.ts';
+import type { Clause, Search } from './clause.ts';
 import type { ElasticClient } from './elastic-client.ts';
 import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
 import { type Marker, readMarker } from './marker.ts';
@@ -17,7 +17,7 @@ export interface ReadMoment {
   /** How many inscriptions have texts of each combination of phrases; null: there are too many combinations. */
   shapes(): Promise<ShapeCounts | null>;
   /** Asks in that moment, of documents up to the marker. Throws `search_engine_missing` where the server has forgotten it. */
-  search<Answer>(body: Readonly<Record<string, unknown>>, clauses: readonly Clause[]): Promise<Answer>;
+  readonly search: Search;
 }
 
 /** Names the database of a snapshot as markers do; null: nothing was ever indexed into it. */
@@ -126,7 +126,7 @@ export class ReadSession {
 
   async #countShapes(moment: OpenMoment): Promise<ShapeCounts | null> {
     moment.users++;
-    const search: ReadMoment['search'] = (body, clauses) =>
+    const search: Search = (body, clauses) =>
       searchMoment(this.#client, moment, { body, clauses, signal: undefined });
     try {
       return await countShapes(search, this.#shapesMax);

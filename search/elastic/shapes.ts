@@ -1,4 +1,4 @@
-import type { Clause } from './clause.ts';
+import type { Search } from './clause.ts';
 
 /** How many inscriptions have a text of each shape (`PhraseBook.encode`) but the one without phrases. */
 export type ShapeCounts = ReadonlyMap<string, number>;
@@ -18,10 +18,7 @@ interface ShapesAnswer {
  * Counts the inscriptions of each shape; null: there are more than `shapesMax`. All documents are looked at (0.1 s for ten million
  * inscriptions on two cores), so it is done once a moment.
  */
-export async function countShapes(
-  search: <Answer>(body: Readonly<Record<string, unknown>>, clauses: readonly Clause[]) => Promise<Answer>,
-  shapesMax: number,
-): Promise<ShapeCounts | null> {
+export async function countShapes(search: Search, shapesMax: number): Promise<ShapeCounts | null> {
   const { aggregations } = await search<ShapesAnswer>(
     {
       size: 0,

@@ -40,15 +40,9 @@ export async function readPage(
   const [only] = lists;
   if (only !== undefined && lists.length === 1 && only.by === 'key') {
     const isWhole = asked.after === undefined;
-    const near = isWhole ? nearWindow(source, matching, only, slice) : null;
-    if (near !== null) {
-      const [{ keys }, totalItems] = await Promise.all([
-        readFirstKeys(source, { ...only, window: near }, slice),
-        countAll(source, matching),
-      ]);
-      if (keys.length === slice.limit) return { keys, totalItems };
-    }
     if (isFirstSlice(source, slice)) {
+      const near = isWhole ? nearWindow(source, matching, only, slice) : null;
+      if (near !== null) return readNearPage(source, matching, { list: only, near }, slice);
       const { keys, count } = await readFirstKeys(source, only, slice);
       const totalItems = isWhole && count !== null ? count : await countAll(source, matching);
       return { keys, totalItems };
@@ -77,13 +71,26 @@ function nearWindow(
   { order }: SortedList,
   slice: Slice,
 ): KeyWindow | null {
-  if (within === null || within.inscriptions === 0 || order !== 'asc' || !isFirstSlice(source, slice)) {
-    return null;
-  }
+  if (within === null || within.inscriptions === 0 || order !== 'asc') return null;
   const { nextKey } = source.moment.marker;
   const perMatch = nextKey / within.inscriptions;
   const to = Math.ceil((slice.offset + slice.limit) * perMatch * nearFactor);
   return to * nearFactor < nextKey ? { from: 0, to } : null;
+}
+
+/** The page beside the sum; where there are fewer than a page among the near keys it is looked for among all. */
+async function readNearPage(
+  source: PageSource,
+  matching: Matching,
+  { list, near }: { readonly list: SortedList; readonly near: KeyWindow },
+  slice: Slice,
+): Promise<MatchingPage> {
+  const [{ keys }, totalItems] = await Promise.all([
+    readFirstKeys(source, { ...list, window: near }, slice),
+    countAll(source, matching),
+  ]);
+  if (keys.length === slice.limit) return { keys, totalItems };
+  return { keys: (await readFirstKeys(source, list, slice)).keys, totalItems };
 }
 
 /** The server remembers such an answer for as long as nothing new becomes visible: other pages of a search have it at once. */

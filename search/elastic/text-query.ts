@@ -1,10 +1,9 @@
 import type { Corpus, TextMatch, TextMatches } from '#kernel/contracts/search-engine.ts';
 import { editsOf } from '../words.ts';
-import { allOf, anyOf, type Clause } from './clause.ts';
+import { allOf, anyOf, type Clause, type Search } from './clause.ts';
 import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
 import { gramNeedle } from './gram-text.ts';
 import type { NeedleWays, PhraseBook } from './phrase-book.ts';
-import type { ReadMoment } from './read-session.ts';
 import { ShapeClauses } from './shape-clauses.ts';
 import type { ShapeCounts } from './shapes.ts';
 
@@ -32,7 +31,7 @@ export interface Phrases {
   readonly book: PhraseBook;
   /** Asked for where a needle can stand in more than one way. Null: there are too many of them. */
   shapes(): Promise<ShapeCounts | null>;
-  search: ReadMoment['search'];
+  readonly search: Search;
 }
 
 type NamedShapes = Pick<ElasticTuning, 'namedShapesMax'>;

@@ -4,13 +4,13 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { ElasticClient } from '#search/elastic/elastic-client.ts';
 import { usualTuning } from '#search/elastic/elastic-tuning.ts';
-import type { Marker } from '#search/elastic/marker.ts';
+import { type Marker, readMarker } from '#search/elastic/marker.ts';
 import { createSearchIndex, finishLoading, pointReadAlias, readAlias } from '#search/elastic/search-index.ts';
 import { deleteIndex, readCatalog } from './index-catalog.ts';
 import { countInscriptions } from './index-documents.ts';
 import { countFindable, readDatabaseIdentity, readOnlyMoment } from './outbox.ts';
 import { choosePhrases } from './phrase-choice.ts';
-import { placeMarker, readPlacedMarker } from './placed-marker.ts';
+import { placeMarker } from './placed-marker.ts';
 import { IndexSync } from './sync-step.ts';
 
 export interface IndexBuildOptions {
@@ -74,7 +74,7 @@ async function openBuild(options: IndexBuildOptions): Promise<string> {
   const { newer, older, nextName } = await readCatalog(elastic, prefix, network);
   let begun: string | null = null;
   for (const index of newer.toReversed()) {
-    const placed = await readPlacedMarker(elastic, index);
+    const placed = await readMarker(elastic, index);
     if (begun === null && placed?.marker.database === database) begun = index;
     else await deleteIndex(elastic, index);
   }

@@ -39,7 +39,7 @@ export async function choosePhrases(chain: pg.ClientBase, signal: AbortSignal): 
   if (rows.length < learnedMin) return usualPhrases;
   return learnPhrases(
     rows.map(({ text }) => decoder.decode(text)),
-    { signal },
+    signal,
   );
 }
 

@@ -4,11 +4,11 @@ import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { Backoff, pause } from '#kernel/retry.ts';
+import { readMarker } from '#search/elastic/marker.ts';
 import { beginMerge, pointReadAlias, readAlias } from '#search/elastic/search-index.ts';
 import { type BuildProgress, buildIndex, type IndexBuildOptions } from './index-build.ts';
 import { readCatalog } from './index-catalog.ts';
 import { readDatabaseIdentity } from './outbox.ts';
-import { readPlacedMarker } from './placed-marker.ts';
 import { IndexSync, type StepDone } from './sync-step.ts';
 
 /** Tells when the outbox may have grown (src/chain/outbox-listener.ts). */
@@ -43,7 +43,7 @@ const lookMs = 2000;
 /** One that stands by, or waits for somebody else's build, looks so often. */
 const standbyMs = 1000;
 /** Twice as long as a server keeps for replicas what was written (`beginMerge`). */
-const mergeAfterMsDefault = 60_000;
+export const mergeAfterMsDefault = 60_000;
 const mergeAgainMs = 600_000;
 const pauseFirstMs = 250;
 const pauseMaxMs = 10_000;
@@ -185,7 +185,7 @@ class SyncSession {
     const { elastic, prefix, network } = this.options;
     const { served, servedToo } = await readCatalog(elastic, prefix, network);
     if (served !== index || servedToo.length > 0) return false;
-    const placed = await readPlacedMarker(elastic, index);
+    const placed = await readMarker(elastic, index);
     return placed !== null && sync.isAt(placed);
   }
 

@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ElasticClient } from '#search/elastic/elastic-client.ts';
-import type { Marker } from '#search/elastic/marker.ts';
-import { readPlacedMarker } from './placed-marker.ts';
+import { type Marker, readMarker } from '#search/elastic/marker.ts';
 
 /** How far the index that is served is behind the chain. */
 export interface SearchStanding {
@@ -30,7 +29,7 @@ export async function readSearchStanding(
   const height = rows[0]?.tip_height ?? -1;
   const last = rows[0]?.last ?? 0;
   try {
-    const marker = (await readPlacedMarker(elastic, alias, timeoutMs))?.marker ?? null;
+    const marker = (await readMarker(elastic, alias, timeoutMs))?.marker ?? null;
     if (marker === null) return { marker, problem: null, lagBlocks: null, lagSequence: null };
     return {
       marker,

@@ -5,12 +5,12 @@ import { type BulkCounts, bulkDocuments } from '#search/elastic/bulk.ts';
 import { readGroups } from '#search/elastic/document-rows.ts';
 import type { ElasticClient } from '#search/elastic/elastic-client.ts';
 import { documentsOf, type SearchDocument } from '#search/elastic/group-document.ts';
-import type { Marker } from '#search/elastic/marker.ts';
+import { type Marker, type PlacedMarker, readMarker } from '#search/elastic/marker.ts';
 import { PhraseBook } from '#search/elastic/phrase-book.ts';
 import { refreshIndex } from '#search/elastic/search-index.ts';
 import { countInscriptions, firstStraddlingKey, newerThanOutbox, removeFrom } from './index-documents.ts';
 import { countFindable, isThere, readBlockUpTo, readOnlyMoment, readPosition } from './outbox.ts';
-import { type PlacedMarker, placeMarker, readPlacedMarker } from './placed-marker.ts';
+import { placeMarker } from './placed-marker.ts';
 import { planStep } from './plan.ts';
 
 export interface IndexSyncOptions {
@@ -55,7 +55,7 @@ export class IndexSync {
 
   /** Null: the index has no marker. Throws `search_engine_missing` where there is no index. */
   static async open(options: IndexSyncOptions): Promise<IndexSync | null> {
-    const placed = await readPlacedMarker(options.elastic, options.index);
+    const placed = await readMarker(options.elastic, options.index);
     return placed === null ? null : new IndexSync(options, placed);
   }
 

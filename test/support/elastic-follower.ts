@@ -34,18 +34,10 @@ async function anyPhrases(client: pg.ClientBase): Promise<string[]> {
       const from = (piece * 7) % Math.max(1, text.length - 1);
       const phrase = text.slice(from, from + 2 + ((phrases.length * 3) % 9));
       if (phrase.length < 2 || !phrase.isWellFormed() || phrases.includes(phrase)) continue;
-      if (isBook([...phrases, phrase])) phrases.push(phrase);
+      if (PhraseBook.tryOf([...phrases, phrase]) !== null) phrases.push(phrase);
     }
   }
   return phrases;
-}
-
-function isBook(phrases: readonly string[]): boolean {
-  try {
-    return new PhraseBook(phrases).size === phrases.length;
-  } catch {
-    return false;
-  }
 }
 
 /**

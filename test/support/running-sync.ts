@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { readPlacedMarker } from '#search/sync/placed-marker.ts';
+import { readMarker } from '#search/elastic/marker.ts';
 import { runSearchSync, type SearchSyncOptions } from '#search/sync/search-sync.ts';
 import type { SyncedIndex } from './synced-index.ts';
 
@@ -63,7 +63,7 @@ export async function caughtUp(
     'SELECT max(sequence) AS sequence FROM chain.outbox',
   );
   await waitUntil(async () => {
-    const placed = await readPlacedMarker(elastic, alias).catch(() => null);
+    const placed = await readMarker(elastic, alias).catch(() => null);
     return placed?.marker.state === 'complete' && placed.marker.sequence === last[0]!.sequence;
   }, limitMs);
 }

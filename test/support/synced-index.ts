@@ -13,11 +13,11 @@ import {
   type ElasticSettings,
 } from '#search/elastic/elastic-client.ts';
 import { createElasticEngine } from '#search/elastic/elastic-engine.ts';
+import { readMarker } from '#search/elastic/marker.ts';
 import { readAlias } from '#search/elastic/search-index.ts';
 import { buildIndex } from '#search/sync/index-build.ts';
 import { readCatalog } from '#search/sync/index-catalog.ts';
 import { readDatabaseIdentity } from '#search/sync/outbox.ts';
-import { readPlacedMarker } from '#search/sync/placed-marker.ts';
 import { IndexSync } from '#search/sync/sync-step.ts';
 import { naiveHashSearch, naiveTextSearch } from './naive-search.ts';
 import type { SearchRows, StoredInscription } from './search-rows.ts';
@@ -94,7 +94,7 @@ export function createSyncedIndex(
   };
 
   const readKeys = async (index: string): Promise<number[]> => {
-    const { marker } = (await readPlacedMarker(elastic, index))!;
+    const { marker } = (await readMarker(elastic, index))!;
     const { rows: blocks } = await pool.query<{ next_key: number }>(
       'SELECT coalesce(max(next_key), 0) AS next_key FROM chain.blocks',
     );

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ElasticClient } from '#search/elastic/elastic-client.ts';
-import { readPlacedMarker } from '#search/sync/placed-marker.ts';
+import { readMarker } from '#search/elastic/marker.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { hasElasticsearch } from '#test/support/elasticsearch.ts';
 import { caughtUp, startSync, waitUntil } from '#test/support/running-sync.ts';
@@ -49,7 +49,7 @@ describe.skipIf(!hasElasticsearch())('an index that was just loaded', () => {
     await waitUntil(() => sync.problems.includes('search_engine_refused'));
     await rows.addBlock([{ content: text('behind'), metadata: null }]);
     await caughtUp(database.pool, index);
-    expect((await readPlacedMarker(index.elastic, index.alias))?.marker.isMerged).toBe(false);
+    expect((await readMarker(index.elastic, index.alias))?.marker.isMerged).toBe(false);
     await sync.stop();
     await index.expectWhole();
     expect(sync.problems.filter((code) => code !== 'none')).toEqual(['search_engine_refused']);
@@ -67,9 +67,7 @@ describe.skipIf(!hasElasticsearch())('an index that was just loaded', () => {
     const options = { databaseUrl: database.url, elastic: index.elastic, prefix: index.prefix };
     const first = startSync({ ...options, loadKeysMax: 20, mergeAfterMs: 0 });
     await caughtUp(database.pool, index);
-    await waitUntil(
-      async () => (await readPlacedMarker(index.elastic, index.alias))?.marker.isMerged === true,
-    );
+    await waitUntil(async () => (await readMarker(index.elastic, index.alias))?.marker.isMerged === true);
     // the marker is written again behind the merge, into a segment of its own
     await waitUntil(async () => (await segments()) <= 2);
     await rows.addBlock([{ content: text('behind the merge'), metadata: null }]);
@@ -82,7 +80,7 @@ describe.skipIf(!hasElasticsearch())('an index that was just loaded', () => {
     await rows.addBlock([{ content: text('of another process'), metadata: null }]);
     await caughtUp(database.pool, index);
     await second.stop();
-    expect((await readPlacedMarker(index.elastic, index.alias))?.marker.isMerged).toBe(true);
+    expect((await readMarker(index.elastic, index.alias))?.marker.isMerged).toBe(true);
     await index.expectWhole();
     expect([...first.problems, ...second.problems].filter((code) => code !== 'none')).toEqual([]);
   });

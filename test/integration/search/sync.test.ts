@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createElasticClient } from '#search/elastic/elastic-client.ts';
-import { readPlacedMarker } from '#search/sync/placed-marker.ts';
+import { readMarker } from '#search/elastic/marker.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { createElasticFaults, type ElasticFaults, type Fault } from '#test/support/elastic-faults.ts';
 import { hasElasticsearch } from '#test/support/elasticsearch.ts';
@@ -125,7 +125,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index', () => {
       await apply(3, 100);
       await index.catchUp(index.elastic, 1000);
       await index.expectWhole();
-      const { marker } = (await readPlacedMarker(index.elastic, await index.served()))!;
+      const { marker } = (await readMarker(index.elastic, await index.served()))!;
       expect(marker.rewinds).toBeGreaterThan(1);
     });
   });

@@ -20,7 +20,7 @@ const marker = {
 
 const answers: [url: RegExp, answer: object][] = [
   [/^\/_search/u, { timed_out: false, _shards: { failed: 0 }, hits: { total: { value: 0 } } }],
-  [/\/_doc\//u, { _index: 'index', _source: { marker } }],
+  [/\/_doc\//u, { _index: 'index', _seq_no: 1, _primary_term: 1, _source: { marker } }],
   [/\/_pit/u, { id: 'moment' }],
 ];
 let searches = 0;
