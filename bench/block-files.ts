@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SourceFile } from './generate/repeated-blocks.ts';
+import type { SourceFile } from '#test/builders/repeated-blocks.ts';
 
 /** From here on blocks have inscriptions (ord's first inscription height of mainnet). */
 const firstInscriptionHeight = 767_430;

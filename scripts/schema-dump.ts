@@ -6,8 +6,8 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
-import { startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
 import { migrate, migrationSchemas } from '#kernel/pg/migrate.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import { type Command, type CommandFlag, UsageError } from './app/command-context.ts';
 import { accountsCommand } from './commands/accounts.ts';
-import { type Command, type CommandFlag, UsageError } from './commands/command.ts';
 import { demoCommand } from './commands/demo.ts';
 import { exportCommand } from './commands/export.ts';
 import { indexCommand } from './commands/index-blocks.ts';

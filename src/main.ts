@@ -5,8 +5,8 @@ import { armFailpoint, failpoints } from '#kernel/failpoint.ts';
 import { createHealth } from '#kernel/health.ts';
 import { createLifecycle, type Lifecycle, type StopReason } from '#kernel/lifecycle.ts';
 import { createLogger, type Logger } from '#kernel/logger.ts';
+import { UsageError } from './app/command-context.ts';
 import { type CommandLine, exitCodes, parseCommandLine } from './cli.ts';
-import { UsageError } from './commands/command.ts';
 import { type Config, loadConfig, processEnvironment } from './config.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

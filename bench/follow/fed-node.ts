@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { mainnetShapeVersion } from '../generate/mainnet-shape.ts';
-import { type MainnetShapedOptions, mainnetShapedBlocks } from '../generate/mainnet-shaped.ts';
+import { mainnetShapeVersion } from '#test/builders/mainnet-shape.ts';
+import { type MainnetShapedOptions, mainnetShapedBlocks } from '#test/builders/mainnet-shaped.ts';
+import { submitBlock } from '#test/support/node/block-feed.ts';
+import { RegtestNode } from '#test/support/node/regtest-node.ts';
 import { benchData, parametersName } from '../index/generated-chain.ts';
-import { submitBlock } from './feed.ts';
-import { RegtestNode } from './regtest-node.ts';
 
 /** What was fed to a node, in a file beside its data. */
 export interface FedChain {

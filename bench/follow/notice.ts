@@ -5,12 +5,12 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Subscriber } from 'zeromq';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { MainnetShapedChain, type RevealBlocks } from '../generate/mainnet-shaped.ts';
+import { MainnetShapedChain, type RevealBlocks } from '#test/builders/mainnet-shaped.ts';
+import { submitBlock } from '#test/support/node/block-feed.ts';
+import { RegtestNode } from '#test/support/node/regtest-node.ts';
 import { benchData } from '../index/generated-chain.ts';
 import { percentile } from '../statistics.ts';
-import { submitBlock } from './feed.ts';
 import { get, indexedHeight, totalItems } from './http-client.ts';
-import { RegtestNode } from './regtest-node.ts';
 import { nodeSettings, SatscribeProcess } from './satscribe-process.ts';
 import type { Section } from './section.ts';
 

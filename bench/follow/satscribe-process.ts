@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RegtestNode } from './regtest-node.ts';
+import type { RegtestNode } from '#test/support/node/regtest-node.ts';
 
 const root = join(import.meta.dirname, '../..');
 

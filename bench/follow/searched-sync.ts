@@ -3,15 +3,15 @@ import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { attachEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { missingIndexes } from '#indexer/apply/secondary-indexes.ts';
-import { attachEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
-import { sealedEnd } from '#search/seal-plan.ts';
-import { readSealState, type SegmentKind } from '#search/segments.ts';
-import { mainnetShapedTexts } from '../generate/mainnet-shaped.ts';
-import { type Random, seededRandom } from '../generate/random.ts';
+import { sealedEnd } from '#search/segments/segment-table.ts';
+import { readSealState, type SegmentKind } from '#search/segments/segments.ts';
+import { mainnetShapedTexts } from '#test/builders/mainnet-shaped.ts';
+import { type Random, seededRandom } from '#test/builders/random.ts';
+import { freePort, type RegtestNode } from '#test/support/node/regtest-node.ts';
 import { totalItems } from './http-client.ts';
-import { freePort, type RegtestNode } from './regtest-node.ts';
 import { nodeSettings, SatscribeProcess } from './satscribe-process.ts';
 
 /** Of so many the slowest hundredth is five searches. */
@@ -23,7 +23,7 @@ const betweenQuestionsMs = 10;
 const firstAnswerWithinMs = 60_000;
 /** While it syncs it is looked so often whether it is done. */
 const lookEveryMs = 500;
-/** The sealer leaves less than this unsealed at rest (search/seal.ts), in each of its tables. */
+/** The sealer leaves less than this unsealed at rest (search/seal/sealer.ts), in each of its tables. */
 const unsealedMax = 8192;
 const settledWithinMs = 120_000;
 

@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import type { SourceBlock } from '#kernel/contracts/block-source.ts';
-import { connectNode } from '#kernel/node/bitcoin-node.ts';
-import { RegtestNode } from './regtest-node.ts';
+import { connectNode } from '#node/bitcoin-node.ts';
+import { RegtestNode } from '#test/support/node/regtest-node.ts';
 
 /** As many as the follower reads ahead of two parsers. */
 const readAhead = 5;

@@ -5,7 +5,7 @@ import {
   expandFingerprintKey,
   fingerprint,
   fingerprintOutpoint,
-} from '#indexer/parse/outpoint-fingerprint.ts';
+} from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { CopyEncoder, copyBinary } from '#kernel/pg/copy-binary.ts';
 import { spentOutputs, syntheticCoin, transferPlan } from './transfer-chain.ts';

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { openChainSession } from '#indexer/apply/chain-session.ts';
-import { loadWriterMemory } from '#indexer/apply/writer-memory.ts';
+import { loadWriterMemory } from '#indexer/apply/memory/writer-memory.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { createParsePool } from '#indexer/workers/parse-pool.ts';

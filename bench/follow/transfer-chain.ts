@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { regtestGenesis } from '../generate/block.ts';
-import { type BlockFolder, SpentWriter } from '../generate/block-folder.ts';
-import { type Coin, openScript, ValidBlocks } from '../generate/valid-blocks.ts';
+import { regtestGenesis } from '#test/builders/block.ts';
+import { type BlockFolder, SpentWriter } from '#test/builders/block-folder.ts';
+import { type Coin, openScript, ValidBlocks } from '#test/builders/valid-blocks.ts';
 
 /** Blocks of transfers on top of a chain whose inscriptions were put into the tables by `tracked-database.ts`. */
 export const transferPlan = {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { cachedFolder, type Description } from '../generate/block-folder.ts';
-import { type ChainOptions, generateInscriptionChain } from '../generate/inscription-chain.ts';
+import { cachedFolder, type Description } from '#test/builders/block-folder.ts';
+import { type ChainOptions, generateInscriptionChain } from '#test/builders/inscription-chain.ts';
 import { numberOption } from '../options.ts';
 import { runIndex } from './index-process.ts';
 

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { cachedFolder, type Description } from '#test/builders/block-folder.ts';
+import { generateRepeatedBlocks } from '#test/builders/repeated-blocks.ts';
 import { readBlockFiles } from '../block-files.ts';
-import { cachedFolder, type Description } from '../generate/block-folder.ts';
-import { generateRepeatedBlocks } from '../generate/repeated-blocks.ts';
 import { numberOption, OptionError } from '../options.ts';
 import type { Figure, Report, Table } from '../report.ts';
 import { median } from '../statistics.ts';

@@ -2,15 +2,15 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import type { IndexProgress } from '#indexer/follow/follow-options.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
-import { startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { forgetAbove } from '#search/forget.ts';
-import { createSealer } from '#search/seal.ts';
+import { createSealer } from '#search/seal/sealer.ts';
+import { forgetAbove } from '#search/segments/forget-segments.ts';
 import type { IndexOutcome, IndexTask } from './index-process.ts';
 import { StageRecorder } from './stages.ts';
 

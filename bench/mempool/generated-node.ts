@@ -4,9 +4,9 @@
  */
 import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
-import { ByteWriter } from '../generate/byte-writer.ts';
-import { writeEnvelope } from '../generate/envelope.ts';
-import { seededRandom } from '../generate/random.ts';
+import { ByteWriter } from '#test/builders/byte-writer.ts';
+import { writeEnvelope } from '#test/builders/envelope.ts';
+import { seededRandom } from '#test/builders/random.ts';
 
 const [count = 0, seed = 1] = process.argv.slice(2).map(Number);
 /** One in so many reveals an inscription: a short JSON text mostly, and sometimes a picture. */

@@ -3,15 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
-import { createElasticClient, type ElasticClient } from '#search/elastic/elastic-client.ts';
 import { createElasticEngine } from '#search/elastic/elastic-engine.ts';
-import { beginMerge, readAlias } from '#search/elastic/search-index.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
-import { createSealer } from '#search/seal.ts';
+import { createElasticClient, type ElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { beginMerge, readAlias } from '#search/elastic/server/search-index.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSealer } from '#search/seal/sealer.ts';
 import { buildIndex } from '#search/sync/index-build.ts';
 import { readDatabaseIdentity } from '#search/sync/outbox.ts';
 import { mergeAfterMsDefault } from '#search/sync/search-sync.ts';
-import { startElasticsearch } from '#test/support/elasticsearch.ts';
+import { startElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
 
 /** An engine whose index was made anew from the tables, and what that took. */
 export interface EngineUnderBench {

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { Agent, request } from 'undici';
+import { type Random, seededRandom } from '#test/builders/random.ts';
 import { SatscribeProcess } from '../follow/satscribe-process.ts';
-import { type Random, seededRandom } from '../generate/random.ts';
 import type { Corpora } from './questions.ts';
 
 const clients = 32;

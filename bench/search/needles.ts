@@ -1,5 +1,5 @@
-import { type ChainOptions, chainMetadata, chainTexts } from '../generate/inscription-chain.ts';
-import { seededRandom } from '../generate/random.ts';
+import { type ChainOptions, chainMetadata, chainTexts } from '#test/builders/inscription-chain.ts';
+import { seededRandom } from '#test/builders/random.ts';
 
 /** A distinct text as searches see it (the generated texts fold to their lower case), and its number of inscriptions. */
 export interface CountedText {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
-import { seededRandom } from '../generate/random.ts';
+import { seededRandom } from '#test/builders/random.ts';
 import { type CountedText, inscriptionsWith, type NeedleClass, type Needles } from './needles.ts';
 
 export const itemsPerPage = 100; // the interface's default

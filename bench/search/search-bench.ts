@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { createSearchService } from '#search/search-service.ts';
+import { createSearchService } from '#search/service/search-service.ts';
 import { generatedChain, indexedChain } from '../index/generated-chain.ts';
 import { OptionError } from '../options.ts';
 import type { Figure, Report } from '../report.ts';

@@ -1,14 +1,14 @@
 import type pg from 'pg';
 import { curseUnknown } from '#indexer/ledger/ledger-block.ts';
 import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
-import { storedFingerprint } from '#indexer/parse/outpoint-fingerprint.ts';
+import { storedFingerprint } from '#indexer/transaction/outpoint-fingerprint.ts';
+import { OutpointReader } from '#indexer/transaction/outpoint-reader.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
-import { type ContentRegistry, unknownId } from './content-registry.ts';
-import { HashTable } from './hash-table.ts';
-import { HeldOutputs } from './held-outputs.ts';
-import { OutpointReader } from './outpoint-reader.ts';
+import { type ContentRegistry, unknownId } from './memory/content-registry.ts';
+import { HashTable } from './memory/hash-table.ts';
+import { HeldOutputs } from './memory/held-outputs.ts';
+import type { WriterMemory } from './memory/writer-memory.ts';
 import { ensureSecondaryIndexes, type SecondaryIndexName } from './secondary-indexes.ts';
-import type { WriterMemory } from './writer-memory.ts';
 
 const hashLength = 32;
 

@@ -1,10 +1,10 @@
+import { SpentOutputs } from '#indexer/derived/outputs/output-rows.ts';
 import type { LedgerBlock } from '#indexer/ledger/ledger-block.ts';
-import { SpentOutputs } from '#indexer/outputs/output-rows.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { type BatchEncoders, createEncoders } from './block-rows.ts';
 import type { ChainPosition } from './chain-position.ts';
-import type { HashTable } from './hash-table.ts';
-import { HeldOutputs } from './held-outputs.ts';
+import type { HashTable } from './memory/hash-table.ts';
+import { HeldOutputs } from './memory/held-outputs.ts';
 
 /** Rows of locations that end, as columns of an UPDATE. */
 export interface LeftRows {

@@ -1,3 +1,4 @@
+import { outputsTarget } from '#indexer/derived/outputs/output-rows.ts';
 import {
   charmsUnknown,
   curseUnknown,
@@ -6,7 +7,6 @@ import {
   numberUnknown,
   places,
 } from '#indexer/ledger/ledger-block.ts';
-import { outputsTarget } from '#indexer/outputs/output-rows.ts';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { CopyEncoder } from '#kernel/pg/copy-binary.ts';

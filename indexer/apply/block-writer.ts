@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expandFingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
+import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { failpoint } from '#kernel/failpoint.ts';
@@ -9,9 +9,9 @@ import { BatchQuestions } from './batch-questions.ts';
 import type { ChainPosition } from './chain-position.ts';
 import { type ChainSession, readPosition } from './chain-session.ts';
 import { addToBatch, type ChainFacts } from './fill-batch.ts';
+import { loadWriterMemory, type WriterMemory } from './memory/writer-memory.ts';
 import { type UndoHook, type UndoOptions, undoAbove } from './undo.ts';
 import { writeBatch } from './write-batch.ts';
-import { loadWriterMemory, type WriterMemory } from './writer-memory.ts';
 
 /** What a committed batch was. */
 export interface Committed {

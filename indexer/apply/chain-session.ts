@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { claimAddressIndex } from '#indexer/outputs/address-index.ts';
-import { cborRulesVersion } from '#indexer/parse/cbor-json.ts';
+import { claimAddressIndex } from '#indexer/derived/outputs/address-index.ts';
+import { cborRulesVersion } from '#indexer/parse/cbor/cbor-json.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';

@@ -1,11 +1,11 @@
 import { strict as assert } from 'node:assert';
+import { refuseGap } from '#indexer/derived/outputs/address-index.ts';
+import { addOutputs } from '#indexer/derived/outputs/output-rows.ts';
 import { type AppliedBlock, countLedgerEvents, writeLedgerEvents } from '#indexer/events/ledger-events.ts';
-import { applyBlock } from '#indexer/ledger/apply-block.ts';
+import { applyBlock } from '#indexer/ledger/inscriptions/apply-block.ts';
 import { type HeldInscriptions, type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
-import { refuseGap } from '#indexer/outputs/address-index.ts';
-import { addOutputs } from '#indexer/outputs/output-rows.ts';
 import { type BlockColumns, blockFlags } from '#indexer/parse/block-columns.ts';
-import type { FingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
+import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { Island } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -21,9 +21,9 @@ import {
   encodeMetadata,
 } from './block-rows.ts';
 import { enterBlock } from './chain-position.ts';
-import type { HashTable } from './hash-table.ts';
-import { heldByBlock, holdSpent } from './held-lookup.ts';
-import type { HeldOutputs } from './held-outputs.ts';
+import type { HashTable } from './memory/hash-table.ts';
+import { heldByBlock, holdSpent } from './memory/held-lookup.ts';
+import type { HeldOutputs } from './memory/held-outputs.ts';
 
 const hashLength = 32;
 const idLength = 36;

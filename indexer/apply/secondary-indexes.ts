@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isRareClass, isRareType, typeClass } from '#kernel/pg/filter-keys.ts';
+import { isRareClass, isRareType, typeClass } from '#chain/snapshot/index-expressions.ts';
 
 interface SecondaryIndex {
   readonly table: string;

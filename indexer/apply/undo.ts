@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
+import { undoOutputs } from '#indexer/derived/outputs/output-rows.ts';
 import type { TrackedChanges } from '#indexer/ledger/ledger-block.ts';
-import { undoOutputs } from '#indexer/outputs/output-rows.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';

@@ -1,4 +1,3 @@
-import { OutpointReader } from '#indexer/apply/outpoint-reader.ts';
 import {
   charmsUnknown,
   type HeldInscriptions,
@@ -6,6 +5,7 @@ import {
   numberUnknown,
   places,
 } from '#indexer/ledger/ledger-block.ts';
+import { OutpointReader } from '#indexer/transaction/outpoint-reader.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';

@@ -8,7 +8,7 @@ import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { AppError } from '#kernel/errors/app-error.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import type { DiskNeed } from './disk-need.ts';
-import type { BatchBounds } from './gather.ts';
+import type { BatchBounds } from './gather-batches.ts';
 
 /** How far a run has come. */
 export interface IndexProgress {

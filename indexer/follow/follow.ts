@@ -8,11 +8,11 @@ import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import { diskNeed } from './disk-need.ts';
-import { isOfDatabase, Patience } from './failure.ts';
 import type { FollowOptions, IndexSummary } from './follow-options.ts';
-import { batchBounds, gather } from './gather.ts';
+import { isOfDatabase, Patience } from './follower-failure.ts';
+import { batchBounds, gather } from './gather-batches.ts';
 import { knownEnds } from './known-blocks.ts';
-import { isLive, makePlan, type Steps } from './make-plan.ts';
+import { isLive, makePlan, type Steps } from './plan-steps.ts';
 import { StatusRow } from './status-row.ts';
 import { WriterConnection } from './writer-connection.ts';
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { workOfBits } from '#kernel/bitcoin/proof-of-work.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
-import type { WeighedRef } from './plan.ts';
+import type { WeighedRef } from './compare-chains.ts';
 
 /** Where `nBits` stands in a header. */
 const bitsAt = 72;

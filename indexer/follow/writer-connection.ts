@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BlockWriter, type Committed } from '#indexer/apply/block-writer.ts';
 import { type ChainSession, openChainSession } from '#indexer/apply/chain-session.ts';
+import { completeEventHashes } from '#indexer/apply/complete-event-hashes.ts';
 import { ensureSecondaryIndexes, searchIndexes } from '#indexer/apply/secondary-indexes.ts';
-import { completeEventHashes } from '#indexer/events/complete-event-hashes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { FollowOptions } from './follow-options.ts';

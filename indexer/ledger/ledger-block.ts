@@ -1,5 +1,5 @@
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
-import type { FingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
+import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
 /** Running totals before or after a block; null where they are not known (docs/adr/0004-null-never-a-guess.md). */

@@ -12,7 +12,7 @@ import {
   outputLengthMax,
 } from './content-decoding.ts';
 import type { DerivedBudget } from './derived-budget.ts';
-import { Sha256Lanes } from './sha256-lanes.ts';
+import { Sha256Lanes } from './sha256/sha256-lanes.ts';
 import { foldedGrowthMax, foldUtf8Into } from './unicode-text.ts';
 
 /** Bit of `chain.contents.variant` for content types whose texts are searched. */

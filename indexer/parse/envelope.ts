@@ -1,13 +1,13 @@
 import { type Arena, copyBytes } from './arena.ts';
 import { type FieldKind, fieldKinds } from './block-columns.ts';
 import type { BlockTables } from './block-tables.ts';
-import { cborToJson } from './cbor-json.ts';
+import { cborToJson } from './cbor/cbor-json.ts';
 import type { ContentCollector } from './content-collector.ts';
 import type { DerivedBudget } from './derived-budget.ts';
 import { DistinctMetadata, DistinctTypes } from './distinct.ts';
 import { envelopeFlags } from './envelope-flags.ts';
 import { inscriptionIdBytes, isInscriptionId } from './inscription-id-field.ts';
-import { propertiesJson } from './properties.ts';
+import { propertiesJson } from './properties-json.ts';
 import { pushedNumber, type ScriptScan, scanBits } from './witness-script.ts';
 
 /** ord tag.rs. Those that it takes are consumed; what is left in an envelope and even makes it unbound. */

@@ -1,12 +1,12 @@
+import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
+import { expandFingerprintKey, type FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { copyBytes } from './arena.ts';
 import { type BlockColumns, blockFlags, encodeBlockColumns } from './block-columns.ts';
 import { BlockTables } from './block-tables.ts';
 import { ContentCollector } from './content-collector.ts';
 import { DerivedBudget } from './derived-budget.ts';
-import { doubleSha256 } from './double-sha256.ts';
 import { EnvelopeReader } from './envelope.ts';
-import { expandFingerprintKey, type FingerprintKey } from './outpoint-fingerprint.ts';
-import { Sha256Lanes } from './sha256-lanes.ts';
+import { Sha256Lanes } from './sha256/sha256-lanes.ts';
 import { readSpentOutputs } from './spent-outputs.ts';
 import { headerLength, walkBlock } from './walk-block.ts';
 import { ScriptScan } from './witness-script.ts';

@@ -1,6 +1,6 @@
+import { compactSizeWidth, longCompactSize } from '#indexer/transaction/compact-size.ts';
 import { maxMoney } from '#kernel/bitcoin/consensus.ts';
 import type { BlockTables } from './block-tables.ts';
-import { compactSizeWidth, longCompactSize } from './compact-size.ts';
 
 /** Why spent outputs could not be used; `at` is a byte offset in them. */
 export interface BrokenSpentOutputs {

@@ -1,9 +1,13 @@
+import { compactSizeWidth, longCompactSize } from '#indexer/transaction/compact-size.ts';
+import {
+  type FingerprintKey,
+  fingerprint,
+  fingerprintOutpoint,
+} from '#indexer/transaction/outpoint-fingerprint.ts';
 import { blockLengthMax, maxMoney } from '#kernel/bitcoin/consensus.ts';
 import { blockFlags } from './block-columns.ts';
 import type { BlockTables } from './block-tables.ts';
-import { compactSizeWidth, longCompactSize } from './compact-size.ts';
 import type { EnvelopeReader } from './envelope.ts';
-import { type FingerprintKey, fingerprint, fingerprintOutpoint } from './outpoint-fingerprint.ts';
 import { type ScriptScan, scanScript } from './witness-script.ts';
 
 /** Why a block could not be walked to its end: the code of docs/errors.md, and the byte at which it showed. */

@@ -1,4 +1,4 @@
-import { compactSizeWidth, longCompactSize } from '#indexer/parse/compact-size.ts';
+import { compactSizeWidth, longCompactSize } from '#indexer/transaction/compact-size.ts';
 
 const outpointLength = 36;
 const sequenceLength = 4;

@@ -1,6 +1,6 @@
 import { copyBytes } from '#indexer/parse/arena.ts';
-import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
-import { Sha256Lanes } from '#indexer/parse/sha256-lanes.ts';
+import { Sha256Lanes } from '#indexer/parse/sha256/sha256-lanes.ts';
+import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 
 const hashLength = 32;
 

@@ -1,11 +1,11 @@
-import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
+import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { HeaderRef } from '#kernel/contracts/live-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { BitcoinNode } from '#kernel/node/bitcoin-node.ts';
-import { askChainInfo, fieldsOf, invalidAnswer } from '#kernel/node/node-answers.ts';
 import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+import type { BitcoinNode } from '#node/bitcoin-node.ts';
+import { askChainInfo, fieldsOf, invalidAnswer } from '#node/node-answers.ts';
 
 /** Reorganisations come seconds apart at the worst: a chain that changes at each of so many looks is none. */
 const looksMax = 20;

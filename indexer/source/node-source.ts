@@ -1,8 +1,8 @@
 import type { Island } from '#kernel/contracts/block-source.ts';
 import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
-import type { BitcoinNode } from '#kernel/node/bitcoin-node.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { Retry } from '#kernel/retry.ts';
+import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import { headersOfOneMoment, isOfInvalidBranch, tipOf } from './node-chain.ts';
 import { NodeNews } from './node-news.ts';
 

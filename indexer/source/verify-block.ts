@@ -1,10 +1,10 @@
-import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
+import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
+import { TransactionWalk, WalkError } from '#indexer/transaction/transaction-walk.ts';
 import { blockWeightMax } from '#kernel/bitcoin/consensus.ts';
 import { hasProofOfWork } from '#kernel/bitcoin/proof-of-work.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { DistinctInputs } from './distinct-inputs.ts';
 import { HashTree } from './hash-tree.ts';
-import { TransactionWalk, WalkError } from './transaction-walk.ts';
 
 export type Verification =
   | { readonly ok: true }

@@ -4,9 +4,9 @@ import { addHeld, type HeldQueryRow, heldColumns } from '#indexer/apply/batch-qu
 import { type BatchEncoders, createEncoders } from '#indexer/apply/block-rows.ts';
 import { readPosition } from '#indexer/apply/chain-session.ts';
 import { addToBatch, type ChainFacts } from '#indexer/apply/fill-batch.ts';
-import { HashTable } from '#indexer/apply/hash-table.ts';
-import { HeldOutputs } from '#indexer/apply/held-outputs.ts';
-import { storedFingerprint } from '#indexer/parse/outpoint-fingerprint.ts';
+import { HashTable } from '#indexer/apply/memory/hash-table.ts';
+import { HeldOutputs } from '#indexer/apply/memory/held-outputs.ts';
+import { storedFingerprint } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 
 const hashLength = 32;

@@ -1,9 +1,9 @@
 import { AssertionError } from 'node:assert';
 import type pg from 'pg';
 import type { ChainFacts } from '#indexer/apply/fill-batch.ts';
-import { isLive } from '#indexer/follow/make-plan.ts';
-import { expandFingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
+import { isLive } from '#indexer/follow/plan-steps.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
+import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { createParsePool, type ParsedBlock, type ParsePool } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
-import { decodeOutputColumns, type OutputColumns } from '#indexer/outputs/output-columns.ts';
+import { decodeOutputColumns, type OutputColumns } from '#indexer/derived/outputs/output-columns.ts';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';

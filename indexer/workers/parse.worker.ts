@@ -1,8 +1,8 @@
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
-import { OutputReader } from '#indexer/outputs/read-outputs.ts';
-import { expandFingerprintKey } from '#indexer/parse/outpoint-fingerprint.ts';
+import { OutputReader } from '#indexer/derived/outputs/read-outputs.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
+import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { runInBackground } from '#kernel/background-thread.ts';
 import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
 

@@ -13,7 +13,7 @@ CREATE TABLE chain.search_segments (
   UNIQUE (kind, first_id)
 );
 
--- Postings of the segments of kind 0 and 1: blocks of consecutive grams (search/postings/postings-block.ts).
+-- Postings of the segments of kind 0 and 1: blocks of consecutive grams (search/segments/postings-block.ts).
 CREATE TABLE chain.search_postings (
   first_gram bigint NOT NULL,
   segment_id integer NOT NULL,

@@ -1,3 +1,4 @@
+import { keyOfInscription, keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
 import type {
   HashMatches,
   SearchEngine,
@@ -11,16 +12,15 @@ import type {
   Tip,
 } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { keyOfInscription, keysOfHeights } from '#kernel/pg/inscription-keys.ts';
 import { hashFromDisplay } from '#kernel/primitives/hash.ts';
-import type { ElasticClient } from './elastic-client.ts';
-import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
 import { readFacets } from './facets.ts';
 import { filterClauses } from './filter-clauses.ts';
-import type { PageSource } from './key-list.ts';
-import { allKeys, isCut, type KeyWindow, keysEnd } from './key-window.ts';
+import type { PageSource } from './pages/key-list.ts';
+import { allKeys, isCut, type KeyWindow, keysEnd } from './pages/key-window.ts';
+import { type Matching, type MatchingPage, readPage } from './pages/sorted-pages.ts';
 import { type DatabaseReader, type ReadMoment, ReadSession } from './read-session.ts';
-import { type Matching, type MatchingPage, readPage } from './sorted-pages.ts';
+import type { ElasticClient } from './server/elastic-client.ts';
+import { type ElasticTuning, usualTuning } from './server/elastic-tuning.ts';
 import { hashClause, type TextQuery, textQuery } from './text-query.ts';
 
 export interface ElasticEngineOptions {

@@ -1,6 +1,6 @@
 import { facetTypesMax, type SearchFacets } from '#kernel/contracts/search-engine.ts';
-import { valueOfTerm } from './index-term.ts';
-import type { PageSource } from './key-list.ts';
+import { valueOfTerm } from '#search/text/index-term.ts';
+import type { PageSource } from './pages/key-list.ts';
 import {
   type CountAnswer,
   countIn,
@@ -9,8 +9,8 @@ import {
   type MembersAnswer,
   membersIn,
   touching,
-} from './key-window.ts';
-import type { Matching } from './sorted-pages.ts';
+} from './pages/key-window.ts';
+import type { Matching } from './pages/sorted-pages.ts';
 
 /** Types that an answer brings at once: more than there are honest ones; a server allows 65,536 buckets. */
 const typesAtOnce = 10_000;

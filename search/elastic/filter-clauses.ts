@@ -1,7 +1,7 @@
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
 import { foldText } from '#kernel/text/fold.ts';
-import type { Clause } from './clause.ts';
-import { galleryTerm, indexPair, indexTerm } from './index-term.ts';
+import { galleryTerm, indexPair, indexTerm } from '#search/text/index-term.ts';
+import type { Clause } from './server/clause.ts';
 import { needleClauses } from './text-query.ts';
 
 /**

@@ -1,13 +1,13 @@
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { Clause, Search } from './clause.ts';
-import type { ElasticClient } from './elastic-client.ts';
-import { type ElasticTuning, usualTuning } from './elastic-tuning.ts';
-import { type Marker, readMarker } from './marker.ts';
-import { PhraseBook } from './phrase-book.ts';
-import { assertShards } from './search-index.ts';
-import { countShapes, type ShapeCounts } from './shapes.ts';
+import { PhraseBook } from './phrases/phrase-book.ts';
+import { countShapes, type ShapeCounts } from './phrases/shapes.ts';
+import type { Clause, Search } from './server/clause.ts';
+import type { ElasticClient } from './server/elastic-client.ts';
+import { type ElasticTuning, usualTuning } from './server/elastic-tuning.ts';
+import { type Marker, readMarker } from './server/marker.ts';
+import { assertShards } from './server/search-index.ts';
 
 /** A marker whose index is complete, and a moment of the index that holds everything that it speaks of. */
 export interface ReadMoment {

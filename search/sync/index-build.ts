@@ -2,10 +2,15 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import type { ElasticClient } from '#search/elastic/elastic-client.ts';
-import { usualTuning } from '#search/elastic/elastic-tuning.ts';
-import { type Marker, readMarker } from '#search/elastic/marker.ts';
-import { createSearchIndex, finishLoading, pointReadAlias, readAlias } from '#search/elastic/search-index.ts';
+import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { usualTuning } from '#search/elastic/server/elastic-tuning.ts';
+import { type Marker, readMarker } from '#search/elastic/server/marker.ts';
+import {
+  createSearchIndex,
+  finishLoading,
+  pointReadAlias,
+  readAlias,
+} from '#search/elastic/server/search-index.ts';
 import { deleteIndex, readCatalog } from './index-catalog.ts';
 import { countInscriptions } from './index-documents.ts';
 import { countFindable, readDatabaseIdentity, readOnlyMoment } from './outbox.ts';

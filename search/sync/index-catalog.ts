@@ -1,7 +1,7 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import type { ElasticClient } from '#search/elastic/elastic-client.ts';
-import { indexName, readAlias, writeAlias } from '#search/elastic/search-index.ts';
+import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { indexName, readAlias, writeAlias } from '#search/elastic/server/search-index.ts';
 
 /** The indices of one network under one prefix. */
 export interface IndexCatalog {

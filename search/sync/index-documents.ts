@@ -1,8 +1,8 @@
 import { AppError } from '#kernel/errors/app-error.ts';
-import { bulkDocuments } from '#search/elastic/bulk.ts';
-import type { ElasticClient } from '#search/elastic/elastic-client.ts';
-import { tombstone } from '#search/elastic/group-document.ts';
-import { assertShards, refreshIndex } from '#search/elastic/search-index.ts';
+import { bulkDocuments } from '#search/elastic/documents/bulk-documents.ts';
+import { tombstone } from '#search/elastic/documents/group-document.ts';
+import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { assertShards, refreshIndex } from '#search/elastic/server/search-index.ts';
 
 /** Ids that are in memory at once. */
 const idsMax = 5000;

@@ -3,9 +3,9 @@ import type pg from 'pg';
 import { awaitFlushed } from '#kernel/pg/await-flushed.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { Marker } from '#search/elastic/marker.ts';
-import { mappingVersion } from '#search/elastic/search-index.ts';
-import type { AppliedBlock, ChainPosition } from './plan.ts';
+import type { Marker } from '#search/elastic/server/marker.ts';
+import { mappingVersion } from '#search/elastic/server/search-index.ts';
+import type { AppliedBlock, ChainPosition } from './sync-plan.ts';
 
 /** Rows of 80 bytes: more than a step takes on a chain of full blocks, and all of a chain of empty ones in a hundred steps. */
 const appliedMax = 10_000;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { learnPhrases } from '#search/elastic/learn-phrases.ts';
+import { learnPhrases } from '#search/elastic/phrases/learn-phrases.ts';
 
 /** Contents, spread over the whole chain, that are looked at: on mainnet a third of them is no text. */
 const sampleContents = 16_384;

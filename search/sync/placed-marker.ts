@@ -1,7 +1,7 @@
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { ElasticClient } from '#search/elastic/elastic-client.ts';
-import { type Marker, markerId, type Place, type PlacedMarker } from '#search/elastic/marker.ts';
-import { writeAlias } from '#search/elastic/search-index.ts';
+import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { type Marker, markerId, type Place, type PlacedMarker } from '#search/elastic/server/marker.ts';
+import { writeAlias } from '#search/elastic/server/search-index.ts';
 
 interface WrittenMarker {
   readonly _seq_no: number;

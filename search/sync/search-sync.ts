@@ -4,14 +4,14 @@ import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { Backoff, pause } from '#kernel/retry.ts';
-import { readMarker } from '#search/elastic/marker.ts';
-import { beginMerge, pointReadAlias, readAlias } from '#search/elastic/search-index.ts';
+import { readMarker } from '#search/elastic/server/marker.ts';
+import { beginMerge, pointReadAlias, readAlias } from '#search/elastic/server/search-index.ts';
 import { type BuildProgress, buildIndex, type IndexBuildOptions } from './index-build.ts';
 import { readCatalog } from './index-catalog.ts';
 import { readDatabaseIdentity } from './outbox.ts';
 import { IndexSync, type StepDone } from './sync-step.ts';
 
-/** Tells when the outbox may have grown (src/chain/outbox-listener.ts). */
+/** Tells when the outbox may have grown (src/chain/events/outbox-listener.ts). */
 export interface OutboxNews {
   /** To be taken before the outbox is read. */
   mark(): number;

@@ -1,17 +1,17 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { type BulkCounts, bulkDocuments } from '#search/elastic/bulk.ts';
-import { readGroups } from '#search/elastic/document-rows.ts';
-import type { ElasticClient } from '#search/elastic/elastic-client.ts';
-import { documentsOf, type SearchDocument } from '#search/elastic/group-document.ts';
-import { type Marker, type PlacedMarker, readMarker } from '#search/elastic/marker.ts';
-import { PhraseBook } from '#search/elastic/phrase-book.ts';
-import { refreshIndex } from '#search/elastic/search-index.ts';
+import { type BulkCounts, bulkDocuments } from '#search/elastic/documents/bulk-documents.ts';
+import { readGroups } from '#search/elastic/documents/document-rows.ts';
+import { documentsOf, type SearchDocument } from '#search/elastic/documents/group-document.ts';
+import { PhraseBook } from '#search/elastic/phrases/phrase-book.ts';
+import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { type Marker, type PlacedMarker, readMarker } from '#search/elastic/server/marker.ts';
+import { refreshIndex } from '#search/elastic/server/search-index.ts';
 import { countInscriptions, firstStraddlingKey, newerThanOutbox, removeFrom } from './index-documents.ts';
 import { countFindable, isThere, readBlockUpTo, readOnlyMoment, readPosition } from './outbox.ts';
 import { placeMarker } from './placed-marker.ts';
-import { planStep } from './plan.ts';
+import { planStep } from './sync-plan.ts';
 
 export interface IndexSyncOptions {
   readonly elastic: ElasticClient;

@@ -7,7 +7,7 @@ import { SearchAccess } from '#accounts/search-access.ts';
 import { addUsage } from '#accounts/usage.store.ts';
 import { UsageCounter } from '#accounts/usage-counter.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import type { CommandContext } from '#src/commands/command.ts';
+import type { CommandContext } from './command-context.ts';
 import type { Database } from './database.ts';
 
 /** One for leases, one for keys and counts: they must not wait behind searches. */

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { writeFollowerStatus } from '#indexer/follow/status-row.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
-import type { CommandContext } from '#src/commands/command.ts';
+import type { CommandContext } from './command-context.ts';
 import type { ConnectedNode, NodeLink } from './node.ts';
 
 /** As often as the follower says something without a change. */

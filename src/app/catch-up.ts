@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readStanding, type Standing } from '#http/standing.ts';
+import { readStanding, type Standing } from '#http/operations/chain-lag.ts';
 import type { OperationsParts } from './operations.ts';
 
 const lookEveryMs = 100;

@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { mempoolState } from '#chain/pending.queries.ts';
-import { readStanding, type Standing } from '#http/standing.ts';
-import { unsealedOf } from '#http/status-answer.ts';
+import { mempoolState } from '#chain/pending/pending.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { readStanding, type Standing } from '#http/operations/chain-lag.ts';
+import { unsealedOf } from '#http/operations/status-answer.ts';
 import type { Metrics, ReadValue } from '#kernel/metrics.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
 
 /** What only the database knows, the same in every process. `isSearched`: Postgres may have to answer searches. */
 export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolean): void {

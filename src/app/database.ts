@@ -3,15 +3,15 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { attachEmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
+import { keepRunning } from '#embedded-postgres/keep-running.ts';
+import { existingHome } from '#embedded-postgres/server-place.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { checkServer } from '#kernel/pg/check-server.ts';
-import { attachEmbeddedPostgres, startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
-import { keepRunning } from '#kernel/pg/embedded/keep-running.ts';
-import { existingHome } from '#kernel/pg/embedded/server-place.ts';
 import { migrate, pendingMigrations } from '#kernel/pg/migrate.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import type { CommandContext } from '#src/commands/command.ts';
+import type { CommandContext } from './command-context.ts';
 import { serveWhileWaiting } from './waiting.ts';
 
 /** Two stops of pg_ctl, 60 s each: fast, and immediate where that was not enough. */

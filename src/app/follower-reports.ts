@@ -2,10 +2,10 @@ import type { FollowOptions, IndexProgress } from '#indexer/follow/follow-option
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { Repeats } from '#kernel/repeats.ts';
-import type { CommandContext } from '#src/commands/command.ts';
-import { createProgress, type Progress } from '#src/commands/progress.ts';
+import type { CommandContext } from './command-context.ts';
 import type { MempoolFollower } from './mempool.ts';
 import type { OperationsParts } from './operations.ts';
+import { createProgress, type Progress } from './progress.ts';
 
 export type FollowerReports = Pick<
   FollowOptions,

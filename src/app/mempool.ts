@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { followMempool } from '#indexer/mempool/follow-mempool.ts';
+import { followMempool } from '#indexer/mempool/stream/follow-mempool.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { BitcoinNode } from '#kernel/node/bitcoin-node.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import type { CommandContext } from '#src/commands/command.ts';
+import type { BitcoinNode } from '#node/bitcoin-node.ts';
+import type { CommandContext } from './command-context.ts';
 
 /** Follows the mempool while this process is the one that indexes: its tables have one writer. */
 export interface MempoolFollower {

@@ -10,13 +10,13 @@ import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Logger } from '#kernel/logger.ts';
-import { type BitcoinNode, connectNode } from '#kernel/node/bitcoin-node.ts';
-import type { NodeAuth, NodeSettings } from '#kernel/node/node-settings.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import { Retry } from '#kernel/retry.ts';
-import type { CommandContext } from '#src/commands/command.ts';
+import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
+import type { NodeAuth, NodeSettings } from '#node/node-settings.ts';
 import type { Config } from '#src/config.ts';
+import type { CommandContext } from './command-context.ts';
 
 /** A node that is just being started is asked again soon; one that is down for the night costs little. */
 const firstDelayMs = 250;

@@ -1,11 +1,11 @@
 import type pg from 'pg';
-import type { Operations, SearchServerReport } from '#http/operations.ts';
+import type { Operations, SearchServerReport } from '#http/operations/operations.ts';
 import { createMetrics, type Metrics, type ReadValue } from '#kernel/metrics.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { SearchDemand } from '#kernel/search-demand.ts';
-import type { CommandContext } from '#src/commands/command.ts';
 import { mayPostgresSearch } from '#src/config.ts';
 import { version } from '#src/version.ts';
+import type { CommandContext } from './command-context.ts';
 import type { Database } from './database.ts';
 import { readDatabase } from './database-metrics.ts';
 

@@ -2,8 +2,8 @@ import { rollback } from '#indexer/follow/rollback.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { forgetAbove } from '#search/forget.ts';
-import type { CommandContext } from '#src/commands/command.ts';
+import { forgetAbove } from '#search/segments/forget-segments.ts';
+import type { CommandContext } from './command-context.ts';
 import { isAnythingIndexed, networkOf, openDatabase } from './database.ts';
 
 /** The block that is being taken back is finished before the end. */

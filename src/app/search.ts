@@ -1,23 +1,23 @@
-import { OutboxListener } from '#chain/outbox-listener.ts';
+import { OutboxListener } from '#chain/events/outbox-listener.ts';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { createElasticClient, type ElasticClient } from '#search/elastic/elastic-client.ts';
 import { createElasticEngine } from '#search/elastic/elastic-engine.ts';
-import { readAlias } from '#search/elastic/search-index.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { createElasticClient, type ElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { readAlias } from '#search/elastic/server/search-index.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createFallbackEngine } from '#search/sync/fallback-engine.ts';
 import { buildIndex } from '#search/sync/index-build.ts';
+import { readSearchStanding } from '#search/sync/index-lag.ts';
 import { readDatabaseIdentity } from '#search/sync/outbox.ts';
 import { runSearchSync } from '#search/sync/search-sync.ts';
-import { readSearchStanding } from '#search/sync/standing.ts';
-import type { CommandContext } from '#src/commands/command.ts';
-import { createProgress, type Progress } from '#src/commands/progress.ts';
 import { mayPostgresSearch } from '#src/config.ts';
+import type { CommandContext } from './command-context.ts';
 import type { Database } from './database.ts';
 import type { OperationsParts } from './operations.ts';
+import { createProgress, type Progress } from './progress.ts';
 
 /** Ten times what the slowest searches take: whoever waits longer is answered elsewhere, or not at all. */
 const searchTimeoutMs = 10_000;

@@ -1,11 +1,11 @@
+import { existingHome } from '#embedded-postgres/server-place.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
-import { existingHome } from '#kernel/pg/embedded/server-place.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import type { CommandContext } from '#src/commands/command.ts';
 import { announceWaiting, keepEnded } from './announce.ts';
 import { indexBlocks, openBlocks } from './blocks.ts';
 import { caughtUp } from './catch-up.ts';
+import type { CommandContext } from './command-context.ts';
 import { awaitDatabase, type Database, isAnythingIndexed, networkOf, openDatabase } from './database.ts';
 import { type HttpParts, type Listening, serveHttp } from './http.ts';
 import { linkNode, type NodeLink } from './node.ts';

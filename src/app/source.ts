@@ -1,8 +1,8 @@
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { AppError } from '#kernel/errors/app-error.ts';
-import type { CommandContext } from '#src/commands/command.ts';
 import { openBlocks } from './blocks.ts';
+import type { CommandContext } from './command-context.ts';
 import { type Database, networkOf } from './database.ts';
 import { linkNode } from './node.ts';
 

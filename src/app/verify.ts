@@ -1,9 +1,9 @@
 import { verifyChain } from '#indexer/verify/verify-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import type { CommandContext } from '#src/commands/command.ts';
-import { createProgress } from '#src/commands/progress.ts';
+import type { CommandContext } from './command-context.ts';
 import { openDatabase } from './database.ts';
+import { createProgress } from './progress.ts';
 import { openSource } from './source.ts';
 
 /** Enough to see what is wrong; more say the same again. */

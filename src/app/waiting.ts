@@ -1,5 +1,5 @@
-import { buildWaitingApp } from '#http/waiting-app.ts';
-import type { CommandContext } from '#src/commands/command.ts';
+import { buildWaitingApp } from '#http/server/waiting-app.ts';
+import type { CommandContext } from './command-context.ts';
 import { listen } from './listen.ts';
 
 export interface Waited<T> {

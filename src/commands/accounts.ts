@@ -1,5 +1,5 @@
 import { insertAccount, listAccounts } from '#accounts/account.store.ts';
-import { type Command, type CommandContext, UsageError } from './command.ts';
+import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { settingFlag } from './flags.ts';
 import { jsonFlag, shownTime, withService } from './service-database.ts';
 

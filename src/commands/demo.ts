@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Command, type GivenSettings, type PreparedSettings, UsageError } from './command.ts';
+import {
+  type Command,
+  type GivenSettings,
+  type PreparedSettings,
+  UsageError,
+} from '#src/app/command-context.ts';
 import { settingFlag } from './flags.ts';
 import { serve } from './serve.ts';
 

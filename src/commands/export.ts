@@ -1,7 +1,7 @@
-import { exportInscriptions } from '#chain/export-inscriptions.ts';
+import { exportInscriptions } from '#chain/inscriptions/export-inscriptions.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
-import { type Command, type CommandContext, type CommandFlag, UsageError } from './command.ts';
+import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
 import { heightFlag, settingFlag } from './flags.ts';
 
 function boundFlag(name: string, description: string): CommandFlag {

@@ -1,5 +1,5 @@
+import { type CommandFlag, UsageError } from '#src/app/command-context.ts';
 import { type SettingName, settings } from '#src/config.ts';
-import { type CommandFlag, UsageError } from './command.ts';
 
 /** The flag of a setting, with its description and default from the schema. `value` is null for a setting that is true or false. */
 export function settingFlag(name: SettingName, value: string | null, defaultText?: string): CommandFlag {

@@ -1,4 +1,4 @@
-import type { Command, CommandContext } from './command.ts';
+import type { Command, CommandContext } from '#src/app/command-context.ts';
 import { hashFlag, heightFlag, settingFlag, tipFlag } from './flags.ts';
 
 export const indexCommand: Command = {

@@ -1,7 +1,7 @@
 import { insertKey, listKeys, revokeKeys, type StoredKey, type WhichKeys } from '#accounts/account.store.ts';
 import { apiKeyHash, newApiKey, type Scope, scopes } from '#accounts/api-key.ts';
 import { type UsageLine, usageSince } from '#accounts/usage.store.ts';
-import { type Command, type CommandContext, type CommandFlag, UsageError } from './command.ts';
+import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
 import { settingFlag } from './flags.ts';
 import { jsonFlag, shownTime, withService } from './service-database.ts';
 

@@ -1,4 +1,4 @@
-import { type Command, type CommandContext, UsageError } from './command.ts';
+import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { heightFlag, settingFlag } from './flags.ts';
 
 export const rollbackCommand: Command = {

@@ -1,5 +1,5 @@
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { Command, CommandContext } from './command.ts';
+import type { Command, CommandContext } from '#src/app/command-context.ts';
 import { settingFlag } from './flags.ts';
 
 export const searchReindexCommand: Command = {

@@ -1,5 +1,5 @@
+import type { Command, CommandContext } from '#src/app/command-context.ts';
 import type { Config } from '#src/config.ts';
-import type { Command, CommandContext } from './command.ts';
 import { hashFlag, settingFlag, tipFlag } from './flags.ts';
 
 export const serveCommand: Command = {

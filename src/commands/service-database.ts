@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { CommandContext, CommandFlag } from './command.ts';
+import type { CommandContext, CommandFlag } from '#src/app/command-context.ts';
 
 export const jsonFlag: CommandFlag = {
   name: 'json',

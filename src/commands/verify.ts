@@ -1,4 +1,4 @@
-import { type Command, type CommandContext, type CommandFlag, UsageError } from './command.ts';
+import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
 import { hashFlag, heightFlag, settingFlag, tipFlag } from './flags.ts';
 
 function boundFlag(name: string, description: string): CommandFlag {

@@ -1,4 +1,4 @@
-import type { Coin, ValidBlock } from '#bench/generate/valid-blocks.ts';
+import type { Coin, ValidBlock } from '#test/builders/valid-blocks.ts';
 
 /** A transaction that was sent to the mempool, as a block may take it in later. */
 export interface SentTransaction {

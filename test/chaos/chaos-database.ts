@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { readConnectionFile } from '#kernel/pg/embedded/connection-file.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
+import { readConnectionFile } from '#embedded-postgres/connection-file.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { submitBlock } from '#bench/follow/feed.ts';
-import { RegtestNode } from '#bench/follow/regtest-node.ts';
-import { ByteWriter } from '#bench/generate/byte-writer.ts';
-import { writeTransaction } from '#bench/generate/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { ByteWriter } from '#test/builders/byte-writer.ts';
+import { writeTransaction } from '#test/builders/transaction.ts';
+import { submitBlock } from '#test/support/node/block-feed.ts';
+import { RegtestNode } from '#test/support/node/regtest-node.ts';
 import { type ChainState, coinKey, type ModelBlock, type SentTransaction } from './chain-state.ts';
 import type { RandomBlocks } from './random-blocks.ts';
 import { TcpProxy } from './tcp-proxy.ts';

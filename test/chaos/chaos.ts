@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '#bench/follow/regtest-node.ts';
-import { type Random, seededRandom } from '#bench/generate/random.ts';
 import { failpoints } from '#kernel/failpoint.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { type Random, seededRandom } from '#test/builders/random.ts';
+import { freePort } from '#test/support/node/regtest-node.ts';
 import { ChaosDatabase } from './chaos-database.ts';
 import { ChaosNode } from './chaos-node.ts';
 import { EventReader } from './event-reader.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Random } from '#bench/generate/random.ts';
 import { foldText } from '#kernel/text/fold.ts';
+import type { Random } from '#test/builders/random.ts';
 
 /** Tables whose rows say how, not what: and why a difference in them is none. */
 export const excludedTables: Readonly<Record<string, string>> = {

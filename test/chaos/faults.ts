@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Random } from '#bench/generate/random.ts';
+import type { Random } from '#test/builders/random.ts';
 import type { ChaosDatabase } from './chaos-database.ts';
 import type { ChaosNode } from './chaos-node.ts';
 import type { Supervisor } from './supervisor.ts';

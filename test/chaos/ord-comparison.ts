@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { freePort, type RegtestNode } from '#bench/follow/regtest-node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { exactJson } from '#test/support/exact-json.ts';
+import { freePort, type RegtestNode } from '#test/support/node/regtest-node.ts';
 
 export interface OrdComparison {
   readonly asked: number;

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { regtestGenesis } from '#bench/generate/block.ts';
-import { inscriptionReference } from '#bench/generate/envelope.ts';
-import { type Random, seededRandom } from '#bench/generate/random.ts';
+import { regtestGenesis } from '#test/builders/block.ts';
+import { inscriptionReference } from '#test/builders/envelope.ts';
+import { type Random, seededRandom } from '#test/builders/random.ts';
 import {
   type Coin,
   coinbaseMaturity,
   openScript,
   type SpentCoin,
   ValidBlocks,
-} from '#bench/generate/valid-blocks.ts';
+} from '#test/builders/valid-blocks.ts';
 import { type ChainState, coinKey, type ModelBlock, type SentTransaction } from './chain-state.ts';
 import { type Named, randomEnvelope, randomScript } from './random-envelope.ts';
 

@@ -1,7 +1,7 @@
 import { brotliCompressSync } from 'node:zlib';
-import { ByteWriter } from '#bench/generate/byte-writer.ts';
-import { type Envelope, tag, writeEnvelope } from '#bench/generate/envelope.ts';
-import type { Random } from '#bench/generate/random.ts';
+import { ByteWriter } from '#test/builders/byte-writer.ts';
+import { type Envelope, tag, writeEnvelope } from '#test/builders/envelope.ts';
+import type { Random } from '#test/builders/random.ts';
 
 /** What an envelope may name: inscriptions that are there, as the value of a field. */
 export interface Named {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Random } from '#bench/generate/random.ts';
+import type { Random } from '#test/builders/random.ts';
 import { compareDumps, differences, sampleIds, sampleSearches } from './compare.ts';
 import { type EventReader, type Replay, readAllEvents } from './event-reader.ts';
 

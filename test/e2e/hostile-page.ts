@@ -1,4 +1,4 @@
-import { idOf } from '#test/support/chain-rows.ts';
+import { idOf } from '#test/support/chain/chain-rows.ts';
 
 /** What the page writes to `window.report`: names of what it tried, and of what it got. */
 export interface Report {

@@ -1,22 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { SearchHits } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { Marker } from '#search/elastic/marker.ts';
+import type { Marker } from '#search/elastic/server/marker.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { type Elasticsearch, hasElasticsearch } from '#test/support/elasticsearch.ts';
-import { startElasticsearchCluster, untilHealthy } from '#test/support/elasticsearch-cluster.ts';
-import { naiveTextSearch } from '#test/support/naive-search.ts';
-import { caughtUp, startSync } from '#test/support/running-sync.ts';
+import { type Elasticsearch, hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
+import {
+  startElasticsearchCluster,
+  untilHealthy,
+} from '#test/support/elasticsearch/elasticsearch-cluster.ts';
+import { caughtUp, startSync } from '#test/support/elasticsearch/running-sync.ts';
+import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
+import { naiveTextSearch } from '#test/support/search/naive-search.ts';
 import {
   createSearchRows,
   type SearchRows,
   type StoredInscription,
   text,
-} from '#test/support/search-rows.ts';
-import { createSyncedIndex, type SyncedIndex } from '#test/support/synced-index.ts';
+} from '#test/support/search/search-rows.ts';
 
 const timeout = 600_000;
 const nodesCount = 3;

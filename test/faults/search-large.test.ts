@@ -1,12 +1,16 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { TextMatches } from '#kernel/contracts/search-engine.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { type Elasticsearch, hasElasticsearch, startElasticsearch } from '#test/support/elasticsearch.ts';
-import { caughtUp, startSync } from '#test/support/running-sync.ts';
-import { createSearchRows, type SearchRows, type TestContent } from '#test/support/search-rows.ts';
-import { createSyncedIndex, type SyncedIndex } from '#test/support/synced-index.ts';
+import {
+  type Elasticsearch,
+  hasElasticsearch,
+  startElasticsearch,
+} from '#test/support/elasticsearch/elasticsearch.ts';
+import { caughtUp, startSync } from '#test/support/elasticsearch/running-sync.ts';
+import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
+import { createSearchRows, type SearchRows, type TestContent } from '#test/support/search/search-rows.ts';
 
 const textMax = 4_000_000;
 

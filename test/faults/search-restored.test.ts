@@ -1,29 +1,33 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import {
   createSearchIndex,
   mappingVersion,
   pointReadAlias,
   writeAlias,
-} from '#search/elastic/search-index.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
+} from '#search/elastic/server/search-index.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createFallbackEngine } from '#search/sync/fallback-engine.ts';
 import { buildIndex } from '#search/sync/index-build.ts';
 import { readDatabaseIdentity } from '#search/sync/outbox.ts';
 import { placeMarker } from '#search/sync/placed-marker.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { type Elasticsearch, hasElasticsearch, startElasticsearch } from '#test/support/elasticsearch.ts';
+import {
+  type Elasticsearch,
+  hasElasticsearch,
+  startElasticsearch,
+} from '#test/support/elasticsearch/elasticsearch.ts';
 import {
   type RunningSync,
   startSync,
   caughtUp as untilCaughtUp,
   waitUntil,
-} from '#test/support/running-sync.ts';
-import { createSearchRows, type SearchRows, text } from '#test/support/search-rows.ts';
-import { createSyncedIndex, type SyncedIndex } from '#test/support/synced-index.ts';
+} from '#test/support/elasticsearch/running-sync.ts';
+import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
+import { createSearchRows, type SearchRows, text } from '#test/support/search/search-rows.ts';
 
 const timeout = 400_000;
 const keep = (): Promise<void> => Promise.resolve();

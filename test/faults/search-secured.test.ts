@@ -5,16 +5,20 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
-import { createElasticClient, type ElasticSettings } from '#search/elastic/elastic-client.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { createElasticEngine } from '#search/elastic/elastic-engine.ts';
+import { createElasticClient, type ElasticSettings } from '#search/elastic/server/elastic-client.ts';
 import { readDatabaseIdentity } from '#search/sync/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { type Elasticsearch, hasElasticsearch, startElasticsearch } from '#test/support/elasticsearch.ts';
-import { certificateOf, restrictedAccount } from '#test/support/elasticsearch-security.ts';
-import { caughtUp, startSync } from '#test/support/running-sync.ts';
-import { createSearchRows, type SearchRows, text } from '#test/support/search-rows.ts';
-import { createSyncedIndex, type SyncedIndex } from '#test/support/synced-index.ts';
+import {
+  type Elasticsearch,
+  hasElasticsearch,
+  startElasticsearch,
+} from '#test/support/elasticsearch/elasticsearch.ts';
+import { certificateOf, restrictedAccount } from '#test/support/elasticsearch/elasticsearch-security.ts';
+import { caughtUp, startSync } from '#test/support/elasticsearch/running-sync.ts';
+import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
+import { createSearchRows, type SearchRows, text } from '#test/support/search/search-rows.ts';
 
 const timeout = 400_000;
 

@@ -4,21 +4,30 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
-import { createElasticClient, type ElasticClient } from '#search/elastic/elastic-client.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { createElasticClient, type ElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createFallbackEngine } from '#search/sync/fallback-engine.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { createElasticFaults, type ElasticFaults } from '#test/support/elastic-faults.ts';
-import { type Elasticsearch, hasElasticsearch, startElasticsearch } from '#test/support/elasticsearch.ts';
+import { createElasticFaults, type ElasticFaults } from '#test/support/elasticsearch/elastic-faults.ts';
+import {
+  type Elasticsearch,
+  hasElasticsearch,
+  startElasticsearch,
+} from '#test/support/elasticsearch/elasticsearch.ts';
 import {
   type RunningSync,
   startSync,
   caughtUp as untilCaughtUp,
   waitUntil,
-} from '#test/support/running-sync.ts';
-import { createSearchRows, type SearchRows, type TestInscription, text } from '#test/support/search-rows.ts';
-import { createSyncedIndex, type SyncedIndex } from '#test/support/synced-index.ts';
+} from '#test/support/elasticsearch/running-sync.ts';
+import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
+import {
+  createSearchRows,
+  type SearchRows,
+  type TestInscription,
+  text,
+} from '#test/support/search/search-rows.ts';
 
 const noHook = (): Promise<void> => Promise.resolve();
 const inscriptionOf = (seed: number): TestInscription => ({
@@ -233,7 +242,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', { ti
   });
 
   test('loses nothing and has nothing twice however often its process is killed', async () => {
-    const program = fileURLToPath(new URL('../support/sync-process.ts', import.meta.url));
+    const program = fileURLToPath(new URL('../support/elasticsearch/sync-process.ts', import.meta.url));
     let steps = 0;
     for (let round = 0; round < 8; round++) {
       const child = spawn(process.execPath, [program, database.url, server.url, index.prefix], {

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { exportInscriptions } from '#chain/export-inscriptions.ts';
+import { exportInscriptions } from '#chain/inscriptions/export-inscriptions.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { StartCounters } from '#kernel/contracts/block-source.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { networks } from '#kernel/primitives/network.ts';
+import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { charmsShown, LedgerStore, satpointOf } from '#test/support/chain/ledger-store.ts';
 import { createTestDatabase } from '#test/support/database.ts';
-import { GoldenChain } from '#test/support/golden-chain.ts';
-import { charmsShown, LedgerStore, satpointOf } from '#test/support/ledger-store.ts';
 
 /**
  * Chains with gaps in the database: an export must say what the ledger says of the islands one after another. What

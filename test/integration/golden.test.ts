@@ -3,22 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { outlineBlock, strippedTransaction } from '#bench/generate/outline.ts';
-import { exportInscriptions } from '#chain/export-inscriptions.ts';
+import { exportInscriptions } from '#chain/inscriptions/export-inscriptions.ts';
+import type { HeightRange } from '#chain/snapshot/inscription-keys.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { openChainSession, readPosition } from '#indexer/apply/chain-session.ts';
 import { follow } from '#indexer/follow/follow.ts';
-import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import { createParsePool, type ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
-import type { HeightRange } from '#kernel/pg/inscription-keys.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
+import { outlineBlock, strippedTransaction } from '#test/builders/outline.ts';
+import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/golden-chain.ts';
 
 let cleanUps: (() => Promise<void> | void)[] = [];
 

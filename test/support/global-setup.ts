@@ -2,10 +2,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
-import { openElasticsearchDoor } from './elasticsearch-door.ts';
+import { openElasticsearchDoor } from './elasticsearch/elasticsearch-door.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,14 +1,14 @@
 import { type Logger, pino } from 'pino';
 import type { SearchAccess } from '#accounts/search-access.ts';
-import { buildApp } from '#http/app.ts';
-import type { App } from '#http/app-dependencies.ts';
-import type { Operations } from '#http/operations.ts';
+import type { Operations } from '#http/operations/operations.ts';
+import { buildApp } from '#http/server/app.ts';
+import type { App } from '#http/server/app-dependencies.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { loggerInto } from '#kernel/logger.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
-import { createSearchService } from '#search/search-service.ts';
-import { type BlockSpec, insertChain } from './chain-rows.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import { type BlockSpec, insertChain } from './chain/chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { testOperations } from './operations.ts';
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Operations } from '#http/operations.ts';
+import type { Operations } from '#http/operations/operations.ts';
 import { createHealth } from '#kernel/health.ts';
 import { createMetrics } from '#kernel/metrics.ts';
 

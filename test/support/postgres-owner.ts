@@ -1,5 +1,5 @@
 /** A process that owns the embedded Postgres of the folder in its first argument, prints the URL and waits to be killed. */
-import { startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 
 const { url } = await startEmbeddedPostgres({ dataDir: process.argv[2]!, durable: true });
 process.stdout.write(`${url}\n`);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { UsageError } from '#src/app/command-context.ts';
 import { commands, parseCommandLine } from '#src/cli.ts';
-import { UsageError } from '#src/commands/command.ts';
 
 describe('help', () => {
   it.each(commands)('shows every flag of $name with its default', (command) => {

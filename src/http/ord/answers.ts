@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { inscribedHeaders } from '#http/content/content-headers.ts';
+import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
-import type { AppDependencies } from '../app-dependencies.ts';
-import { answeredUnchanged, setMoment } from '../conditional.ts';
-import { inscribedHeaders } from '../content-headers.ts';
 
 export const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 

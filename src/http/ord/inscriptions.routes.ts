@@ -5,16 +5,16 @@ import {
   inscriptionDetail,
   inscriptionDetails,
   inscriptionKeys,
-} from '#chain/inscription.queries.ts';
-import { pageSize } from '#chain/relative.queries.ts';
+} from '#chain/inscriptions/inscription.queries.ts';
+import { pageSize } from '#chain/inscriptions/relative.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { inscriptionJson } from '#http/lists/inscription-views.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { clientGone } from '#http/server/client-gone.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { SearchGate } from '#search/search-gate.ts';
-import type { App, AppDependencies } from '../app-dependencies.ts';
-import { clientGone } from '../client-gone.ts';
-import { inscriptionJson } from '../inscription-views.ts';
+import { SearchGate } from '#search/service/search-gate.ts';
 import { type AnswerBody, answerFromIndex, idText, sendOrd } from './answers.ts';
 import { batchOf, batchOptions } from './batch.ts';
 import { inscriptionIdOf, inscriptionQuestionOf, placeOf, quoted } from './parameters.ts';

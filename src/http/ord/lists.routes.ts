@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { blockAt } from '#chain/block.queries.ts';
-import { inscriptionIds } from '#chain/inscription.queries.ts';
-import { OrdLists } from '#chain/ord-lists.ts';
-import { type KeyPage, pageSize } from '#chain/relative.queries.ts';
+import { blockAt } from '#chain/blocks/block.queries.ts';
+import { inscriptionIds } from '#chain/inscriptions/inscription.queries.ts';
+import { OrdLists } from '#chain/inscriptions/ord-lists.ts';
+import { type KeyPage, pageSize } from '#chain/inscriptions/relative.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { answeredUnchanged } from '#http/server/conditional.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
-import type { App, AppDependencies } from '../app-dependencies.ts';
-import { answeredUnchanged } from '../conditional.ts';
 import { answerFromIndex, idText, sendOrd } from './answers.ts';
 import { heightOf, placeOf } from './parameters.ts';
 

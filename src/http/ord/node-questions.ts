@@ -1,10 +1,10 @@
-import type { Outpoint } from '#chain/output.queries.ts';
-import { type RawTransaction, TransactionReader, txidOf } from '#kernel/bitcoin/raw-transaction.ts';
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import { type RawTransaction, TransactionReader, txidOf } from '#indexer/transaction/raw-transaction.ts';
+import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { satsOfBitcoins } from '#kernel/node/amount.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { BlockStats } from './block-stats.ts';
+import type { BlockStats } from './blocks/block-stats.ts';
 
 /** Codes of Bitcoin Core (rpc/protocol.h) for what it does not have: pruned, not found, and a height or number out of range. */
 const absent = new Set([-1, -5, -8]);

@@ -1,16 +1,16 @@
-import type { App, AppDependencies } from '../app-dependencies.ts';
-import { BlockAnswers } from './block-answers.ts';
-import { BlockInfo } from './block-info.ts';
-import { heightsRoutes } from './heights.routes.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { BlockAnswers } from './blocks/block-answers.ts';
+import { BlockInfo } from './blocks/block-info.ts';
+import { heightsRoutes } from './blocks/heights.routes.ts';
+import { RawBlocks } from './blocks/raw-blocks.ts';
 import { inscriptionsRoutes } from './inscriptions.routes.ts';
 import { listsRoutes } from './lists.routes.ts';
 import { outputsRoutes } from './outputs.routes.ts';
 import { Outputs } from './outputs.ts';
-import { RawBlocks } from './raw-blocks.ts';
 import { recursiveBlockRoutes, recursiveRoutes } from './recursive.routes.ts';
 import { relativesRoutes } from './relatives.routes.ts';
-import { transactionsRoutes } from './transactions.routes.ts';
-import { Transactions } from './transactions.ts';
+import { transactionsRoutes } from './transactions/transactions.routes.ts';
+import { Transactions } from './transactions/transactions.ts';
 
 /**
  * ord's JSON API (docs/ord-api.md), as far as it has no pages here. Gives what answers `/block` and `/blocks` as JSON, which the

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { App } from '../app-dependencies.ts';
+import type { App } from '#http/server/app-dependencies.ts';
 import { sendOrd } from './answers.ts';
 import { batchOf, batchOptions } from './batch.ts';
 import type { Outputs } from './outputs.ts';

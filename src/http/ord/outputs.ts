@@ -1,4 +1,4 @@
-import { lostOutpoint, unboundOutpoint } from '#chain/location.queries.ts';
+import { lostOutpoint, unboundOutpoint } from '#chain/inscriptions/location.queries.ts';
 import {
   fingerprintKey,
   inscriptionsOutside,
@@ -6,18 +6,18 @@ import {
   type KnownOutputs,
   knownOutputs,
   type Outpoint,
-} from '#chain/output.queries.ts';
+} from '#chain/outputs/output.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { AppDependencies } from '../app-dependencies.ts';
 import { idText } from './answers.ts';
-import { fingerprintsOf } from './fingerprints.ts';
 import { nodeOutput } from './node-questions.ts';
-import { isGenesisCoinbase, type Transactions } from './transactions.ts';
+import { fingerprintsOf } from './transactions/outpoint-candidates.ts';
+import { isGenesisCoinbase, type Transactions } from './transactions/transactions.ts';
 
 /** What ord's `/output` says, beside what follows from the outpoint. */
 interface OutputFacts {

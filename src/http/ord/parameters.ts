@@ -1,6 +1,6 @@
-import type { BlockQuestion } from '#chain/block.queries.ts';
-import type { InscriptionQuestion } from '#chain/inscription.queries.ts';
-import type { Outpoint } from '#chain/output.queries.ts';
+import type { BlockQuestion } from '#chain/blocks/block.queries.ts';
+import type { InscriptionQuestion } from '#chain/inscriptions/inscription.queries.ts';
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { hashFromDisplay } from '#kernel/primitives/hash.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';

@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
-import { ownContent } from '#chain/content.queries.ts';
-import { inscriptionDetail, rawMetadata } from '#chain/inscription.queries.ts';
+import { ownContent } from '#chain/inscriptions/content.queries.ts';
+import { inscriptionDetail, rawMetadata } from '#chain/inscriptions/inscription.queries.ts';
+import { sendContent } from '#http/content/content.routes.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { answeredUnchanged } from '#http/server/conditional.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
-import type { App, AppDependencies } from '../app-dependencies.ts';
-import { answeredUnchanged } from '../conditional.ts';
-import { sendContent } from '../content.routes.ts';
 import { answerFromIndex, idText, sendOrd } from './answers.ts';
-import type { BlockAnswers } from './block-answers.ts';
-import type { BlockInfo } from './block-info.ts';
+import type { BlockAnswers } from './blocks/block-answers.ts';
+import type { BlockInfo } from './blocks/block-info.ts';
 import { blockQuestionOf, inscriptionIdOf, quoted } from './parameters.ts';
 
 const tags = ['ord'];

@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { inscriptionIds, inscriptionKey } from '#chain/inscription.queries.ts';
+import { inscriptionIds, inscriptionKey } from '#chain/inscriptions/inscription.queries.ts';
 import {
   childPage,
   type InscriptionEntry,
   inscriptionEntries,
   type KeyPage,
   parentPage,
-} from '#chain/relative.queries.ts';
+} from '#chain/inscriptions/relative.queries.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
-import type { App, AppDependencies } from '../app-dependencies.ts';
 import { type AnswerForm, answerFromIndex, idText } from './answers.ts';
 import { inscriptionIdOf, placeOf, quoted } from './parameters.ts';
 

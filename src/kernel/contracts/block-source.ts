@@ -49,7 +49,7 @@ export interface SourceBlock {
 }
 
 /**
- * Where blocks come from. Conformance suite: test/support/block-source-conformance.ts; every source runs it.
+ * Where blocks come from. Conformance suite: test/support/node/block-source-conformance.ts; every source runs it.
  * Heights ascend; `refs()` is the best chain (or the one that was asked for) at the moment of the call.
  */
 export interface BlockSource {

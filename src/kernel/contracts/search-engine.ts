@@ -90,7 +90,7 @@ export interface TextMatches {
   readonly match?: TextMatch;
   /**
    * Folded (kernel/text/fold.ts); all must occur. `substring`: 1 to 32 needles of 1 to 1,000 code points, or none where
-   * the filter asks for metadata, a title, traits or a gallery: then all that it asks for match, with a text or without. Otherwise words as `wordsOf` (search/words.ts) makes them, 1 to 64.
+   * the filter asks for metadata, a title, traits or a gallery: then all that it asks for match, with a text or without. Otherwise words as `wordsOf` (search/text/words.ts) makes them, 1 to 64.
    */
   readonly needles: readonly string[];
   readonly filter?: SearchFilter;
@@ -138,7 +138,7 @@ export const facetTypesMax = 50;
  * snapshot they are given, others say by `tip` of which moment they speak.
  * Throws `search_too_broad` where it would have to read more than it may (Postgres: words, fuzzy and metadata terms that too many
  * texts could have).
- * Conformance suite: test/support/search-engine-conformance.ts, against a naive scan.
+ * Conformance suite: test/support/search/search-engine-conformance.ts, against a naive scan.
  */
 export interface SearchEngine {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addressBalance, addressOutputs } from '#chain/address.queries.ts';
-import { inscriptionsOutside } from '#chain/output.queries.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import { addressBalance, addressOutputs } from '#chain/outputs/address.queries.ts';
+import { inscriptionsOutside } from '#chain/outputs/output.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { ownerScript, writeListedRows } from '#test/support/listed-rows.ts';
 

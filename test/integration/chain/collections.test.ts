@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { inscriptionDetails } from '#chain/inscription.queries.ts';
-import { OrdLists } from '#chain/ord-lists.ts';
-import { childPage, childrenFrom } from '#chain/relative.queries.ts';
+import { inscriptionDetails } from '#chain/inscriptions/inscription.queries.ts';
+import { OrdLists } from '#chain/inscriptions/ord-lists.ts';
+import { childPage, childrenFrom } from '#chain/inscriptions/relative.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 /** Inscriptions of a block; all but the first hundred are children. */

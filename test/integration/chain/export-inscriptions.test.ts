@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exportInscriptions } from '#chain/export-inscriptions.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import { exportInscriptions } from '#chain/inscriptions/export-inscriptions.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let database: TestDatabase;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { InscriptionFilter } from '#chain/inscription-filter.ts';
-import { type ListQuestion, listInscriptions } from '#chain/inscription-list.queries.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import type { InscriptionFilter } from '#chain/inscriptions/inscription-filter.ts';
+import { type ListQuestion, listInscriptions } from '#chain/inscriptions/inscription-list.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type ListedRow, listedRow, ownerScript, writeListedRows } from '#test/support/listed-rows.ts';
 

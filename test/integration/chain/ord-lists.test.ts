@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OrdLists } from '#chain/ord-lists.ts';
+import { OrdLists } from '#chain/inscriptions/ord-lists.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
-import { insertChain } from '#test/support/chain-rows.ts';
+import { insertChain } from '#test/support/chain/chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let database: TestDatabase;

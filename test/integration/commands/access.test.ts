@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keyMemoryMs } from '#accounts/key-directory.ts';
 import { leaseCap, leaseMs } from '#accounts/rate-limiter.ts';
 import { usageFlushMs } from '#accounts/usage-counter.ts';
-import { insertChain } from '#test/support/chain-rows.ts';
+import { insertChain } from '#test/support/chain/chain-rows.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type CliProcess, type CliResult, runCli, startCli } from '#test/support/run-cli.ts';

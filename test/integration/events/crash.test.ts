@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { lastSequence, readOutboxPage } from '#chain/events.queries.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '#kernel/pg/embedded/embedded-postgres.ts';
+import { lastSequence, readOutboxPage } from '#chain/events/events.queries.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { readPosition } from '#search/sync/outbox.ts';
-import { pinFingerprintKey } from '#test/support/chain-dump.ts';
+import { pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 
 let folder: { path: string; remove(): Promise<void> };

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { completeEventHashes } from '#indexer/events/complete-event-hashes.ts';
+import { completeEventHashes } from '#indexer/apply/complete-event-hashes.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
+import { referenceEvents } from '#test/support/chain/event-reference.ts';
+import { readHashes, readOutbox, textsOfTables } from '#test/support/chain/event-rows.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { referenceEvents } from '#test/support/event-reference.ts';
-import { readHashes, readOutbox, textsOfTables } from '#test/support/event-rows.ts';
-import { GoldenChain, goldenChainNames } from '#test/support/golden-chain.ts';
 
 const samples = join(import.meta.dirname, '../../../samples');
 let root: string;

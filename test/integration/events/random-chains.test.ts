@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { Block } from 'bitcoinjs-lib';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { regtestGenesis } from '#bench/generate/block.ts';
-import { BlockFolder, SpentWriter } from '#bench/generate/block-folder.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { regtestGenesis } from '#test/builders/block.ts';
+import { BlockFolder, SpentWriter } from '#test/builders/block-folder.ts';
 import type { ModelBlock } from '#test/chaos/chain-state.ts';
 import { RandomBlocks } from '#test/chaos/random-blocks.ts';
+import { readHashes, readOutbox, textsOfTables } from '#test/support/chain/event-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { readHashes, readOutbox, textsOfTables } from '#test/support/event-rows.ts';
 
 let root: string;
 const databases: TestDatabase[] = [];

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findContent, readBody } from '#chain/content.queries.ts';
-import { idOf, txidOf } from '#test/support/chain-rows.ts';
+import { findContent, readBody } from '#chain/inscriptions/content.queries.ts';
+import { idOf, txidOf } from '#test/support/chain/chain-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0x00, 0x80]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pendingRows, setPending } from '#test/support/chain/pending-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
-import { pendingRows, setPending } from '#test/support/pending-rows.ts';
-import { testTxid, text } from '#test/support/search-rows.ts';
+import { testTxid, text } from '#test/support/search/search-rows.ts';
 
 let http: HttpApp;
 

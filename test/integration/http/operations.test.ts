@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createHealth } from '#kernel/health.ts';
-import { blockHashOf } from '#test/support/chain-rows.ts';
+import { blockHashOf } from '#test/support/chain/chain-rows.ts';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '#test/support/http-app.ts';
 
 let http: HttpApp | null = null;

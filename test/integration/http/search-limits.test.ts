@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { SearchGate } from '#search/search-gate.ts';
-import { createSearchService } from '#search/search-service.ts';
+import { SearchGate } from '#search/service/search-gate.ts';
+import { createSearchService } from '#search/service/search-service.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 
 /** An engine whose searches take as long as a question says, on the server. */

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { BlockBuilder, type RawBlock, regtestGenesis } from '#bench/generate/block.ts';
-import { BlockFolder, SpentWriter } from '#bench/generate/block-folder.ts';
-import { ByteWriter } from '#bench/generate/byte-writer.ts';
-import { type Output, type Transaction, writeRevealScript } from '#bench/generate/transaction.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { BlockBuilder, type RawBlock, regtestGenesis } from '#test/builders/block.ts';
+import { BlockFolder, SpentWriter } from '#test/builders/block-folder.ts';
+import { ByteWriter } from '#test/builders/byte-writer.ts';
+import { type Output, type Transaction, writeRevealScript } from '#test/builders/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let root: string;

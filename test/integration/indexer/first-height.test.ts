@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { BlockBuilder } from '#bench/generate/block.ts';
-import { SpentWriter } from '#bench/generate/block-folder.ts';
-import { ByteWriter } from '#bench/generate/byte-writer.ts';
-import { type Output, writeRevealScript } from '#bench/generate/transaction.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { dumpChain, pinFingerprintKey } from '#test/support/chain-dump.ts';
+import { BlockBuilder } from '#test/builders/block.ts';
+import { SpentWriter } from '#test/builders/block-folder.ts';
+import { ByteWriter } from '#test/builders/byte-writer.ts';
+import { type Output, writeRevealScript } from '#test/builders/transaction.ts';
+import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 const first = networks.signet.firstInscriptionHeight;

@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { follow } from '#indexer/follow/follow.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
-import { connectNode } from '#kernel/node/bitcoin-node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/bitcoind.ts';
-import { dumpChain, pinFingerprintKey } from '#test/support/chain-dump.ts';
+import { connectNode } from '#node/bitcoin-node.ts';
+import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
+import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { GoldenChain } from '#test/support/golden-chain.ts';
-import { RegtestChain } from '#test/support/regtest-chain.ts';
-import { feedGoldenChain } from '#test/support/regtest-feed.ts';
+import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { feedGoldenChain } from '#test/support/node/regtest-feed.ts';
 
 const hasBitcoind = bitcoindForTests() !== null;
 

@@ -13,11 +13,11 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { SearchDemand } from '#kernel/search-demand.ts';
-import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain-dump.ts';
+import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
+import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { GoldenChain } from '#test/support/golden-chain.ts';
-import { startFollower as start } from '#test/support/running-follower.ts';
-import { SimulatedNode } from '#test/support/simulated-node.ts';
+import { startFollower as start } from '#test/support/node/running-follower.ts';
+import { SimulatedNode } from '#test/support/node/simulated-node.ts';
 
 const golden = new GoldenChain('reorg-1');
 const [best, short, long] = golden.tips().map(({ tip }) => tip) as [string, string, string];

@@ -6,9 +6,9 @@ import { ensureSecondaryIndexes, missingIndexes } from '#indexer/apply/secondary
 import { follow } from '#indexer/follow/follow.ts';
 import type { FollowOptions } from '#indexer/follow/follow-options.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
-import { dumpChain, pinFingerprintKey } from '#test/support/chain-dump.ts';
+import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
+import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { GoldenChain } from '#test/support/golden-chain.ts';
 
 const golden = new GoldenChain('mixed-2');
 const databases: TestDatabase[] = [];

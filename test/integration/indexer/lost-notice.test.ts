@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Publisher, Subscriber } from 'zeromq';
 import { follow } from '#indexer/follow/follow.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
-import { connectNode } from '#kernel/node/bitcoin-node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/bitcoind.ts';
+import { connectNode } from '#node/bitcoin-node.ts';
+import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { RegtestChain } from '#test/support/regtest-chain.ts';
+import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/node/bitcoind.ts';
 
 /** Longer than the test: nothing but a message can have woken the follower. */
 const pollMs = 600_000;

@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { BlockBuilder } from '#bench/generate/block.ts';
-import { BlockFolder } from '#bench/generate/block-folder.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
-import { pinFingerprintKey } from '#test/support/chain-dump.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { GoldenChain } from '#test/support/golden-chain.ts';
+import { BlockBuilder } from '#test/builders/block.ts';
+import { BlockFolder } from '#test/builders/block-folder.ts';
+import { pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
+import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import {
   genesis,
   naiveOutputs,
   nextBlock,
   type PaymentBlock,
   storedOutputs,
-} from '#test/support/output-chain.ts';
+} from '#test/support/chain/output-chain.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let root: string;
 let database: TestDatabase;

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type MempoolStatus, writeProblem, writeState } from '#indexer/mempool/pending.store.ts';
+import { type MempoolStatus, writeProblem, writeState } from '#indexer/mempool/store/pending.store.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createLifecycle } from '#kernel/lifecycle.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { announceWaiting } from '#src/app/announce.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
 import type { NodeLink } from '#src/app/node.ts';
-import type { CommandContext } from '#src/commands/command.ts';
-import { holdWriterLock } from '#test/support/chain-dump.ts';
+import { holdWriterLock } from '#test/support/chain/chain-dump.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 

@@ -6,10 +6,10 @@ import { follow } from '#indexer/follow/follow.ts';
 import { rollback } from '#indexer/follow/rollback.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { type Verified, verifyChain } from '#indexer/verify/verify-chain.ts';
-import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain-dump.ts';
+import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
+import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { GoldenChain } from '#test/support/golden-chain.ts';
-import { SimulatedNode } from '#test/support/simulated-node.ts';
+import { SimulatedNode } from '#test/support/node/simulated-node.ts';
 
 const golden = new GoldenChain('mixed-1');
 const { signal } = new AbortController();

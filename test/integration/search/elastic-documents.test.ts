@@ -1,20 +1,25 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { charms } from '#kernel/primitives/charm.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { bulkDocuments } from '#search/elastic/bulk.ts';
-import { readGroups } from '#search/elastic/document-rows.ts';
-import { createElasticClient, type ElasticClient } from '#search/elastic/elastic-client.ts';
-import { documentsOf, type SearchDocument, tombstone } from '#search/elastic/group-document.ts';
-import { galleryTerm, indexPair } from '#search/elastic/index-term.ts';
-import { PhraseBook } from '#search/elastic/phrase-book.ts';
-import { createSearchIndex, finishLoading, indexName, refreshIndex } from '#search/elastic/search-index.ts';
+import { bulkDocuments } from '#search/elastic/documents/bulk-documents.ts';
+import { readGroups } from '#search/elastic/documents/document-rows.ts';
+import { documentsOf, type SearchDocument, tombstone } from '#search/elastic/documents/group-document.ts';
+import { PhraseBook } from '#search/elastic/phrases/phrase-book.ts';
+import { createElasticClient, type ElasticClient } from '#search/elastic/server/elastic-client.ts';
+import {
+  createSearchIndex,
+  finishLoading,
+  indexName,
+  refreshIndex,
+} from '#search/elastic/server/search-index.ts';
 import { hashTerm, needleClauses } from '#search/elastic/text-query.ts';
-import { idOf, insertChain } from '#test/support/chain-rows.ts';
+import { galleryTerm, indexPair } from '#search/text/index-term.ts';
+import { idOf, insertChain } from '#test/support/chain/chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { hasElasticsearch } from '#test/support/elasticsearch.ts';
-import { sharedElasticsearch } from '#test/support/shared-elasticsearch.ts';
+import { hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
+import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elasticsearch.ts';
 
 const noPhrases = new PhraseBook([]);
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,8 +1,8 @@
 import { describe, test } from 'vitest';
-import { followerUnderTest } from '#test/support/elastic-follower.ts';
-import { hasElasticsearch } from '#test/support/elasticsearch.ts';
-import { describeSearchEngine } from '#test/support/search-engine-conformance.ts';
-import { sharedElasticsearch } from '#test/support/shared-elasticsearch.ts';
+import { followerUnderTest } from '#test/support/elasticsearch/elastic-follower.ts';
+import { hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
+import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elasticsearch.ts';
+import { describeSearchEngine } from '#test/support/search/search-engine-conformance.ts';
 
 if (hasElasticsearch()) {
   // every page but the first few inscriptions is a deep one, of many spans and several rounds of counting; the usual index, in

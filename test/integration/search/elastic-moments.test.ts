@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { SearchEngine, SearchHits } from '#kernel/contracts/search-engine.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { bulkDocuments } from '#search/elastic/bulk.ts';
-import { createElasticClient, type ElasticClient } from '#search/elastic/elastic-client.ts';
+import { bulkDocuments } from '#search/elastic/documents/bulk-documents.ts';
+import { type SearchDocument, tombstone } from '#search/elastic/documents/group-document.ts';
 import { createElasticEngine } from '#search/elastic/elastic-engine.ts';
-import { type SearchDocument, tombstone } from '#search/elastic/group-document.ts';
-import { type Marker, readMarker, writeMarker } from '#search/elastic/marker.ts';
+import { createElasticClient, type ElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { type Marker, readMarker, writeMarker } from '#search/elastic/server/marker.ts';
 import {
   createSearchIndex,
   indexName,
   pointReadAlias,
   readAlias,
   refreshIndex,
-} from '#search/elastic/search-index.ts';
+} from '#search/elastic/server/search-index.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { hasElasticsearch } from '#test/support/elasticsearch.ts';
-import { createSearchRows, type SearchRows, text } from '#test/support/search-rows.ts';
-import { sharedElasticsearch } from '#test/support/shared-elasticsearch.ts';
+import { hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
+import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elasticsearch.ts';
+import { createSearchRows, type SearchRows, text } from '#test/support/search/search-rows.ts';
 
 const keep = (): Promise<void> => Promise.resolve();
 

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
-import { listBytesOf } from '#search/records.ts';
-import { createSearchService } from '#search/search-service.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { listBytesOf } from '#search/records/records.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { GoldenChain } from '#test/support/golden-chain.ts';
-import { createSearchRows, text } from '#test/support/search-rows.ts';
+import { createSearchRows, text } from '#test/support/search/search-rows.ts';
 
 const copies = 30_000;
 let database: TestDatabase;

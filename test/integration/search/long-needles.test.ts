@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createFallbackEngine } from '#search/sync/fallback-engine.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { hasElasticsearch } from '#test/support/elasticsearch.ts';
-import { createSearchRows, type SearchRows, text } from '#test/support/search-rows.ts';
-import { sharedElasticsearch } from '#test/support/shared-elasticsearch.ts';
-import { createSyncedIndex, type SyncedIndex } from '#test/support/synced-index.ts';
+import { hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
+import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elasticsearch.ts';
+import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
+import { createSearchRows, type SearchRows, text } from '#test/support/search/search-rows.ts';
 
 /** What a needle may be at most: it begins and ends in letters that phrases of mainnet end and begin with. */
 const long = (at: number): string => `"${`${at} and ${at * 7}, `.repeat(200).slice(0, 990)}"`;

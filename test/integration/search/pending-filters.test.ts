@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pendingPlaces } from '#indexer/mempool/pending-place.ts';
-import { inscriptionKey, type PendingInscription } from '#indexer/mempool/pending-transaction.ts';
+import { pendingPlaces } from '#indexer/mempool/pending/pending-place.ts';
+import { inscriptionKey, type PendingInscription } from '#indexer/mempool/pending/pending-transaction.ts';
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
 import type { SearchService, TextSearch } from '#kernel/contracts/search-service.ts';
 import { formatInscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
-import { createSearchService } from '#search/search-service.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import { pendingRows, setPending } from '#test/support/chain/pending-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { pendingRows, setPending } from '#test/support/pending-rows.ts';
-import { createSearchRows, type TestInscription, testTxid, text } from '#test/support/search-rows.ts';
+import { createSearchRows, type TestInscription, testTxid, text } from '#test/support/search/search-rows.ts';
 
 const parent = { txid: new Uint8Array(testTxid(7)), index: 0 };
 const other = { txid: new Uint8Array(testTxid(8)), index: 3 };

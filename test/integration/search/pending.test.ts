@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchRecord, SearchService } from '#kernel/contracts/search-service.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
-import { createSearchService } from '#search/search-service.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import { pendingRows, setPending } from '#test/support/chain/pending-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { naiveHashSearch, naiveTextSearch } from '#test/support/naive-search.ts';
-import { pendingRows, setPending } from '#test/support/pending-rows.ts';
+import { naiveHashSearch, naiveTextSearch } from '#test/support/search/naive-search.ts';
 import {
   createSearchRows,
   type SearchRows,
@@ -17,7 +17,7 @@ import {
   type TestInscription,
   testTxid,
   text,
-} from '#test/support/search-rows.ts';
+} from '#test/support/search/search-rows.ts';
 
 const fragments = [
   'a',

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
-import { PhraseBook } from '#search/elastic/phrase-book.ts';
+import { PhraseBook } from '#search/elastic/phrases/phrase-book.ts';
 import { choosePhrases, usualPhrases } from '#search/sync/phrase-choice.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { createSearchRows, type SearchRows, text } from '#test/support/search-rows.ts';
+import { createSearchRows, type SearchRows, text } from '#test/support/search/search-rows.ts';
 
 let database: TestDatabase;
 let rows: SearchRows;

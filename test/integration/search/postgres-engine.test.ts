@@ -1,8 +1,8 @@
-import type { EngineTuning } from '#search/engine-tuning.ts';
-import { forgetAbove } from '#search/forget.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
-import { createSealer, type SealerBounds } from '#search/seal.ts';
-import { describeSearchEngine } from '#test/support/search-engine-conformance.ts';
+import type { EngineTuning } from '#search/postgres/engine-tuning.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSealer, type SealerBounds } from '#search/seal/sealer.ts';
+import { forgetAbove } from '#search/segments/forget-segments.ts';
+import { describeSearchEngine } from '#test/support/search/search-engine-conformance.ts';
 
 function describePostgres(name: string, bounds: Partial<SealerBounds>, tuning: Partial<EngineTuning>): void {
   describeSearchEngine(name, (pool) => {

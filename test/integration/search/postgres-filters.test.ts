@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { TextMatch } from '#kernel/contracts/search-engine.ts';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
-import { forgetAbove } from '#search/forget.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
-import { createSealer, type Sealer } from '#search/seal.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSealer, type Sealer } from '#search/seal/sealer.ts';
+import { forgetAbove } from '#search/segments/forget-segments.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { ConformanceSubject } from '#test/support/search-engine-conformance-subject.ts';
-import { createSearchRows, type SearchRows, type TestInscription, text } from '#test/support/search-rows.ts';
+import { ConformanceSubject } from '#test/support/search/conformance-subject.ts';
+import {
+  createSearchRows,
+  type SearchRows,
+  type TestInscription,
+  text,
+} from '#test/support/search/search-rows.ts';
 
 const page = { page: 1, itemsPerPage: 100 };
 

@@ -1,15 +1,20 @@
 import { Piscina } from 'piscina';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { withSnapshot } from '#kernel/pg/snapshot.ts';
-import { forgetAbove } from '#search/forget.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
-import { createSealer } from '#search/seal.ts';
-import type { SealTask } from '#search/seal.worker.ts';
-import { sealTexts } from '#search/seal-texts.ts';
-import { readSealState } from '#search/segments.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import type { SealTask } from '#search/seal/seal.worker.ts';
+import { sealTexts } from '#search/seal/seal-texts.ts';
+import { createSealer } from '#search/seal/sealer.ts';
+import { forgetAbove } from '#search/segments/forget-segments.ts';
+import { readSealState } from '#search/segments/segments.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { naiveTextSearch } from '#test/support/naive-search.ts';
-import { createSearchRows, type SearchRows, type TestInscription, text } from '#test/support/search-rows.ts';
+import { naiveTextSearch } from '#test/support/search/naive-search.ts';
+import {
+  createSearchRows,
+  type SearchRows,
+  type TestInscription,
+  text,
+} from '#test/support/search/search-rows.ts';
 
 const forever = new AbortController().signal;
 const everything = { partial: true, idsAbove: 0, bytesAbove: 0 };
@@ -23,7 +28,7 @@ describe('the sealer', () => {
     database = await createTestDatabase();
     rows = await createSearchRows(database.pool);
     workers = new Piscina({
-      filename: new URL('../../../search/seal.worker.ts', import.meta.url).href,
+      filename: new URL('../../../search/seal/seal.worker.ts', import.meta.url).href,
       maxThreads: 1,
     });
   });

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
-import { createSearchService } from '#search/search-service.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import {
   createSearchRows,
@@ -13,7 +13,7 @@ import {
   type TestInscription,
   testTxid,
   text,
-} from '#test/support/search-rows.ts';
+} from '#test/support/search/search-rows.ts';
 
 const sha256 = (bytes: string | Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 const page = { page: 1, itemsPerPage: 100 };

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { ElasticClient } from '#search/elastic/elastic-client.ts';
-import { readMarker } from '#search/elastic/marker.ts';
+import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { readMarker } from '#search/elastic/server/marker.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { hasElasticsearch } from '#test/support/elasticsearch.ts';
-import { caughtUp, startSync, waitUntil } from '#test/support/running-sync.ts';
-import { createSearchRows, type SearchRows, text } from '#test/support/search-rows.ts';
-import { sharedElasticsearch } from '#test/support/shared-elasticsearch.ts';
-import { createSyncedIndex, type SyncedIndex } from '#test/support/synced-index.ts';
+import { hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
+import { caughtUp, startSync, waitUntil } from '#test/support/elasticsearch/running-sync.ts';
+import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elasticsearch.ts';
+import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
+import { createSearchRows, type SearchRows, text } from '#test/support/search/search-rows.ts';
 
 interface Segments {
   readonly _all: { readonly primaries: { readonly segments: { readonly count: number } } };

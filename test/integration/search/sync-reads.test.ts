@@ -4,24 +4,24 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { createElasticClient } from '#search/elastic/elastic-client.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
-import { createSearchService } from '#search/search-service.ts';
+import { createElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
 import { createFallbackEngine } from '#search/sync/fallback-engine.ts';
 import { runSearchSync } from '#search/sync/search-sync.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { hasElasticsearch } from '#test/support/elasticsearch.ts';
-import { naiveTextSearch } from '#test/support/naive-search.ts';
-import { describeSearchEngine } from '#test/support/search-engine-conformance.ts';
-import type { EngineUnderTest } from '#test/support/search-engine-conformance-subject.ts';
+import { hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
+import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elasticsearch.ts';
+import { createSyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
+import type { EngineUnderTest } from '#test/support/search/conformance-subject.ts';
+import { naiveTextSearch } from '#test/support/search/naive-search.ts';
+import { describeSearchEngine } from '#test/support/search/search-engine-conformance.ts';
 import {
   createSearchRows,
   type SearchRows,
   type StoredInscription,
   text,
-} from '#test/support/search-rows.ts';
-import { sharedElasticsearch } from '#test/support/shared-elasticsearch.ts';
-import { createSyncedIndex } from '#test/support/synced-index.ts';
+} from '#test/support/search/search-rows.ts';
 
 const noHook = (): Promise<void> => Promise.resolve();
 const isThere = hasElasticsearch();

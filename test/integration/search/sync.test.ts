@@ -1,13 +1,22 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createElasticClient } from '#search/elastic/elastic-client.ts';
-import { readMarker } from '#search/elastic/marker.ts';
+import { createElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { readMarker } from '#search/elastic/server/marker.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { createElasticFaults, type ElasticFaults, type Fault } from '#test/support/elastic-faults.ts';
-import { hasElasticsearch } from '#test/support/elasticsearch.ts';
-import { createSearchRows, type SearchRows, type TestInscription, text } from '#test/support/search-rows.ts';
-import { sharedElasticsearch } from '#test/support/shared-elasticsearch.ts';
-import { createSyncedIndex, type SyncedIndex } from '#test/support/synced-index.ts';
+import {
+  createElasticFaults,
+  type ElasticFaults,
+  type Fault,
+} from '#test/support/elasticsearch/elastic-faults.ts';
+import { hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
+import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elasticsearch.ts';
+import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
+import {
+  createSearchRows,
+  type SearchRows,
+  type TestInscription,
+  text,
+} from '#test/support/search/search-rows.ts';
 
 const noHook = (): Promise<void> => Promise.resolve();
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { Block, type Transaction } from 'bitcoinjs-lib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readBlockFiles } from '#bench/block-files.ts';
-import { BlockFolder, cachedFolder } from '#bench/generate/block-folder.ts';
-import { type ChainOptions, generateInscriptionChain } from '#bench/generate/inscription-chain.ts';
-import { generateRepeatedBlocks } from '#bench/generate/repeated-blocks.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
 import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { BlockFolder, cachedFolder } from '#test/builders/block-folder.ts';
+import { type ChainOptions, generateInscriptionChain } from '#test/builders/inscription-chain.ts';
+import { generateRepeatedBlocks } from '#test/builders/repeated-blocks.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'satscribe-generate-'));
 afterAll(() => rmSync(root, { recursive: true }));

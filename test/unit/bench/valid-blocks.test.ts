@@ -1,8 +1,8 @@
 import { Block } from 'bitcoinjs-lib';
 import { describe, expect, it } from 'vitest';
-import { mainnetShapedBlocks } from '#bench/generate/mainnet-shaped.ts';
-import type { ValidBlock } from '#bench/generate/valid-blocks.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
+import { mainnetShapedBlocks } from '#test/builders/mainnet-shaped.ts';
+import type { ValidBlock } from '#test/builders/valid-blocks.ts';
 import { RandomBlocks } from '#test/chaos/random-blocks.ts';
 
 const blocksMaxWeight = 4_000_000;

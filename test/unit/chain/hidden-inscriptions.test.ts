@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isHiddenBody } from '#chain/hidden-inscriptions.ts';
+import { isHiddenBody } from '#chain/inscriptions/hidden-inscriptions.ts';
 
 const id = `${'0A'.repeat(32)}i0`;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '#src/commands/command.ts';
+import { UsageError } from '#src/app/command-context.ts';
 import { hashFlag, heightFlag } from '#src/commands/flags.ts';
 
 describe('a height on the command line', () => {

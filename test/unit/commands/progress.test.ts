@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createProgress, type ProgressFields, progressText } from '#src/commands/progress.ts';
+import { createProgress, type ProgressFields, progressText } from '#src/app/progress.ts';
 
 const state = { blocks: 3, blocksTotal: 12, bytes: 6_000_000, inscriptions: 12_345 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { prefersHtml, prefersJson } from '#http/accept.ts';
+import { prefersHtml, prefersJson } from '#http/server/accept.ts';
 
 describe('prefersJson', () => {
   test.each([

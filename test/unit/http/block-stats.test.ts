@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { difficultyOf, targetHex } from '#http/ord/block-stats.ts';
+import { difficultyOf, targetHex } from '#http/ord/blocks/block-stats.ts';
 
 describe('difficultyOf', () => {
   // what getblockheader says of mainnet blocks 0, 32256 and 800000, and what ord says of any regtest block

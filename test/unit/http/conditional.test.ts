@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { answerTag, matchesTag } from '#http/conditional.ts';
-import { needlesHeader } from '#http/needles-header.ts';
+import { needlesHeader } from '#http/search/needles-header.ts';
+import { answerTag, matchesTag } from '#http/server/conditional.ts';
 
 const tip = { height: 5, hash: Buffer.alloc(32, 1), undoEpoch: 0 };
 

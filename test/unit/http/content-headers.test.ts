@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chooseEncoding, contentTypeHeader } from '#http/content-headers.ts';
+import { chooseEncoding, contentTypeHeader } from '#http/content/content-headers.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 const send = (encoding: string | null): object => ({ kind: 'send', encoding });

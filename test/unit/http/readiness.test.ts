@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { indexerSilenceMaxSeconds, unreadyReasons } from '#http/readiness.ts';
-import { lagOf, type Standing } from '#http/standing.ts';
+import { lagOf, type Standing } from '#http/operations/chain-lag.ts';
+import { indexerSilenceMaxSeconds, unreadyReasons } from '#http/operations/readiness.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 
 const hash = new Uint8Array(32);

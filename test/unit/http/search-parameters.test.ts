@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { matchOf, searchFilterOf, searchPagingOf, withoutTextOptions } from '#http/search-parameters.ts';
+import {
+  matchOf,
+  searchFilterOf,
+  searchPagingOf,
+  withoutTextOptions,
+} from '#http/search/search-parameters.ts';
 
 const id = `${'ab'.repeat(32)}i1`;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseShowcase } from '#http/showcase.ts';
+import { chooseShowcase } from '#http/pages/showcase.ts';
 
 const candidates = (count: number, typeOf: (index: number) => string | null) =>
   Array.from({ length: count }, (_, index) => ({

@@ -12,8 +12,8 @@ import {
   parseNdjson,
   placesOfTables,
   type ReceivedEvent,
-} from '#test/support/event-consumer.ts';
-import { GoldenChain } from '#test/support/golden-chain.ts';
+} from '#test/support/chain/event-consumer.ts';
+import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 
 const golden = new GoldenChain('reorg-1');

@@ -2,19 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildApp } from '#http/app.ts';
-import type { App } from '#http/app-dependencies.ts';
+import { buildApp } from '#http/server/app.ts';
+import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres-engine.ts';
-import { createSearchService } from '#search/search-service.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
+import { differences, indexQuestions } from '#test/support/chain/ord-golden.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { GoldenChain, goldenChainNames } from '#test/support/golden-chain.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
-import { differences, indexQuestions } from '#test/support/ord-golden.ts';
 
 /**
  * Outputs that hold nothing are thousands in each chain, and most blocks of deep-1 are alike: every tenth is asked for, all of

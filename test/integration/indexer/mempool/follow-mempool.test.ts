@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createScriptWatch } from '#indexer/mempool/watched-scripts.ts';
+import { createScriptWatch } from '#indexer/mempool/pending/watched-scripts.ts';
 import type { PaymentEvent } from '#kernel/contracts/watched-scripts.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { bitcoindForTests } from '#test/support/bitcoind.ts';
-import { LiveMempool } from '#test/support/live-mempool.ts';
-import type { Inscribed, InscribeOptions } from '#test/support/regtest-chain.ts';
+import type { Inscribed, InscribeOptions } from '#test/builders/regtest/regtest-chain.ts';
 import {
   addressOf,
   type RegtestTransaction,
   scriptOf,
   transaction,
-} from '#test/support/regtest-transaction.ts';
+} from '#test/builders/regtest/regtest-transaction.ts';
+import { bitcoindForTests } from '#test/support/node/bitcoind.ts';
+import { LiveMempool } from '#test/support/node/live-mempool.ts';
 
 interface Page {
   totalItems: number;

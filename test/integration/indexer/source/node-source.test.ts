@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
-import { connectNode } from '#kernel/node/bitcoin-node.ts';
 import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
-import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/bitcoind.ts';
-import { describeBlockSource } from '#test/support/block-source-conformance.ts';
-import { GoldenChain } from '#test/support/golden-chain.ts';
-import { feedGoldenChain } from '#test/support/regtest-feed.ts';
-import { startNodeProxy } from '#test/support/regtest-proxy.ts';
+import { connectNode } from '#node/bitcoin-node.ts';
+import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { describeBlockSource } from '#test/support/node/block-source-conformance.ts';
+import { feedGoldenChain } from '#test/support/node/regtest-feed.ts';
+import { startNodeProxy } from '#test/support/node/regtest-proxy.ts';
 
 const hasBitcoind = bitcoindForTests() !== null;
 const golden = new GoldenChain('envelopes-1');

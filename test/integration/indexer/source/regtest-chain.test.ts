@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
-import { connectNode } from '#kernel/node/bitcoin-node.ts';
 import { hashFromDisplay } from '#kernel/primitives/hash.ts';
-import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/bitcoind.ts';
-import { type MinedBlock, RegtestChain } from '#test/support/regtest-chain.ts';
-import { idBytes } from '#test/support/regtest-envelope.ts';
-import { addressOf, burnScript, scriptOf, transaction } from '#test/support/regtest-transaction.ts';
+import { connectNode } from '#node/bitcoin-node.ts';
+import { type MinedBlock, RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { idBytes } from '#test/builders/regtest/regtest-envelope.ts';
+import { addressOf, burnScript, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { columnsOf, type ReadEnvelope, readEnvelopes } from '#test/unit/indexer/parse/synthetic-block.ts';
 
 describe.skipIf(bitcoindForTests() === null)('chosen transactions on a real node', () => {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BloomFilter } from '#indexer/apply/bloom-filter.ts';
-import { ContentRegistry, unknownId } from '#indexer/apply/content-registry.ts';
-import type { HashTable } from '#indexer/apply/hash-table.ts';
+import { BloomFilter } from '#indexer/apply/memory/bloom-filter.ts';
+import { ContentRegistry, unknownId } from '#indexer/apply/memory/content-registry.ts';
+import type { HashTable } from '#indexer/apply/memory/hash-table.ts';
 
 const hashOf = (content: number): Uint8Array => createHash('sha256').update(String(content)).digest();
 const name = (content: number, variant: number): string => `${content}/${variant}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { HeldOutputs } from '#indexer/apply/held-outputs.ts';
-import { RecentOutputs } from '#indexer/apply/recent-outputs.ts';
+import { HeldOutputs } from '#indexer/apply/memory/held-outputs.ts';
+import { RecentOutputs } from '#indexer/apply/memory/recent-outputs.ts';
 import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 
 /** The outpoint of an output as an input names it; its fingerprint is the number itself. */

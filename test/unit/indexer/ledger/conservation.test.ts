@@ -7,8 +7,8 @@ import {
   LedgerChain,
   type MadeTransaction,
   pointer,
-} from '#test/support/ledger-chain.ts';
-import { satpointOf } from '#test/support/ledger-store.ts';
+} from '#test/support/chain/ledger-chain.ts';
+import { satpointOf } from '#test/support/chain/ledger-store.ts';
 
 /**
  * The ledger against a simulation that moves every single sat: outputs are lists of sats, an inscription is the

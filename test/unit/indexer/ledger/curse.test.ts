@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { curseOfEnvelope, isCursedReinscription } from '#indexer/ledger/curse.ts';
+import { curseOfEnvelope, isCursedReinscription } from '#indexer/ledger/inscriptions/curse-of-envelope.ts';
 import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 import { curses } from '#kernel/primitives/curse.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { networks } from '#kernel/primitives/network.ts';
-import { type Coin, envelope, LedgerChain, parent, pointer } from '#test/support/ledger-chain.ts';
-import { charmsShown, type StoredInscription, satpointOf } from '#test/support/ledger-store.ts';
+import { type Coin, envelope, LedgerChain, parent, pointer } from '#test/support/chain/ledger-chain.ts';
+import { charmsShown, type StoredInscription, satpointOf } from '#test/support/chain/ledger-store.ts';
 
 const plain = envelope();
 const cursed = envelope(pointer(0));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { places } from '#indexer/ledger/ledger-block.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/golden-chain.ts';
-import { charmsShown, LedgerStore, satpointOf } from '#test/support/ledger-store.ts';
+import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/chain/golden-chain.ts';
+import { charmsShown, LedgerStore, satpointOf } from '#test/support/chain/ledger-store.ts';
 
 function replay(chain: GoldenChain, tip: GoldenTip): LedgerStore {
   const store = new LedgerStore(networks[chain.chain.network], 0);

@@ -5,7 +5,7 @@ import {
   type MembershipChange,
   type MembershipMessage,
   type MempoolSnapshot,
-} from '#indexer/mempool/membership.ts';
+} from '#indexer/mempool/stream/membership.ts';
 
 const joined = (membership: Membership, snapshot: MempoolSnapshot): MembershipChange[] =>
   [...membership.join(snapshot)].flat();

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { hashKey } from '#indexer/mempool/membership.ts';
-import { NodeMempool } from '#indexer/mempool/node-mempool.ts';
+import { hashKey } from '#indexer/mempool/stream/membership.ts';
+import { NodeMempool } from '#indexer/mempool/stream/node-mempool.ts';
 import { hashFromDisplay } from '#kernel/primitives/hash.ts';
 
 function nodeWith(answer: unknown): NodeMempool {

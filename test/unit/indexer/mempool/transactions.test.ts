@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InputIndex } from '#indexer/mempool/input-index.ts';
-import { type KeptTransaction, KeptTransactions } from '#indexer/mempool/kept-transactions.ts';
-import { hashKey } from '#indexer/mempool/membership.ts';
-import { MessageQueue } from '#indexer/mempool/message-queue.ts';
-import { inputOffsets, pendingPlaces, placeAt } from '#indexer/mempool/pending-place.ts';
-import { inscriptionKey, movesOf } from '#indexer/mempool/pending-transaction.ts';
-import { TransactionBatch, txidOfBytes } from '#indexer/mempool/transaction-batch.ts';
+import { InputIndex } from '#indexer/mempool/pending/input-index.ts';
+import { type KeptTransaction, KeptTransactions } from '#indexer/mempool/pending/kept-transactions.ts';
+import { inputOffsets, pendingPlaces, placeAt } from '#indexer/mempool/pending/pending-place.ts';
+import { inscriptionKey, movesOf } from '#indexer/mempool/pending/pending-transaction.ts';
+import { TransactionBatch, txidOfBytes } from '#indexer/mempool/pending/transaction-batch.ts';
+import { hashKey } from '#indexer/mempool/stream/membership.ts';
+import { MessageQueue } from '#indexer/mempool/stream/message-queue.ts';
 import type { NodeMessage } from '#kernel/contracts/node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { envelopeScript } from '#test/support/regtest-envelope.ts';
-import { type Coin, type Payment, transaction } from '#test/support/regtest-transaction.ts';
+import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
+import { type Coin, type Payment, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 
 const key = Buffer.alloc(32, 9);
 const coin = (value: number, vout = 0): Coin => ({ txid: 'ab'.repeat(32), vout, value, owner: 0 });

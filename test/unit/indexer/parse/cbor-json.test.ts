@@ -1,7 +1,7 @@
 import { Encoder } from 'cbor-x';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cborToJson } from '#indexer/parse/cbor-json.ts';
+import { cborToJson } from '#indexer/parse/cbor/cbor-json.ts';
 import { fixtureLines } from './fixtures.ts';
 import { fuzzRuns } from './fuzz-runs.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
-import { GoldenChain, goldenChainNames } from '#test/support/golden-chain.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { fixtureLines } from './fixtures.ts';
 import { columnsOf, type ReadEnvelope, readEnvelopes } from './synthetic-block.ts';
 

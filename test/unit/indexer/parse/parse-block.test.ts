@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { blockFlags, decodeBlockColumns } from '#indexer/parse/block-columns.ts';
-import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
+import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import {
   expandFingerprintKey,
   fingerprint,
   fingerprintOutpoint,
-} from '#indexer/parse/outpoint-fingerprint.ts';
+} from '#indexer/transaction/outpoint-fingerprint.ts';
 import {
   blockOf,
   coinbase,

@@ -2,7 +2,7 @@ import { brotliCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DerivedBudget, propertiesBytesMax, wastedBytesMax } from '#indexer/parse/derived-budget.ts';
-import { propertiesJson } from '#indexer/parse/properties.ts';
+import { propertiesJson } from '#indexer/parse/properties-json.ts';
 import { fuzzRuns } from './fuzz-runs.ts';
 import { blockOf, columnsOf, envelopeScript, readEnvelopes, reveal, tag } from './synthetic-block.ts';
 

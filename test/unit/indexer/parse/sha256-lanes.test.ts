@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
-import { Sha256Lanes } from '#indexer/parse/sha256-lanes.ts';
+import { Sha256Lanes } from '#indexer/parse/sha256/sha256-lanes.ts';
+import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 
 const sha256 = (bytes: Uint8Array): Buffer => hash('sha256', bytes, 'buffer');
 

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mineHeader } from '#bench/generate/block.ts';
-import { merkleRoot } from '#bench/generate/merkle.ts';
-import { outlineBlock, strippedTransaction } from '#bench/generate/outline.ts';
-import { doubleSha256 } from '#indexer/parse/double-sha256.ts';
 import { type Verification, verifyBlock } from '#indexer/source/verify-block.ts';
+import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { mineHeader } from '#test/builders/block.ts';
+import { merkleRoot } from '#test/builders/merkle.ts';
+import { outlineBlock, strippedTransaction } from '#test/builders/outline.ts';
 
 const fixtures = join(import.meta.dirname, '../../../fixtures/pipeline');
 const samples = join(import.meta.dirname, '../../../../samples');

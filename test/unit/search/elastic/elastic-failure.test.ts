@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { bulkDocuments } from '#search/elastic/bulk.ts';
-import { createElasticClient, type ElasticSettings } from '#search/elastic/elastic-client.ts';
+import { bulkDocuments } from '#search/elastic/documents/bulk-documents.ts';
+import { createElasticClient, type ElasticSettings } from '#search/elastic/server/elastic-client.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

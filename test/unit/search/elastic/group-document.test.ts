@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { foldText } from '#kernel/text/fold.ts';
-import { gramNeedle, gramText } from '#search/elastic/gram-text.ts';
-import { documentsOf, type Group, tombstone } from '#search/elastic/group-document.ts';
-import { galleryTerm, indexPair, indexTermOfBytes } from '#search/elastic/index-term.ts';
-import { PhraseBook } from '#search/elastic/phrase-book.ts';
-import { mappings } from '#search/elastic/search-index.ts';
+import { documentsOf, type Group, tombstone } from '#search/elastic/documents/group-document.ts';
+import { PhraseBook } from '#search/elastic/phrases/phrase-book.ts';
+import { mappings } from '#search/elastic/server/search-index.ts';
+import { gramNeedle, gramText } from '#search/text/gram-text.ts';
+import { galleryTerm, indexPair, indexTermOfBytes } from '#search/text/index-term.ts';
 
 const noPhrases = new PhraseBook([]);
 

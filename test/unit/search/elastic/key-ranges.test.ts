@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { rangeAt } from '#search/elastic/key-ranges.ts';
+import { rangeAt } from '#search/elastic/pages/key-ranges.ts';
 
 test('the range of a rank is the one that its match lies in', () => {
   const counts = fc.array(fc.nat({ max: 5 }), { maxLength: 20 });

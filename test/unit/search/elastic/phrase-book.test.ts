@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { foldText } from '#kernel/text/fold.ts';
-import { foldedOfGram, gramNeedle, gramText, phraseLetters, termBorder } from '#search/elastic/gram-text.ts';
-import { learnPhrases } from '#search/elastic/learn-phrases.ts';
-import { PhraseBook, waysMax } from '#search/elastic/phrase-book.ts';
+import { learnPhrases } from '#search/elastic/phrases/learn-phrases.ts';
+import { PhraseBook, waysMax } from '#search/elastic/phrases/phrase-book.ts';
+import { foldedOfGram, gramNeedle, gramText, phraseLetters, termBorder } from '#search/text/gram-text.ts';
 
 const isIn = (book: PhraseBook, needle: string, folded: string): boolean => {
   const { text, shape } = book.encode(folded);

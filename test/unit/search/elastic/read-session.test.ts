@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { createElasticClient, type ElasticClient } from '#search/elastic/elastic-client.ts';
 import { ReadSession } from '#search/elastic/read-session.ts';
+import { createElasticClient, type ElasticClient } from '#search/elastic/server/elastic-client.ts';
 
 const tip = { height: 7, hash: new Uint8Array(32).fill(7), undoEpoch: 1 };
 const marker = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PhraseBook } from '#search/elastic/phrase-book.ts';
+import { PhraseBook } from '#search/elastic/phrases/phrase-book.ts';
 import { needleClauses, type Phrases, textQuery } from '#search/elastic/text-query.ts';
 
 /** Phrases of an index whose texts are `texts`, each of so many inscriptions as its place; null: they are not known. */

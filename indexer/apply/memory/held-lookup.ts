@@ -1,0 +1,104 @@
+import type { HeldInscriptions } from '#indexer/ledger/ledger-block.ts';
+import { OutpointReader } from '#indexer/transaction/outpoint-reader.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import type { HeldOutputs } from './held-outputs.ts';
+
+const idLength = 36;
+
+const none: HeldInscriptions = {
+  count: 0,
+  input: new Uint32Array(0),
+  key: new Int32Array(0),
+  satOffset: new Float64Array(0),
+  id: new Uint8Array(0),
+  curse: new Uint8Array(0),
+  height: new Int32Array(0),
+  step: new Uint32Array(0),
+};
+
+interface Hit {
+  readonly input: number;
+  readonly from: HeldOutputs;
+  readonly row: number;
+}
+
+/**
+ * The inscriptions in the outputs that a block spends, as far as `tables` know those outputs: fingerprints first, then
+ * the outpoint itself.
+ */
+export function heldByBlock(block: ParsedBlock, tables: readonly HeldOutputs[]): HeldInscriptions {
+  const filled = tables.filter((table) => table.size > 0);
+  if (filled.length === 0) return none;
+  const hits: Hit[] = [];
+  const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
+  const outpoints = new OutpointReader(block);
+  for (let input = 0; input < inputFingerprintLow.length; input++) {
+    const low = inputFingerprintLow[input] as number;
+    const high = inputFingerprintHigh[input] as number;
+    for (const from of filled) {
+      for (let row = from.first(low, high); row >= 0; row = from.next(row)) {
+        if (from.isAt(row, block.bytes, outpoints.at(input))) hits.push({ input, from, row });
+      }
+    }
+  }
+  return hits.length === 0 ? none : inOrder(hits);
+}
+
+/** In the order of the ledger: by input, then by key. What two tables know (one was committed meanwhile) counts once. */
+function inOrder(hits: Hit[]): HeldInscriptions {
+  const keyOf = ({ from, row }: Hit): number => from.key[row] as number;
+  hits.sort((a, b) => a.input - b.input || keyOf(a) - keyOf(b));
+  const distinct = hits.filter((hit, at) => {
+    const before = hits[at - 1];
+    return before === undefined || before.input !== hit.input || keyOf(before) !== keyOf(hit);
+  });
+  const count = distinct.length;
+  const held = {
+    count,
+    input: new Uint32Array(count),
+    key: new Int32Array(count),
+    satOffset: new Float64Array(count),
+    id: new Uint8Array(count * idLength),
+    curse: new Uint8Array(count),
+    height: new Int32Array(count),
+    step: new Uint32Array(count),
+  };
+  distinct.forEach(({ input, from, row }, at) => {
+    held.input[at] = input;
+    held.key[at] = from.key[row] as number;
+    held.satOffset[at] = from.satOffset[row] as number;
+    held.curse[at] = from.curse[row] as number;
+    held.height[at] = from.height[row] as number;
+    held.step[at] = from.step[row] as number;
+    for (let index = 0; index < idLength; index++) {
+      held.id[at * idLength + index] = from.id[row * idLength + index] as number;
+    }
+  });
+  return held;
+}
+
+/** Adds the outputs that a block spends of those that held inscriptions. */
+export function holdSpent(ended: HeldOutputs, block: ParsedBlock, held: HeldInscriptions): void {
+  const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
+  const outpoints = new OutpointReader(block);
+  const view = new DataView(block.bytes.buffer, block.bytes.byteOffset, block.bytes.byteLength);
+  for (let row = 0; row < held.count; row++) {
+    const input = held.input[row] as number;
+    const at = outpoints.at(input);
+    ended.add({
+      fingerprintLow: inputFingerprintLow[input] as number,
+      fingerprintHigh: inputFingerprintHigh[input] as number,
+      key: held.key[row] as number,
+      height: held.height[row] as number,
+      step: held.step[row] as number,
+      satOffset: held.satOffset[row] as number,
+      txids: block.bytes,
+      txidAt: at,
+      vout: view.getUint32(at + 32, true),
+      idTxids: held.id,
+      idTxidAt: row * idLength,
+      idIndex: 0,
+      curse: held.curse[row] as number,
+    });
+  }
+}

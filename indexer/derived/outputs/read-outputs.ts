@@ -1,0 +1,203 @@
+import { withRoom } from '#indexer/parse/growable.ts';
+import { HashTree } from '#indexer/source/hash-tree.ts';
+import {
+  type FingerprintKey,
+  fingerprint,
+  fingerprintOutpoint,
+} from '#indexer/transaction/outpoint-fingerprint.ts';
+import { InputWalk, OutputWalk } from '#indexer/transaction/transaction-bytes.ts';
+import { TransactionWalk } from '#indexer/transaction/transaction-walk.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { encodeOutputColumns, type OutputColumns } from './output-columns.ts';
+
+const headerLength = 80;
+const hashLength = 32;
+const outpointLength = 36;
+const opReturn = 0x6a;
+/** Bitcoin Core's MAX_SCRIPT_SIZE (script/script.h): a longer one can never be executed. */
+const scriptBytesMax = 10_000;
+
+/**
+ * Coinbases whose ids came again before anything of them was spent, at 91842 and 91880 (BIP 30): the later outputs took
+ * the place of these.
+ */
+const overwrittenCoinbases: ReadonlySet<number> = new Set([91_722, 91_812]);
+
+export interface OutputsOf {
+  readonly height: number;
+  readonly network: NetworkName;
+  readonly key: FingerprintKey;
+}
+
+/**
+ * Reads the outputs and spends of blocks that were parsed before, and so are known to be well formed. Outputs that
+ * nobody can ever spend (OP_RETURN, scripts longer than 10,000 bytes) are left out: they have no address either. To be
+ * used again and again: it keeps the room of the largest block.
+ *
+ * Cost: the bytes of every transaction without its witnesses twice through sha256, and a probe each for outputs and inputs.
+ */
+export class OutputReader {
+  private readonly txids = new HashTree();
+  private outputsAt = new Uint32Array(4096);
+  private starts = new Uint32Array(4096);
+  private value = new Float64Array(4096);
+  private tx = new Uint32Array(4096);
+  private vout = new Uint32Array(4096);
+  private scriptStart = new Uint32Array(4096);
+  private scriptLength = new Uint32Array(4096);
+  private high = new Uint32Array(4096);
+  private spent = new Uint8Array(4096);
+  private spendAt = new Uint32Array(4096);
+  /** Row of an output plus one by its fingerprint, 0 for none; open addressing, at most half full. */
+  private slots = new Int32Array(8192);
+  private outputs = 0;
+  private spends = 0;
+  private readonly outpoint = new Uint8Array(outpointLength);
+  private readonly outpointView = new DataView(this.outpoint.buffer);
+
+  /** Encoded OutputColumns. */
+  read(block: Uint8Array, of: OutputsOf): ArrayBuffer {
+    const transactions = this.hashTransactions(block);
+    this.readOutputs(block, transactions, of);
+    this.fillSlots(of.key);
+    this.readSpends(block, transactions, of.key);
+    return encodeOutputColumns(this.columns(transactions));
+  }
+
+  private hashTransactions(block: Uint8Array): number {
+    const { txids } = this;
+    const walk = new TransactionWalk(block, headerLength);
+    const count = walk.compactSize();
+    txids.reset(count);
+    this.outputsAt = withRoom(this.outputsAt, count);
+    this.starts = withRoom(this.starts, count);
+    for (let index = 0; index < count; index++) {
+      walk.next();
+      const { start, at } = walk;
+      this.starts[index] = start;
+      this.outputsAt[index] = walk.outputsAt;
+      if (walk.hasWitness) {
+        txids.add(index, block, [start, start + 4], [walk.inputsAt, walk.outputsEnd], [at - 4, at]);
+      } else {
+        txids.add(index, block, [start, at]);
+      }
+    }
+    txids.flush();
+    return count;
+  }
+
+  private readOutputs(block: Uint8Array, transactions: number, { height, network }: OutputsOf): void {
+    this.outputs = 0;
+    const walk = new OutputWalk(block);
+    const isOverwritten = network === 'mainnet' && overwrittenCoinbases.has(height);
+    for (let tx = isOverwritten ? 1 : 0; tx < transactions; tx++) {
+      walk.open(this.outputsAt[tx] as number);
+      while (walk.next()) {
+        const { scriptStart, scriptLength } = walk;
+        if (scriptLength > scriptBytesMax || (scriptLength > 0 && block[scriptStart] === opReturn)) continue;
+        this.addOutput(tx, walk);
+      }
+    }
+  }
+
+  private addOutput(tx: number, walk: OutputWalk): void {
+    const row = this.outputs++;
+    if (row === this.value.length) this.growOutputs(row + 1);
+    this.value[row] = walk.value;
+    this.tx[row] = tx;
+    this.vout[row] = walk.vout;
+    this.scriptStart[row] = walk.scriptStart;
+    this.scriptLength[row] = walk.scriptLength;
+    this.spent[row] = 0;
+  }
+
+  private growOutputs(length: number): void {
+    this.value = withRoom(this.value, length);
+    this.tx = withRoom(this.tx, length);
+    this.vout = withRoom(this.vout, length);
+    this.scriptStart = withRoom(this.scriptStart, length);
+    this.scriptLength = withRoom(this.scriptLength, length);
+    this.high = withRoom(this.high, length);
+    this.spent = withRoom(this.spent, length);
+  }
+
+  /** Fingerprints are keyed, so that nobody can aim outputs of a block at one slot. */
+  private fillSlots(key: FingerprintKey): void {
+    const { outputs, outpoint, outpointView } = this;
+    const { leaves } = this.txids;
+    let size = 8192;
+    while (size < outputs * 2) size *= 2;
+    if (size > this.slots.length) this.slots = new Int32Array(size);
+    else this.slots.fill(0);
+    const mask = this.slots.length - 1;
+    let last = -1;
+    for (let row = 0; row < outputs; row++) {
+      const tx = this.tx[row] as number;
+      if (tx !== last) outpoint.set(leaves.subarray(tx * hashLength, (tx + 1) * hashLength));
+      last = tx;
+      outpointView.setUint32(hashLength, this.vout[row] as number, true);
+      fingerprintOutpoint(outpointView, 0, key);
+      this.high[row] = fingerprint.high;
+      let slot = fingerprint.low & mask;
+      while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.slots[slot] = row + 1;
+    }
+  }
+
+  private readSpends(block: Uint8Array, transactions: number, key: FingerprintKey): void {
+    this.spends = 0;
+    const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
+    const walk = new InputWalk(block);
+    // a coinbase spends nothing
+    for (let tx = 1; tx < transactions; tx++) {
+      const count = walk.open(this.starts[tx] as number);
+      for (let input = 0; input < count; input++) {
+        const at = walk.outpointOf(input);
+        fingerprintOutpoint(view, at, key);
+        const row = this.rowOf(view, at);
+        // what spends it once more is refused where it is looked for and not found
+        if (row >= 0 && this.spent[row] === 0) {
+          this.spent[row] = 1;
+          continue;
+        }
+        if (this.spends === this.spendAt.length) this.spendAt = withRoom(this.spendAt, this.spends + 1);
+        this.spendAt[this.spends++] = at;
+      }
+    }
+  }
+
+  /** The output of this block that the outpoint at `at` names, whose fingerprint was just made; -1 where it is none. */
+  private rowOf(view: DataView, at: number): number {
+    const { low, high } = fingerprint;
+    const mask = this.slots.length - 1;
+    for (let slot = low & mask; this.slots[slot] !== 0; slot = (slot + 1) & mask) {
+      const row = (this.slots[slot] as number) - 1;
+      if (this.high[row] === high && this.isAt(row, view, at)) return row;
+    }
+    return -1;
+  }
+
+  private isAt(row: number, view: DataView, at: number): boolean {
+    if (view.getUint32(at + hashLength, true) !== this.vout[row]) return false;
+    const { leaves } = this.txids;
+    const from = (this.tx[row] as number) * hashLength;
+    for (let index = 0; index < hashLength; index++) {
+      if (leaves[from + index] !== view.getUint8(at + index)) return false;
+    }
+    return true;
+  }
+
+  private columns(transactions: number): OutputColumns {
+    const { outputs } = this;
+    return {
+      value: this.value.subarray(0, outputs),
+      tx: this.tx.subarray(0, outputs),
+      vout: this.vout.subarray(0, outputs),
+      scriptStart: this.scriptStart.subarray(0, outputs),
+      scriptLength: this.scriptLength.subarray(0, outputs),
+      spendAt: this.spendAt.subarray(0, this.spends),
+      txid: this.txids.leaves.subarray(0, transactions * hashLength),
+      spent: this.spent.subarray(0, outputs),
+    };
+  }
+}

@@ -1,0 +1,232 @@
+import type pg from 'pg';
+import type { BlockRef, BlockSource, Island } from '#kernel/contracts/block-source.ts';
+import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import {
+  type OurPart,
+  type Plan,
+  plan,
+  type Rule,
+  type TheirPart,
+  type WeighedRef,
+} from './compare-chains.ts';
+import { type KnownEnds, knownRefs, workOfHeader } from './known-blocks.ts';
+
+/**
+ * So many headers are asked for at once: what a node gives in one REST answer. They are the refs of one round too: some
+ * 400 bytes each, and at the end of a round what was read ahead runs dry for some milliseconds of its seconds.
+ */
+const pageHeaders = 2000;
+/** A chain that changes so often between the pages of one plan is looked at again later. */
+const restartsMax = 5;
+/** Above all heights: they are stored in 32 bits with a sign. */
+const heightEnd = 2 ** 31 - 1;
+
+export type Steps = Extract<Plan, { kind: 'steps' }>;
+
+export interface Planned {
+  readonly plan: Exclude<Plan, { kind: 'needHeaders' }>;
+  /** Their best block at that moment; null: the source has none. */
+  readonly sourceTip: BlockRef | null;
+}
+
+export function isLive(source: BlockSource | LiveBlockSource): source is LiveBlockSource {
+  return 'news' in source;
+}
+
+/** Asks the database and the source for as much of both chains as a plan takes. */
+export async function makePlan(
+  client: pg.ClientBase,
+  ends: KnownEnds | null,
+  source: BlockSource | LiveBlockSource,
+  signal: AbortSignal,
+): Promise<Planned> {
+  for (let attempt = 0; attempt < restartsMax; attempt++) {
+    const theirs = isLive(source) ? new LiveChain(source, signal) : await RestingChain.of(source);
+    const planned = await decide(client, ends, theirs, isLive(source) ? 'weigh' : 'take');
+    if (planned === null) continue;
+    if (planned.plan.kind !== 'wait' || !isLive(source) || ends === null) return planned;
+    if (!(await source.isInvalid(ends.tip.hash, signal))) return planned;
+    const taken = await decide(client, ends, new LiveChain(source, signal), 'take');
+    if (taken !== null) return taken;
+  }
+  throw new AppError('node_answer_invalid', `The headers of ${source.name} do not form a chain.`);
+}
+
+/** What a source says of its chain, part by part. Null: it is another chain by now than it was for the parts before. */
+interface TheirChain {
+  /** Whether each of its blocks vouches for those below it, down to our lowest one. */
+  isOneRunFrom(lowest: number): boolean;
+  /** Its blocks from `from` on, behind all that were given: a page, or all. */
+  above(from: number): Promise<WeighedRef[] | null>;
+  /** Those just below the lowest that were given, from `from` up to and without `end`. */
+  below(from: number, end: number): Promise<WeighedRef[] | null>;
+  /** `above` came to its tip. */
+  readonly isComplete: boolean;
+  tip(): Promise<BlockRef | null>;
+}
+
+/** Null where their chain changed meanwhile. */
+async function decide(
+  client: pg.ClientBase,
+  ends: KnownEnds | null,
+  chain: TheirChain,
+  rule: Rule,
+): Promise<Planned | null> {
+  const isWindow = ends !== null && ends.isOneRun && chain.isOneRunFrom(ends.lowest);
+  const from = isWindow ? ends.tip.height : 0;
+  const first = await chain.above(from);
+  if (first === null) return null;
+  let ours: OurPart = { from, blocks: await knownRefs(client, from, heightEnd) };
+  let theirs: TheirPart = { from, blocks: first, beyond: null, isComplete: chain.isComplete };
+  for (;;) {
+    const next = plan(ours, theirs, rule);
+    if (next.kind !== 'needHeaders') return { plan: next, sourceTip: await chain.tip() };
+    if (next.from >= ours.from) {
+      const page = await chain.above(next.from);
+      if (page === null) return null;
+      theirs = { ...theirs, beyond: weighed(theirs.beyond, next.from, page), isComplete: chain.isComplete };
+      continue;
+    }
+    const lowest = belowAll(next.from, ends) ? 0 : next.from;
+    const blocks = await chain.below(lowest, ours.from);
+    if (blocks === null) return null;
+    const known = await knownRefs(client, lowest, ours.from);
+    ours = { from: lowest, blocks: [...known, ...ours.blocks] };
+    theirs = { ...theirs, from: lowest, blocks: [...blocks, ...theirs.blocks] };
+  }
+}
+
+function belowAll(height: number, ends: KnownEnds | null): boolean {
+  return ends !== null && height < ends.lowest;
+}
+
+/** Adds a page to what was only weighed. */
+function weighed(
+  before: TheirPart['beyond'],
+  from: number,
+  page: readonly WeighedRef[],
+): TheirPart['beyond'] {
+  return {
+    height: page.at(-1)?.height ?? from - 1,
+    work: page.reduce((sum, { work }) => sum + work, before?.work ?? 0n),
+  };
+}
+
+/** A folder: what it is was read when it was opened. */
+class RestingChain implements TheirChain {
+  readonly isComplete = true;
+  private readonly source: BlockSource;
+  private readonly islands: readonly Island[];
+
+  private constructor(source: BlockSource, islands: readonly Island[]) {
+    this.source = source;
+    this.islands = islands;
+  }
+
+  static async of(source: BlockSource): Promise<RestingChain> {
+    return new RestingChain(source, await source.islands());
+  }
+
+  isOneRunFrom(lowest: number): boolean {
+    return this.islands.length === 1 && this.islands[0]?.firstHeight === lowest;
+  }
+
+  async above(from: number): Promise<WeighedRef[]> {
+    const refs = await this.source.refs(from);
+    return refs.map(({ height, hash }) => ({ height, hash, work: 0n }));
+  }
+
+  async below(from: number, end: number): Promise<WeighedRef[]> {
+    return (await this.above(from)).filter(({ height }) => height < end);
+  }
+
+  async tip(): Promise<BlockRef | null> {
+    const last = this.islands.at(-1)?.lastHeight;
+    return last === undefined ? null : ((await this.source.refs(last)).at(-1) ?? null);
+  }
+}
+
+/**
+ * A node: its headers are asked for page by page, and must fit those that were given before. A page that ends early ends
+ * at the tip of the node. Its chain begins where its island does: what is below holds no inscriptions.
+ */
+class LiveChain implements TheirChain {
+  isComplete = false;
+  private readonly source: LiveBlockSource;
+  private readonly signal: AbortSignal;
+  private lowest: HeaderRef | null = null;
+  private highest: HeaderRef | null = null;
+
+  constructor(source: LiveBlockSource, signal: AbortSignal) {
+    this.source = source;
+    this.signal = signal;
+  }
+
+  /** A node has all blocks: nothing that matters may be missing in ours. */
+  isOneRunFrom(lowest: number): boolean {
+    return lowest <= networks[this.source.network].firstInscriptionHeight;
+  }
+
+  async above(from: number): Promise<WeighedRef[] | null> {
+    const first = await this.atLeastFirst(from);
+    const headers = await this.run(first, first + pageHeaders);
+    if (headers === null || !isRun(this.highest, headers)) return null;
+    this.isComplete = headers.length < pageHeaders;
+    this.lowest ??= headers[0] ?? null;
+    this.highest = headers.at(-1) ?? this.highest;
+    return headers.map(weighedRef);
+  }
+
+  async below(from: number, end: number): Promise<WeighedRef[] | null> {
+    const headers = await this.run(await this.atLeastFirst(from), end);
+    if (headers === null || (this.lowest !== null && !follows(this.lowest, headers.at(-1)))) return null;
+    this.lowest = headers[0] ?? this.lowest;
+    this.highest ??= headers.at(-1) ?? null;
+    return headers.map(weighedRef);
+  }
+
+  async tip(): Promise<BlockRef | null> {
+    return (this.isComplete ? this.highest : null) ?? this.source.tip(this.signal);
+  }
+
+  /** The height itself, or where their chain begins; a node that is not there yet has nothing above it either. */
+  private async atLeastFirst(from: number): Promise<number> {
+    if (from > 0) return from;
+    const [island] = await this.source.islands();
+    return island?.firstHeight ?? networks[this.source.network].firstInscriptionHeight;
+  }
+
+  /** Headers from `from` up to and without `end`, or to their tip, in as many pages as it takes. */
+  private async run(from: number, end: number): Promise<HeaderRef[] | null> {
+    const headers: HeaderRef[] = [];
+    for (let at = from; at < end; at = from + headers.length) {
+      const count = Math.min(pageHeaders, end - at);
+      const page = await this.source.headers(at, count, this.signal);
+      if (!isRun(headers.at(-1) ?? null, page)) return null;
+      headers.push(...page);
+      if (page.length < count) break;
+    }
+    return headers;
+  }
+}
+
+function weighedRef({ height, hash, header }: HeaderRef): WeighedRef {
+  return { height, hash, work: workOfHeader(header) };
+}
+
+/** Whether headers follow each other, and the first of them the one that was there before. */
+function isRun(before: HeaderRef | null, headers: readonly HeaderRef[]): boolean {
+  let last = before;
+  for (const header of headers) {
+    if (last !== null && !follows(header, last)) return false;
+    last = header;
+  }
+  return true;
+}
+
+function follows({ height, header }: HeaderRef, parent: HeaderRef | undefined): boolean {
+  if (parent === undefined || parent.height !== height - 1) return false;
+  return Buffer.compare(header.subarray(4, 36), parent.hash) === 0;
+}

@@ -1,0 +1,128 @@
+import { curseUnknown, type LedgerBlock, type LedgerInput } from '#indexer/ledger/ledger-block.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { curses } from '#kernel/primitives/curse.ts';
+import { subsidyAt } from '#kernel/primitives/network.ts';
+import { BlockPass } from './block-pass.ts';
+import { collectInputs } from './collect-inputs.ts';
+import { curseOfEnvelope } from './curse-of-envelope.ts';
+import { claimedParents } from './parents.ts';
+import { placeInOutputs, placeLost } from './place-inscriptions.ts';
+
+/**
+ * Applies a block to the ledger: which inscriptions are new, with their numbers, curses, charms, fees and parents,
+ * and where every inscription goes that the block moves. Follows ord 0.29.1 without a sat index
+ * (src/index/updater.rs, src/index/updater/inscription_updater.rs); what is not known is null where its facts
+ * are missing (docs/adr/0004-null-never-a-guess.md).
+ *
+ * Pure. Costs a few additions a transaction that neither reveals nor moves an inscription. Throws
+ * `spent_outputs_mismatch` where the values that the block spends cannot be true; asserts that every
+ * inscription that enters a transaction leaves it at exactly one place.
+ */
+export function applyBlock(input: LedgerInput): LedgerBlock {
+  // ord does not look for inscriptions below this height
+  if (input.height < input.network.firstInscriptionHeight) {
+    return new BlockPass(input, 0).finish(input.anchored);
+  }
+  const pass = new BlockPass(input, input.columns.envelopeInput.length);
+  // a block that is nothing but its coinbase spends nothing
+  if (input.hasSpent || pass.txCount <= 1) {
+    walkTransactions(pass);
+    return pass.finish(input.anchored);
+  }
+  const isStill = pass.envelopeCount === 0 && input.held.count === 0;
+  applyWithoutSpent(pass);
+  return pass.finish(input.anchored && isStill);
+}
+
+/** Takes the transactions in block order, the coinbase last. */
+function walkTransactions(pass: BlockPass): void {
+  const { columns, txCount, made } = pass;
+  const { held } = pass.input;
+  const { txFirstInput, txInputValue, txOutputValue, revealTx } = columns;
+  pass.reward = subsidyAt(pass.input.height);
+  let reveal = 0;
+  for (let tx = 1; tx < txCount; tx++) {
+    const endInput = txFirstInput[tx + 1] as number;
+    const isReveal = revealTx[reveal] === tx;
+    const movesOld =
+      (pass.heldTaken < held.count && (held.input[pass.heldTaken] as number) < endInput) ||
+      (made.size > 0 && spendsMade(pass, txFirstInput[tx] as number, endInput));
+    if (isReveal || movesOld) applyTransaction(pass, tx, isReveal ? reveal : -1);
+    if (isReveal) reveal++;
+    pass.reward += (txInputValue[tx] as number) - (txOutputValue[tx] as number);
+  }
+  applyCoinbase(pass);
+}
+
+/** Whether an input may spend an output of this block that holds inscriptions, by its fingerprint. */
+function spendsMade(pass: BlockPass, firstInput: number, endInput: number): boolean {
+  const { inputFingerprintLow, inputFingerprintHigh } = pass.columns;
+  for (let input = firstInput; input < endInput; input++) {
+    if (pass.made.find(inputFingerprintLow[input] as number, inputFingerprintHigh[input] as number) >= 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function applyTransaction(pass: BlockPass, tx: number, reveal: number): void {
+  collectInputs(pass, tx, reveal);
+  const { floating, flotsam } = pass;
+  floating.sort();
+  const placed = placeInOutputs(pass, tx, tx, reveal);
+  // spent as fees: they go on with the reward, and are written with the coinbase
+  const beyond = pass.columns.txOutputValue[tx] as number;
+  for (let at = placed; at < floating.count; at++) {
+    const offset = (floating.offset[at] as number) - beyond;
+    flotsam.push(pass.reward + offset, floating.source[at] as number);
+  }
+}
+
+function applyCoinbase(pass: BlockPass): void {
+  const { columns, floating, flotsam, totals } = pass;
+  const claimed = columns.txOutputValue[0] as number;
+  if (claimed > pass.reward) {
+    throw new AppError(
+      'spent_outputs_mismatch',
+      `the coinbase at height ${pass.input.height} takes more than subsidy and fees`,
+      { height: pass.input.height, claimedSat: claimed, rewardSat: pass.reward },
+    );
+  }
+  floating.clear();
+  for (let at = 0; at < flotsam.count; at++) {
+    floating.push(flotsam.offset[at] as number, flotsam.source[at] as number);
+  }
+  flotsam.clear();
+  floating.sort();
+  const placed = placeInOutputs(pass, 0, pass.txCount, -1);
+  placeLost(pass, placed);
+  if (totals.lostSats !== null) totals.lostSats += pass.reward - claimed;
+}
+
+/**
+ * A block whose spent outputs are not known. Where anything comes to lie is not known then, so that all that it
+ * moves is left with no new place, and its new inscriptions stand in the order of their ids.
+ */
+function applyWithoutSpent(pass: BlockPass): void {
+  const { columns, inscriptions, totals, input, envelopeCount } = pass;
+  const isFirstOfAll = input.anchored && totals.sequence === 0;
+  pass.heldTaken = input.held.count;
+  let reveal = 0;
+  for (let envelope = 0; envelope < envelopeCount; envelope++) {
+    while ((columns.revealFirstEnvelope[reveal + 1] as number) <= envelope) reveal++;
+    pass.reveal[envelope] = reveal;
+    const row = inscriptions.add(envelope, reveal, pass.indexOf(envelope));
+    const flags = columns.envelopeFlags[envelope] as number;
+    const byBytes = curseOfEnvelope(flags, columns.envelopeInput[envelope] as number);
+    // nothing can lie under the first inscription of all
+    const isDecided = byBytes !== curses.none || (isFirstOfAll && envelope === 0);
+    const curse = isDecided ? byBytes : curseUnknown;
+    inscriptions.curse[row] = curse;
+    const number = totals.takeNumber(curse);
+    // among several it is not known which of them come last, by way of the coinbase
+    if (envelopeCount === 1) inscriptions.number[row] = number;
+    inscriptions.parentsKnown[row] = claimedParents(columns, envelope) < 0 ? 1 : 0;
+  }
+  if (envelopeCount > 0) totals.unbound = null;
+  totals.lostSats = null;
+}

@@ -1,0 +1,196 @@
+import { strict as assert } from 'node:assert';
+import type { LedgerBlock, LedgerInput } from '#indexer/ledger/ledger-block.ts';
+import { MadeOutputs } from '#indexer/ledger/made-outputs.ts';
+import { withRoom } from '#indexer/parse/growable.ts';
+import { InputWalk, OutputWalk, transactionId } from '#indexer/transaction/transaction-bytes.ts';
+import { curses } from '#kernel/primitives/curse.ts';
+import { Floating } from './floating.ts';
+import { InscriptionRows } from './inscription-rows.ts';
+import { LocationRows, type OutputPlace } from './location-rows.ts';
+import { RunningTotals } from './running-totals.ts';
+
+/** Bits of `BlockPass.traits`. */
+export const traits = { reinscription: 1, unbound: 2 } as const;
+
+/**
+ * One block while it is applied: what comes in, what was built so far, and scratch space. The rules are in
+ * apply-block.ts, collect.ts, place.ts and parents.ts; this only holds things and knows how to find them.
+ *
+ * Sources. An inscription that floats is named by one number: below `heldBase` the index of an envelope of this
+ * block whose row is not written yet; from `heldBase` on a row of `input.held`; from `newBase` on an
+ * inscription of this block that is written already, by its row.
+ */
+export class BlockPass {
+  readonly input: LedgerInput;
+  readonly columns: LedgerInput['columns'];
+  readonly block: Uint8Array;
+  readonly jubilant: boolean;
+  readonly txCount: number;
+  readonly envelopeCount: number;
+  readonly heldBase: number;
+  readonly newBase: number;
+
+  /** Inscriptions of the transaction at hand, and those that this block's transactions spent as fees. */
+  readonly floating = new Floating();
+  readonly flotsam = new Floating();
+
+  /** What is known of the envelopes that were met, by envelope. */
+  readonly curse: Uint8Array;
+  readonly traits: Uint8Array;
+  readonly fee: Float64Array;
+  readonly reveal: Uint32Array;
+  /** Sources of the claimed parents that were in the transaction: a range of `candidate`. */
+  readonly firstCandidate: Uint32Array;
+  readonly candidateCount: Uint32Array;
+  candidate = new Int32Array(16);
+  candidates = 0;
+  /** Row of the inscription that an envelope became, -1 before it is written. */
+  readonly writtenRow: Int32Array;
+
+  readonly inscriptions: InscriptionRows;
+  readonly locations: LocationRows;
+  readonly made = new MadeOutputs();
+  readonly totals: RunningTotals;
+  readonly inputWalk: InputWalk;
+  readonly outputWalk: OutputWalk;
+  /** The output that inscriptions are being written to. */
+  readonly output: OutputPlace = {
+    txid: -1,
+    vout: 0,
+    value: 0,
+    scriptStart: 0,
+    scriptLength: 0,
+    fingerprintLow: 0,
+    fingerprintHigh: 0,
+  };
+
+  /** Subsidy and fees so far, in sats. */
+  reward = 0;
+  /** Rows of `input.held` that were taken. */
+  heldTaken = 0;
+  /** Old inscriptions that were taken from outputs, and those that found a place: equal at the end. */
+  oldTaken = 0;
+  oldPlaced = 0;
+
+  private txids = new Uint8Array(32 * 16);
+  private txidCount = 0;
+
+  constructor(input: LedgerInput, envelopeCount: number) {
+    const { columns, held } = input;
+    this.input = input;
+    this.columns = columns;
+    this.block = input.block;
+    this.jubilant = input.height >= input.network.jubileeHeight;
+    this.txCount = columns.txOutputs.length;
+    this.envelopeCount = envelopeCount;
+    this.heldBase = envelopeCount;
+    this.newBase = envelopeCount + held.count;
+    this.curse = new Uint8Array(envelopeCount);
+    this.traits = new Uint8Array(envelopeCount);
+    this.fee = new Float64Array(envelopeCount);
+    this.reveal = new Uint32Array(envelopeCount);
+    this.firstCandidate = new Uint32Array(envelopeCount);
+    this.candidateCount = new Uint32Array(envelopeCount);
+    this.writtenRow = new Int32Array(envelopeCount).fill(-1);
+    this.inscriptions = new InscriptionRows(input.counters.nextKey, envelopeCount);
+    this.locations = new LocationRows(envelopeCount + held.count + 8);
+    this.totals = new RunningTotals(input.counters, this.jubilant);
+    this.inputWalk = new InputWalk(this.block);
+    this.outputWalk = new OutputWalk(this.block);
+  }
+
+  /** Key of an inscription that has one already; -1 of an envelope whose row is not written yet. */
+  keyOf(source: number): number {
+    if (source >= this.newBase) return this.inscriptions.firstKey + source - this.newBase;
+    if (source >= this.heldBase) return this.input.held.key[source - this.heldBase] as number;
+    const row = this.writtenRow[source] as number;
+    return row < 0 ? -1 : this.inscriptions.firstKey + row;
+  }
+
+  /** Curse of an old inscription. */
+  curseOf(source: number): number {
+    if (source >= this.newBase) return this.inscriptions.curse[source - this.newBase] as number;
+    assert(source >= this.heldBase, 'an inscription that floats already has no curse before it is decided');
+    return this.input.held.curse[source - this.heldBase] ?? curses.none;
+  }
+
+  /** Index in its id of the inscription that an envelope is: its place among those of its transaction. */
+  indexOf(envelope: number): number {
+    return envelope - (this.columns.revealFirstEnvelope[this.reveal[envelope] as number] as number);
+  }
+
+  /** The 36 bytes of an inscription's id, as latin-1 text: keys of maps. */
+  idText(source: number): string {
+    if (source >= this.heldBase && source < this.newBase) {
+      const at = (source - this.heldBase) * 36;
+      return latin1(this.input.held.id.subarray(at, at + 36));
+    }
+    const envelope =
+      source < this.heldBase ? source : (this.inscriptions.envelope[source - this.newBase] as number);
+    const id = new Uint8Array(36);
+    id.set(this.revealTxid(this.reveal[envelope] as number));
+    new DataView(id.buffer).setUint32(32, this.indexOf(envelope), true);
+    return latin1(id);
+  }
+
+  revealTxid(reveal: number): Uint8Array {
+    return this.columns.revealTxid.subarray(reveal * 32, reveal * 32 + 32);
+  }
+
+  /** Txid of a transaction: the parser has it of reveals, others are hashed. */
+  hashTransaction(tx: number): Uint8Array {
+    const { txStart, txOutputs } = this.columns;
+    const [start, end] = [txStart[tx] as number, txStart[tx + 1] as number];
+    return transactionId(this.block, start, txOutputs[tx] as number, end);
+  }
+
+  /** Puts a txid into the block's table; returns its row there. */
+  addTxid(txid: Uint8Array): number {
+    const row = this.txidCount++;
+    this.txids = withRoom(this.txids, this.txidCount * 32);
+    this.txids.set(txid, row * 32);
+    return row;
+  }
+
+  /** Txid of the output that a location row is in. */
+  txidOfRow(row: number): Uint8Array {
+    const txid = this.locations.txid[row] as number;
+    if (txid >= 0) return this.txids.subarray(txid * 32, txid * 32 + 32);
+    const inscription = (this.locations.source[row] as number) - this.newBase;
+    return this.revealTxid(this.inscriptions.reveal[inscription] as number);
+  }
+
+  finish(anchored: boolean): LedgerBlock {
+    const { input, inscriptions } = this;
+    const { held, columns } = input;
+    const { count } = inscriptions;
+    assert.equal(count, this.envelopeCount, 'every envelope becomes one inscription');
+    assert.equal(this.heldTaken, held.count, 'every held inscription is taken by its input');
+    assert.equal(this.oldPlaced, this.oldTaken, 'every inscription that moves has one new place');
+    assert.equal(this.flotsam.count, 0, 'the coinbase takes what was spent as fees');
+    const removed = held.input.subarray(0, held.count);
+    return {
+      height: input.height,
+      inscriptions: inscriptions.finish(),
+      locations: this.locations.finish(),
+      left: {
+        count: held.count,
+        key: held.key.subarray(0, held.count),
+        height: held.height.subarray(0, held.count),
+        step: held.step.subarray(0, held.count),
+      },
+      txids: this.txids.subarray(0, this.txidCount * 32),
+      tracked: {
+        ...this.locations.tracked(),
+        removeLow: Uint32Array.from(removed, (at) => columns.inputFingerprintLow[at] as number),
+        removeHigh: Uint32Array.from(removed, (at) => columns.inputFingerprintHigh[at] as number),
+      },
+      counters: this.totals.after(count),
+      anchored,
+    };
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}

@@ -1,0 +1,129 @@
+import { curseUnknown } from '#indexer/ledger/ledger-block.ts';
+import { curses } from '#kernel/primitives/curse.ts';
+import { type BlockPass, traits } from './block-pass.ts';
+import { curseOfEnvelope, isCursedReinscription } from './curse-of-envelope.ts';
+import { findCandidates } from './parents.ts';
+
+/**
+ * Makes everything float that a transaction's inputs hold and reveal, in the order in which ord meets it: input by
+ * input, first what lies in the spent output, then the input's own envelopes.
+ *
+ * @param reveal row of the transaction among the reveals, -1 where it has no envelope
+ */
+export function collectInputs(pass: BlockPass, tx: number, reveal: number): void {
+  const { columns, floating } = pass;
+  floating.clear();
+  const firstInput = columns.txFirstInput[tx] as number;
+  const endInput = columns.txFirstInput[tx + 1] as number;
+  const firstEnvelope = reveal < 0 ? 0 : (columns.revealFirstEnvelope[reveal] as number);
+  const endEnvelope = reveal < 0 ? 0 : (columns.revealFirstEnvelope[reveal + 1] as number);
+  pass.inputWalk.open(columns.txStart[tx] as number);
+  let envelope = firstEnvelope;
+  let inputOffset = 0;
+  for (let input = firstInput; input < endInput; input++) {
+    takeHeld(pass, input, inputOffset);
+    if (pass.made.size > 0) takeMade(pass, input, input - firstInput, inputOffset);
+    while (envelope < endEnvelope && columns.envelopeInput[envelope] === input - firstInput) {
+      pass.reveal[envelope] = reveal;
+      meetEnvelope(pass, tx, envelope++, input, inputOffset);
+    }
+    inputOffset += columns.inputValue[input] as number;
+  }
+  if (reveal < 0) return;
+  findCandidates(pass, firstEnvelope, endEnvelope);
+  const fees = (columns.txInputValue[tx] as number) - (columns.txOutputValue[tx] as number);
+  pass.fee.fill(Math.floor(fees / (endEnvelope - firstEnvelope)), firstEnvelope, endEnvelope);
+}
+
+/** Takes the inscriptions of earlier blocks that lie in the output which an input spends. */
+function takeHeld(pass: BlockPass, input: number, inputOffset: number): void {
+  const { held } = pass.input;
+  while (pass.heldTaken < held.count && held.input[pass.heldTaken] === input) {
+    const row = pass.heldTaken++;
+    pass.floating.push(inputOffset + (held.satOffset[row] as number), pass.heldBase + row);
+    pass.oldTaken++;
+  }
+}
+
+/** Takes the inscriptions that lie in an output of this very block. */
+function takeMade(pass: BlockPass, input: number, inputIndex: number, inputOffset: number): void {
+  const { locations, floating } = pass;
+  const first = findMade(pass, input, inputIndex);
+  if (first < 0) return;
+  const rows: number[] = [];
+  for (let row = first; row >= 0; row = locations.nextInOutput[row] as number) rows.push(row);
+  // rows of an output are in the order of their sats; ord takes them by sequence number
+  if (rows.length > 1) rows.sort((a, b) => (locations.key[a] as number) - (locations.key[b] as number));
+  for (const row of rows) {
+    locations.spent[row] = 1;
+    floating.push(inputOffset + (locations.satOffset[row] as number), locations.source[row] as number);
+  }
+  pass.oldTaken += rows.length;
+}
+
+/** First location row of the output that an input spends, where that is one of this block with inscriptions; else -1. */
+function findMade(pass: BlockPass, input: number, inputIndex: number): number {
+  const { columns, made, locations, block } = pass;
+  const low = columns.inputFingerprintLow[input] as number;
+  const high = columns.inputFingerprintHigh[input] as number;
+  let row = made.find(low, high);
+  while (row >= 0) {
+    const at = pass.inputWalk.outpointOf(inputIndex);
+    const txid = pass.txidOfRow(row);
+    let same = 0;
+    while (same < 32 && block[at + same] === txid[same]) same++;
+    if (same === 32 && readUint32(block, at + 32) === locations.vout[row]) return row;
+    row = made.next(low, high, row);
+  }
+  return -1;
+}
+
+function readUint32(bytes: Uint8Array, at: number): number {
+  const [a, b, c, d] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]] as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
+}
+
+/** Decides what can be said of a new inscription before it has a place, and makes it float. */
+function meetEnvelope(
+  pass: BlockPass,
+  tx: number,
+  envelope: number,
+  input: number,
+  inputOffset: number,
+): void {
+  const { columns, floating } = pass;
+  const flags = columns.envelopeFlags[envelope] as number;
+  const byBytes = curseOfEnvelope(flags, columns.envelopeInput[envelope] as number);
+  const curse = byBytes === curses.none ? curseOfReinscription(pass) : byBytes;
+  const pointer = columns.envelopePointer[envelope] as number;
+  // no pointer is NaN, which is never below anything
+  const offset = pointer < (columns.txOutputValue[tx] as number) ? pointer : inputOffset;
+  const isUnbound = columns.inputValue[input] === 0 || byBytes === curses.unrecognizedEvenField;
+  pass.curse[envelope] = curse;
+  pass.traits[envelope] =
+    (floating.stands(offset) ? traits.reinscription : 0) | (isUnbound ? traits.unbound : 0);
+  floating.push(offset, envelope);
+}
+
+/**
+ * The curse of an envelope without one of its own. It is the first of the first input, so that all that floats
+ * yet comes from the output which that input spends; what matters is what stands on its first sat.
+ */
+function curseOfReinscription(pass: BlockPass): number {
+  if (!pass.input.anchored) return curseUnknown;
+  const { floating } = pass;
+  let count = 0;
+  let oldest = -1;
+  for (let at = 0; at < floating.count; at++) {
+    if (floating.offset[at] !== 0) continue;
+    if (count === 0) oldest = floating.source[at] as number;
+    count++;
+  }
+  if (count === 0) return curses.none;
+  return isCursedReinscription(count, pass.curseOf(oldest)) ? curses.reinscription : curses.none;
+}

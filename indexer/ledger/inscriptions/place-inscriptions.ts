@@ -1,0 +1,153 @@
+import { places } from '#indexer/ledger/ledger-block.ts';
+import { fingerprint, fingerprintOutpoint } from '#indexer/transaction/outpoint-fingerprint.ts';
+import { charms } from '#kernel/primitives/charm.ts';
+import { curses } from '#kernel/primitives/curse.ts';
+import { type BlockPass, traits } from './block-pass.ts';
+import { claimedParents, writeParents } from './parents.ts';
+
+const opReturn = 0x6a;
+const nowhere = -1;
+
+/**
+ * Writes the places of what floats, which is sorted by offset, into the outputs of `tx`. Returns how many found
+ * one: the others float beyond the last output.
+ *
+ * @param reveal row of `tx` among the reveals, -1 where it is none
+ */
+export function placeInOutputs(pass: BlockPass, tx: number, step: number, reveal: number): number {
+  const { floating, outputWalk, output } = pass;
+  let placed = 0;
+  let start = 0;
+  let txid: Uint8Array | null = null;
+  output.txid = -1;
+  outputWalk.open(pass.columns.txOutputs[tx] as number);
+  while (placed < floating.count && outputWalk.next()) {
+    const end = start + outputWalk.value;
+    if ((floating.offset[placed] as number) >= end) {
+      start = end;
+      continue;
+    }
+    txid ??= reveal < 0 ? pass.hashTransaction(tx) : pass.revealTxid(reveal);
+    enterOutput(pass, txid);
+    let previous = -1;
+    while (placed < floating.count && (floating.offset[placed] as number) < end) {
+      const satOffset = (floating.offset[placed] as number) - start;
+      const source = floating.source[placed++] as number;
+      const row = writeInOutput(pass, tx, step, source, satOffset, reveal, txid);
+      if (row < 0) continue;
+      if (previous < 0) pass.made.add(output.fingerprintLow, output.fingerprintHigh, row);
+      else pass.locations.nextInOutput[previous] = row;
+      previous = row;
+    }
+    start = end;
+  }
+  return placed;
+}
+
+const outpoint = new Uint8Array(36);
+const outpointView = new DataView(outpoint.buffer);
+
+/** Makes the output that the walk stands on the one that is written to. */
+function enterOutput(pass: BlockPass, txid: Uint8Array): void {
+  const { output, outputWalk } = pass;
+  outpoint.set(txid);
+  outpointView.setUint32(32, outputWalk.vout, true);
+  fingerprintOutpoint(outpointView, 0, pass.input.fingerprintKey);
+  output.vout = outputWalk.vout;
+  output.value = outputWalk.value;
+  output.scriptStart = outputWalk.scriptStart;
+  output.scriptLength = outputWalk.scriptLength;
+  output.fingerprintLow = fingerprint.low;
+  output.fingerprintHigh = fingerprint.high;
+}
+
+/** Writes one inscription into the output at hand. Returns its location row; -1 where it has none there (unbound). */
+function writeInOutput(
+  pass: BlockPass,
+  tx: number,
+  step: number,
+  source: number,
+  satOffset: number,
+  reveal: number,
+  txid: Uint8Array,
+): number {
+  const { output, locations } = pass;
+  const isNew = source < pass.heldBase;
+  let written = source;
+  if (isNew) {
+    const isBurned = output.scriptLength > 0 && pass.block[output.scriptStart] === opReturn;
+    written = writeNew(pass, source, isBurned ? charms.burned : 0);
+    if (writeUnbound(pass, step, source)) return nowhere;
+  } else {
+    pass.oldPlaced++;
+  }
+  const isOwnReveal = isNew && pass.reveal[source] === reveal;
+  // one row of the table serves all that come to lie in the outputs of this transaction
+  if (!isOwnReveal && output.txid < 0) output.txid = pass.addTxid(txid);
+  const row = locations.addInOutput(pass.keyOf(written), tx, step, satOffset, written, output);
+  if (isOwnReveal) locations.txid[row] = -1;
+  return row;
+}
+
+/** Writes what floats from `from` on, beyond the outputs of the coinbase: lost. */
+export function placeLost(pass: BlockPass, from: number): void {
+  const { floating, totals, locations } = pass;
+  const beyond = pass.columns.txOutputValue[0] as number;
+  for (let at = from; at < floating.count; at++) {
+    const source = floating.source[at] as number;
+    const isNew = source < pass.heldBase;
+    let written = source;
+    if (isNew) {
+      written = writeNew(pass, source, charms.lost);
+      if (writeUnbound(pass, pass.txCount, source)) continue;
+    } else {
+      pass.oldPlaced++;
+    }
+    // without the total before it the satpoint is not known
+    if (totals.lostSats === null) continue;
+    const satOffset = totals.lostSats + (floating.offset[at] as number) - beyond;
+    locations.addOutside(pass.keyOf(written), pass.txCount, places.lost, satOffset);
+  }
+}
+
+/** Writes the location of an unbound inscription, whatever place it floated to. False: it is not unbound. */
+function writeUnbound(pass: BlockPass, step: number, envelope: number): boolean {
+  if (((pass.traits[envelope] as number) & traits.unbound) === 0) return false;
+  const { totals } = pass;
+  if (totals.unbound !== null) {
+    const key = pass.keyOf(envelope);
+    pass.locations.addOutside(key, step, places.unbound, totals.unbound++);
+  }
+  return true;
+}
+
+/**
+ * Writes a new inscription: the order of these calls is the order of keys, numbers and sequence numbers. Returns
+ * its source from now on.
+ */
+function writeNew(pass: BlockPass, envelope: number, placeCharms: number): number {
+  const { inscriptions, input } = pass;
+  const curse = pass.curse[envelope] as number;
+  const row = inscriptions.add(envelope, pass.reveal[envelope] as number, pass.indexOf(envelope));
+  inscriptions.curse[row] = curse;
+  inscriptions.number[row] = pass.totals.takeNumber(curse);
+  inscriptions.fee[row] = pass.fee[envelope] as number;
+  if (input.anchored) {
+    inscriptions.charms[row] = charmsOf(pass, envelope, curse) | placeCharms;
+    inscriptions.parentsKnown[row] = 1;
+    writeParents(pass, envelope);
+  } else {
+    inscriptions.parentsKnown[row] = claimedParents(pass.columns, envelope) < 0 ? 1 : 0;
+  }
+  pass.writtenRow[envelope] = row;
+  return pass.newBase + row;
+}
+
+function charmsOf(pass: BlockPass, envelope: number, curse: number): number {
+  const marks = pass.traits[envelope] as number;
+  let bits = 0;
+  if (curse !== curses.none) bits |= pass.jubilant ? charms.vindicated : charms.cursed;
+  if ((marks & traits.reinscription) !== 0) bits |= charms.reinscription;
+  if ((marks & traits.unbound) !== 0) bits |= charms.unbound;
+  return bits;
+}

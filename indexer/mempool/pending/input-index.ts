@@ -1,0 +1,51 @@
+import type { HashKey } from '#indexer/mempool/stream/membership.ts';
+import type { ShortFingerprint } from './outpoint-fingerprints.ts';
+
+/** A map that grows is copied in one go: 700,000 inputs in so many parts take a millisecond each, in one a tenth of a second. */
+const partCount = 64;
+
+/**
+ * Which transaction of the mempool spends an output: 8 bytes an input, whatever the transaction is. Says what replaced
+ * what, because what was replaced has an input in common with what replaced it.
+ *
+ * 100 bytes a transaction and 60 an input: 50 MB for 200,000 transactions with 2.5 inputs each.
+ */
+export class InputIndex {
+  private readonly spenders = Array.from({ length: partCount }, () => new Map<ShortFingerprint, HashKey>());
+  private readonly inputsOf = new Map<HashKey, readonly ShortFingerprint[]>();
+
+  has(txid: HashKey): boolean {
+    return this.inputsOf.has(txid);
+  }
+
+  /** Who spends an output. */
+  spender(output: ShortFingerprint): HashKey | null {
+    return this.partOf(output).get(output) ?? null;
+  }
+
+  /** Enters a transaction; gives those whose inputs it takes over. */
+  add(txid: HashKey, inputs: readonly ShortFingerprint[]): HashKey[] {
+    const conflicts = new Set<HashKey>();
+    for (const input of inputs) {
+      const spenders = this.partOf(input);
+      const other = spenders.get(input);
+      if (other !== undefined && other !== txid) conflicts.add(other);
+      spenders.set(input, txid);
+    }
+    this.inputsOf.set(txid, inputs);
+    return [...conflicts];
+  }
+
+  /** Forgets a transaction; inputs that another one took over stay that one's. */
+  delete(txid: HashKey): void {
+    for (const input of this.inputsOf.get(txid) ?? []) {
+      const spenders = this.partOf(input);
+      if (spenders.get(input) === txid) spenders.delete(input);
+    }
+    this.inputsOf.delete(txid);
+  }
+
+  private partOf(input: ShortFingerprint): Map<ShortFingerprint, HashKey> {
+    return this.spenders[input % partCount] as Map<ShortFingerprint, HashKey>;
+  }
+}

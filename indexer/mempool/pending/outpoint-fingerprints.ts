@@ -1,0 +1,28 @@
+import {
+  type FingerprintKey,
+  fingerprint,
+  fingerprintOutpoint,
+} from '#indexer/transaction/outpoint-fingerprint.ts';
+
+/**
+ * 53 bits of a keyed fingerprint of an outpoint, as an exact number: what maps in memory are keyed by. Whatever is found by one
+ * is compared in full, or only costs a question more.
+ */
+export type ShortFingerprint = number;
+
+const highFactor = 2 ** 21;
+const lowShift = 11;
+
+export const shortFingerprint = (high: number, low: number): ShortFingerprint =>
+  high * highFactor + (low >>> lowShift);
+
+const scratch = new Uint8Array(36);
+const scratchView = new DataView(scratch.buffer);
+
+/** The short fingerprint of an output. */
+export function shortFingerprintOf(txid: Uint8Array, vout: number, key: FingerprintKey): ShortFingerprint {
+  scratch.set(txid);
+  scratchView.setUint32(32, vout, true);
+  fingerprintOutpoint(scratchView, 0, key);
+  return shortFingerprint(fingerprint.high, fingerprint.low);
+}

@@ -1,0 +1,180 @@
+import type { MempoolStatus } from '#indexer/mempool/store/pending.store.ts';
+import type { PendingWrites } from '#indexer/mempool/store/pending-writes.ts';
+import {
+  type HashKey,
+  hashKey,
+  Membership,
+  type MembershipChange,
+} from '#indexer/mempool/stream/membership.ts';
+import type { MempoolEntry } from '#indexer/mempool/stream/node-mempool.ts';
+import { WaitingBytes } from '#indexer/mempool/stream/waiting-bytes.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { Departures } from './departures.ts';
+import type { Analysed } from './find-pending.ts';
+import { InputIndex } from './input-index.ts';
+import { type KeptTransaction, KeptTransactions } from './kept-transactions.ts';
+import type { ScriptWatch } from './watched-scripts.ts';
+
+export interface MempoolBounds {
+  /** Transactions that matter, and the bytes of their rows. */
+  readonly keptMax: number;
+  readonly keptBytesMax: number;
+  /** How often the state is written where nothing changes: readers take one that is older than a minute for dead. */
+  readonly stateEveryMs: number;
+}
+
+/** Rows of mined transactions stay so long behind the tip, so that a usual reorganisation finds them there. */
+export const keptBlocks = 6;
+/** Of those that found no room, so many are looked at again in a round, so that rounds stay short. */
+const takenInAgain = 5000;
+
+/**
+ * The transactions of the mempool: all of them by their ids and inputs, and those that matter. All of it in one place, because each
+ * change touches all. In memory alone; what the tables must learn of it goes to `writes`.
+ */
+export class PendingSet {
+  readonly membership = new Membership();
+  readonly inputs = new InputIndex();
+  readonly kept: KeptTransactions;
+  /** To be looked at, once their bytes are there. */
+  readonly waiting = new WaitingBytes();
+  readonly departures: Departures;
+  private readonly writes: PendingWrites;
+  /** Transactions that matter and found no room. */
+  private readonly leftOut = new Set<HashKey>();
+  /** Looked at while the index did not stand where the node stands: what they spend may not have been known. */
+  private readonly unsettled = new Set<HashKey>();
+  /** When all of it began. */
+  readonly since = new Date();
+  private lastPosition = Date.now() * 1000;
+
+  constructor(writes: PendingWrites, watch: ScriptWatch, bounds: MempoolBounds) {
+    this.writes = writes;
+    this.kept = new KeptTransactions(bounds.keptMax, bounds.keptBytesMax);
+    this.departures = new Departures(watch);
+  }
+
+  /** Numbers that only grow, over restarts too. */
+  readonly nextPosition = (): number => this.lastPosition++;
+
+  take(change: MembershipChange): void {
+    const { txid } = change;
+    if (change.kind !== 'entered') {
+      this.removed(txid);
+      return;
+    }
+    this.departures.forget(txid);
+    const transaction = this.kept.get(txid);
+    if (transaction === null) {
+      this.waiting.add(txid);
+      return;
+    }
+    // it is back from a block that was taken back; one that was first seen in it has no inputs here
+    if (!this.inputs.has(txid)) this.waiting.add(txid);
+    this.setBlock(transaction, null);
+    this.departures.seen(transaction);
+  }
+
+  mined(txid: HashKey, block: BlockRef): void {
+    this.forget(txid);
+    const transaction = this.kept.get(txid);
+    if (transaction === null) {
+      this.inputs.delete(txid);
+      return;
+    }
+    // its inputs stay as long as it may come back: they say what replaces it then
+    this.setBlock(transaction, block);
+    this.departures.confirmed(transaction, block);
+  }
+
+  /** What was mined in a block is in none. */
+  release(hash: HashKey): void {
+    for (const transaction of this.kept.all()) {
+      if (transaction.block === null || hashKey(transaction.block.hash) !== hash) continue;
+      this.setBlock(transaction, null);
+      if (!this.membership.has(transaction.txid)) this.departures.await(transaction);
+    }
+  }
+
+  /** What was found in transactions that were looked at. */
+  enter({ rows, dropped, again, conflicts }: Analysed, entries: ReadonlyMap<HashKey, MempoolEntry>): void {
+    for (const row of rows) {
+      const { transaction } = row;
+      transaction.entry ??= entries.get(transaction.txid) ?? null;
+      this.leftOut.delete(transaction.txid);
+      this.writes.put(row);
+      if (transaction.block === null) this.departures.seen(transaction);
+    }
+    for (const txid of dropped) this.drop(txid);
+    for (const txid of again) if (this.membership.has(txid)) this.waiting.add(txid);
+    for (const [old, by] of conflicts) this.departures.replaced(old, by);
+  }
+
+  /** Looked at too early: again once the index stands where the node stands. */
+  unsettle(txids: Iterable<HashKey>): void {
+    for (const txid of txids) this.unsettled.add(txid);
+  }
+
+  settle(): void {
+    for (const txid of this.unsettled) this.waiting.add(txid);
+    this.unsettled.clear();
+  }
+
+  /** Rows of transactions that were mined go once their blocks are too deep to be taken back in the usual course. */
+  forgetMined(indexedHeight: number): void {
+    for (const { txid, block } of this.kept.all()) {
+      if (block !== null && block.height + keptBlocks <= indexedHeight) this.drop(txid);
+    }
+  }
+
+  keepWithinBounds(): void {
+    for (const { txid, block } of this.kept.makeRoom()) {
+      this.drop(txid);
+      if (block === null) this.leftOut.add(txid);
+    }
+    if (this.leftOut.size === 0 || !this.kept.isHalfEmpty) return;
+    for (const txid of [...this.leftOut].slice(0, takenInAgain)) {
+      this.leftOut.delete(txid);
+      this.waiting.add(txid);
+    }
+  }
+
+  drop(txid: HashKey): void {
+    this.kept.delete(txid);
+    this.writes.delete(txid);
+    if (!this.membership.has(txid)) this.departures.keepInputs(txid);
+  }
+
+  status(source: MempoolStatus['source']): MempoolStatus {
+    return {
+      source,
+      transactions: this.membership.size,
+      kept: this.kept.size,
+      leftOut: this.leftOut.size,
+      keptBytes: this.kept.sizeBytes,
+      since: this.since,
+    };
+  }
+
+  private removed(txid: HashKey): void {
+    this.forget(txid);
+    const transaction = this.kept.get(txid);
+    if (transaction === null) {
+      this.departures.keepInputs(txid);
+      return;
+    }
+    this.departures.removed(transaction);
+    this.drop(txid);
+  }
+
+  private forget(txid: HashKey): void {
+    this.waiting.delete(txid);
+    this.leftOut.delete(txid);
+    this.unsettled.delete(txid);
+  }
+
+  private setBlock(transaction: KeptTransaction, block: BlockRef | null): void {
+    transaction.block = block;
+    this.writes.move(transaction);
+  }
+}

@@ -1,0 +1,145 @@
+import { type BlockColumns, decodeBlockColumns } from '#indexer/parse/block-columns.ts';
+import { parseBlock } from '#indexer/parse/parse-block.ts';
+import { headerLength } from '#indexer/parse/walk-block.ts';
+import { InputWalk, OutputWalk, transactionId } from '#indexer/transaction/transaction-bytes.ts';
+import { TransactionWalk } from '#indexer/transaction/transaction-walk.ts';
+
+/**
+ * Transactions on their own, read by the parser of blocks: they are put behind a header of zeros and an empty coinbase,
+ * so that a pending inscription is read by the very code that reads it when it is mined.
+ */
+
+// a coinbase that spends the null outpoint with an empty script and gives nothing
+const coinbase = Buffer.from(
+  `0100000001${'00'.repeat(32)}ffffffff00ffffffff01${'00'.repeat(8)}0000000000`,
+  'hex',
+);
+const countLength = 5;
+/** Of outpoints, inputs and outputs there is no bound but the bytes. */
+const firstTransaction = 1;
+
+/** An output of a transaction. */
+export interface TransactionOutput {
+  readonly vout: number;
+  readonly value: number;
+  readonly script: Uint8Array;
+}
+
+/** The transactions of a block, or of a batch that looks like one; the coinbase is at index 0. */
+export class TransactionBatch {
+  readonly columns: BlockColumns;
+  readonly bytes: Uint8Array;
+  private readonly inputWalk: InputWalk;
+  private readonly outputWalk: OutputWalk;
+  private readonly rowOfReveal = new Map<number, number>();
+
+  private constructor(bytes: Uint8Array, columns: ArrayBuffer) {
+    this.bytes = bytes;
+    this.columns = decodeBlockColumns(columns);
+    this.inputWalk = new InputWalk(bytes);
+    this.outputWalk = new OutputWalk(bytes);
+    this.columns.revealTx.forEach((tx, row) => this.rowOfReveal.set(tx, row));
+  }
+
+  /** Null where the bytes are not those of a block. */
+  static ofBlock(
+    block: Uint8Array,
+    fingerprintKey: Uint8Array,
+    textMaxBytes: number,
+  ): TransactionBatch | null {
+    const bytes = new Uint8Array(block.buffer, block.byteOffset, block.byteLength);
+    const result = parseBlock(bytes, { spent: null, fingerprintKey, textMaxBytes });
+    return result.kind === 'parsed' ? new TransactionBatch(bytes, result.columns) : null;
+  }
+
+  /**
+   * The transactions at the indices 1, 2, … in the order given. Null where one of them is none, or where they have more
+   * than `batchBytesMax` bytes.
+   */
+  static of(
+    transactions: readonly Uint8Array[],
+    fingerprintKey: Uint8Array,
+    textMaxBytes: number,
+  ): TransactionBatch | null {
+    const header = Buffer.alloc(headerLength);
+    const parts = [header, countBytes(transactions.length + firstTransaction), coinbase, ...transactions];
+    return TransactionBatch.ofBlock(Buffer.concat(parts), fingerprintKey, textMaxBytes);
+  }
+
+  get count(): number {
+    return this.columns.txOutputs.length;
+  }
+
+  /** Virtual size (BIP 141), in vbytes rounded up. */
+  vsize(tx: number): number {
+    const start = this.columns.txStart[tx] as number;
+    const end = this.columns.txStart[tx + 1] as number;
+    const size = end - start;
+    if (this.bytes[start + 4] !== 0) return size;
+    this.outputWalk.open(this.columns.txOutputs[tx] as number);
+    const stripped = this.outputWalk.end() - start - 2 + 4;
+    return Math.ceil((stripped * 3 + size) / 4);
+  }
+
+  txid(tx: number): Uint8Array {
+    const reveal = this.reveal(tx);
+    if (reveal >= 0) return this.columns.revealTxid.slice(reveal * 32, reveal * 32 + 32);
+    const { txStart, txOutputs } = this.columns;
+    const [start, end] = [txStart[tx] as number, txStart[tx + 1] as number];
+    return Uint8Array.from(transactionId(this.bytes, start, txOutputs[tx] as number, end));
+  }
+
+  /** Row of the transaction among the reveals; -1 where it has no envelope. */
+  reveal(tx: number): number {
+    return this.rowOfReveal.get(tx) ?? -1;
+  }
+
+  inputCount(tx: number): number {
+    return (this.columns.txFirstInput[tx + 1] as number) - (this.columns.txFirstInput[tx] as number);
+  }
+
+  /** The 36 bytes of every outpoint that a transaction spends, one after the other. */
+  outpoints(tx: number): Buffer {
+    const count = this.inputCount(tx);
+    const all = Buffer.alloc(count * 36);
+    this.inputWalk.open(this.columns.txStart[tx] as number);
+    for (let input = 0; input < count; input++) {
+      const at = this.inputWalk.outpointOf(input);
+      all.set(this.bytes.subarray(at, at + 36), input * 36);
+    }
+    return all;
+  }
+
+  outputs(tx: number): TransactionOutput[] {
+    const all: TransactionOutput[] = [];
+    const walk = this.outputWalk;
+    walk.open(this.columns.txOutputs[tx] as number);
+    while (walk.next()) {
+      const script = this.bytes.subarray(walk.scriptStart, walk.scriptStart + walk.scriptLength);
+      all.push({ vout: walk.vout, value: walk.value, script });
+    }
+    return all;
+  }
+}
+
+/** A count as a compact size of any width that fits it. */
+function countBytes(count: number): Buffer {
+  if (count < 0xfd) return Buffer.of(count);
+  const bytes = Buffer.alloc(count <= 0xffff ? 3 : countLength);
+  bytes[0] = count <= 0xffff ? 0xfd : 0xfe;
+  if (count <= 0xffff) bytes.writeUInt16LE(count, 1);
+  else bytes.writeUInt32LE(count, 1);
+  return bytes;
+}
+
+/** The txid (internal order) of bytes that are to be one transaction; null where they are none, or more than one. */
+export function txidOfBytes(bytes: Uint8Array): Uint8Array | null {
+  const walk = new TransactionWalk(bytes, 0);
+  try {
+    walk.next();
+  } catch {
+    return null;
+  }
+  if (walk.at !== bytes.length) return null;
+  return Uint8Array.from(transactionId(bytes, 0, walk.outputsAt, bytes.length));
+}

@@ -1,0 +1,54 @@
+import type pg from 'pg';
+import {
+  type HeldOutput,
+  type Holding,
+  inscriptionKey,
+} from '#indexer/mempool/pending/pending-transaction.ts';
+
+interface HeldRow {
+  txid: Buffer;
+  vout: number;
+  sat_offset: number;
+  value: number;
+  script: Buffer;
+  inscription_txid: Buffer;
+  inscription_index: number;
+}
+
+/**
+ * Indexed outputs that hold inscriptions and are not spent, by their fingerprints (`storedFingerprint`): keyed by their
+ * outpoints (36 bytes as latin-1 text). Some may be others with the same fingerprint.
+ */
+export async function heldOutputs(
+  client: pg.Pool | pg.ClientBase,
+  fingerprints: readonly string[],
+): Promise<Map<string, HeldOutput>> {
+  const found = new Map<string, HeldOutput & { holdings: Holding[] }>();
+  if (fingerprints.length === 0) return found;
+  const { rows } = await client.query<HeldRow>({
+    name: 'mempool-held-outputs',
+    text: `SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.sat_offset, l.value, l.script,
+                  i.txid AS inscription_txid, i.index AS inscription_index
+             FROM chain.locations AS l
+             JOIN chain.inscriptions AS i USING (key)
+            WHERE l.outpoint_fingerprint = ANY ($1::bigint[]) AND l.spent_height IS NULL
+            ORDER BY l.key`,
+    values: [fingerprints],
+  });
+  for (const row of rows) {
+    const outpoint = inscriptionKey(row.txid, row.vout);
+    let output = found.get(outpoint);
+    if (output === undefined) {
+      output = {
+        outpoint: Buffer.from(outpoint, 'latin1'),
+        value: row.value,
+        script: row.script,
+        holdings: [],
+      };
+      found.set(outpoint, output);
+    }
+    const inscription = inscriptionKey(row.inscription_txid, row.inscription_index);
+    output.holdings.push({ inscription, satOffset: row.sat_offset });
+  }
+  return found;
+}

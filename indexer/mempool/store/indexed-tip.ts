@@ -1,0 +1,35 @@
+import type pg from 'pg';
+import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+
+export interface IndexedTip {
+  /** Of the fingerprints of outpoints. */
+  readonly key: Uint8Array;
+  /** Null: nothing is indexed yet. */
+  readonly tip: { readonly height: number; readonly hash: HashKey } | null;
+}
+
+/** Where the index stands. Throws `network_mismatch`, and `mempool_waits_for_index` where there is none. */
+export async function readIndexedTip(pool: pg.Pool, network: NetworkName): Promise<IndexedTip> {
+  const { rows } = await pool.query<{
+    network: string;
+    key: Buffer;
+    height: number | null;
+    hash: Buffer | null;
+  }>('SELECT network, fingerprint_key AS key, tip_height AS height, tip_hash AS hash FROM chain.state');
+  const row = rows[0];
+  if (row !== undefined && row.network !== network) {
+    throw new AppError(
+      'network_mismatch',
+      `The node is of ${network}, and this database serves ${row.network}.`,
+      { source: network, database: row.network },
+    );
+  }
+  if (row === undefined) {
+    throw new AppError('mempool_waits_for_index', 'The index of this network does not exist yet.');
+  }
+  const tip =
+    row.height === null || row.hash === null ? null : { height: row.height, hash: hashKey(row.hash) };
+  return { key: Uint8Array.from(row.key), tip };
+}

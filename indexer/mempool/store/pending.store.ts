@@ -1,0 +1,283 @@
+import type pg from 'pg';
+import type { KeptTransaction } from '#indexer/mempool/pending/kept-transactions.ts';
+import type { PlacedInscription } from '#indexer/mempool/pending/pending-place.ts';
+import {
+  type PendingInscription,
+  type PendingMoves,
+  storedScript,
+} from '#indexer/mempool/pending/pending-transaction.ts';
+import { type HashKey, hashOfKey } from '#indexer/mempool/stream/membership.ts';
+
+/** A kept transaction with the rows that are to be written. */
+export interface PendingRows {
+  readonly transaction: KeptTransaction;
+  readonly moves: PendingMoves;
+  /** Milliseconds since 1970. */
+  readonly seenAt: number;
+}
+
+export interface Departure {
+  readonly position: number;
+  readonly txid: HashKey;
+  readonly reason: 'replaced' | 'evicted';
+  readonly replacedBy: HashKey | null;
+  readonly leftAt: number;
+}
+
+/** What chain.mempool_state says. */
+export interface MempoolStatus {
+  readonly source: 'zmq' | 'polling';
+  readonly transactions: number;
+  readonly kept: number;
+  readonly leftOut: number;
+  readonly keptBytes: number;
+  readonly since: Date;
+}
+
+/** Departures that are kept: some hours of a busy network, and 1 MB. */
+const departuresMax = 10_000;
+/** Bodies go as hex within a statement, which is made in one go: 1 MB of them takes some ten milliseconds. */
+const statementBytesMax = 1_000_000;
+
+/** Empties the tables of pending transactions in the transaction at hand: readers see the old rows until it commits. */
+export async function clearPending(tx: pg.ClientBase): Promise<void> {
+  // TRUNCATE would show empty tables to readers whose snapshot is older
+  await tx.query(`DELETE FROM chain.mempool_transfers`);
+  await tx.query(`DELETE FROM chain.mempool_inscriptions`);
+  await tx.query(`DELETE FROM chain.mempool_transactions`);
+}
+
+/** Deletes transactions with all their rows. */
+export async function deletePending(tx: pg.ClientBase, txids: readonly HashKey[]): Promise<void> {
+  if (txids.length === 0) return;
+  await tx.query(
+    `WITH gone AS (DELETE FROM chain.mempool_transactions WHERE txid = ANY($1) RETURNING position),
+          moved AS (DELETE FROM chain.mempool_transfers USING gone WHERE mempool_transfers.position = gone.position)
+     DELETE FROM chain.mempool_inscriptions USING gone WHERE mempool_inscriptions.position = gone.position`,
+    [txids.map(hashOfKey)],
+  );
+}
+
+/** Inserts transactions that are not there, in statements of bounded size. */
+export async function insertPending(tx: pg.ClientBase, rows: readonly PendingRows[]): Promise<void> {
+  for (let from = 0; from < rows.length; ) {
+    let bytes = 0;
+    let to = from;
+    while (to < rows.length && (to === from || bytes < statementBytesMax)) {
+      bytes += (rows[to++] as PendingRows).transaction.sizeBytes;
+    }
+    const chunk = rows.slice(from, to);
+    await insertTransactions(tx, chunk);
+    await insertInscriptions(tx, chunk);
+    await insertTransfers(tx, chunk);
+    from = to;
+  }
+}
+
+async function insertTransactions(tx: pg.ClientBase, rows: readonly PendingRows[]): Promise<void> {
+  await tx.query(
+    `INSERT INTO chain.mempool_transactions
+       (txid, position, first_seen, fee, vsize, replaces, block_height, block_hash)
+     SELECT t.txid, t.position, to_timestamp(t.seen / 1000.0), t.fee, t.vsize, t.replaces, t.height, t.hash
+       FROM unnest($1::bytea[], $2::bigint[], $3::float8[], $4::bigint[], $5::integer[], $6::bytea[], $7::integer[],
+                   $8::bytea[]) AS t (txid, position, seen, fee, vsize, replaces, height, hash)`,
+    [
+      rows.map(({ transaction }) => hashOfKey(transaction.txid)),
+      rows.map(({ transaction }) => transaction.position),
+      rows.map(({ transaction, seenAt }) => transaction.entry?.firstSeen ?? seenAt),
+      rows.map(({ transaction }) => transaction.entry?.fee ?? null),
+      rows.map(({ transaction }) => transaction.vsize),
+      rows.map(({ transaction }) => Buffer.concat(transaction.replaces.map(hashOfKey))),
+      rows.map(({ transaction }) => transaction.block?.height ?? null),
+      rows.map(({ transaction }) => bytesOrNull(transaction.block?.hash)),
+    ],
+  );
+}
+
+interface InscriptionRow {
+  readonly transaction: KeptTransaction;
+  readonly row: PendingInscription;
+}
+
+async function insertInscriptions(tx: pg.ClientBase, pending: readonly PendingRows[]): Promise<void> {
+  const rows: InscriptionRow[] = pending.flatMap(({ transaction, moves }) =>
+    moves.inscriptions.map((row) => ({ transaction, row })),
+  );
+  if (rows.length === 0) return;
+  const column = <Value>(read: (row: PendingInscription) => Value): Value[] =>
+    rows.map(({ row }) => read(row));
+  await tx.query(
+    `INSERT INTO chain.mempool_inscriptions
+       (position, txid, index, input, content_type, sha256, variant, text, body, folded, decoded_sha256,
+        decoded_length, metadata_json, metadata_folded, content_encoding, metaprotocol, delegate, claimed_parents,
+        place, vout, sat_offset, value, script, properties_json)
+     SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::integer[], $4::integer[], $5::bytea[], $6::bytea[],
+       $7::smallint[], $8::smallint[], $9::bytea[], $10::bytea[], $11::bytea[], $12::integer[], $13::bytea[],
+       $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bytea[], $19::smallint[], $20::integer[],
+       $21::bigint[], $22::bigint[], $23::bytea[], $24::text[])`,
+    [
+      rows.map(({ transaction }) => transaction.position),
+      rows.map(({ transaction }) => hashOfKey(transaction.txid)),
+      column(({ index }) => index),
+      column(({ input }) => input),
+      column(({ contentType }) => contentType),
+      column(({ content }) => content?.sha256 ?? null),
+      column(({ content }) => content?.variant ?? null),
+      column(({ content }) => content?.text ?? null),
+      column(({ content }) => content?.body ?? null),
+      column(({ content }) => content?.folded ?? null),
+      column(({ content }) => content?.decodedSha256 ?? null),
+      column(({ content }) => content?.decodedLength ?? null),
+      column(({ metadataJson }) => metadataJson),
+      column(({ metadataFolded }) => metadataFolded),
+      column(({ contentEncoding }) => contentEncoding),
+      column(({ metaprotocol }) => metaprotocol),
+      column(({ delegate }) => delegate),
+      column(({ claimedParents }) => claimedParents),
+      ...placeColumns(column(({ placed }) => placed)),
+      column(({ propertiesJson }) => propertiesJson?.toString() ?? null),
+    ],
+  );
+}
+
+async function insertTransfers(tx: pg.ClientBase, pending: readonly PendingRows[]): Promise<void> {
+  const rows = pending.flatMap(({ transaction, moves }) =>
+    moves.transfers.map((transfer) => ({ transaction, transfer })),
+  );
+  if (rows.length === 0) return;
+  const ids = rows.map(({ transfer }) => Buffer.from(transfer.inscription, 'latin1'));
+  const outpoints = rows.map(({ transfer }) => Buffer.from(transfer.from.outpoint));
+  await tx.query(
+    `INSERT INTO chain.mempool_transfers
+       (position, txid, inscription_txid, inscription_index, from_txid, from_vout, from_offset, from_script,
+        place, vout, sat_offset, value, script)
+     SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::integer[], $5::bytea[], $6::integer[],
+       $7::bigint[], $8::bytea[], $9::smallint[], $10::integer[], $11::bigint[], $12::bigint[], $13::bytea[])`,
+    [
+      rows.map(({ transaction }) => transaction.position),
+      rows.map(({ transaction }) => hashOfKey(transaction.txid)),
+      ids.map((id) => id.subarray(0, 32)),
+      ids.map((id) => id.readUInt32LE(32)),
+      outpoints.map((outpoint) => outpoint.subarray(0, 32)),
+      outpoints.map((outpoint) => outpoint.readUInt32LE(32)),
+      rows.map(({ transfer }) => transfer.fromOffset),
+      rows.map(({ transfer }) => storedScript(transfer.from.script)),
+      ...placeColumns(rows.map(({ transfer }) => transfer.placed)),
+    ],
+  );
+}
+
+function placeColumns(placed: readonly PlacedInscription[]): unknown[] {
+  return [
+    placed.map(({ place }) => place),
+    placed.map(({ output }) => output?.vout ?? null),
+    placed.map(({ satOffset }) => satOffset),
+    placed.map(({ output }) => output?.value ?? null),
+    placed.map(({ output }) => (output === null ? null : storedScript(output.script))),
+  ];
+}
+
+/** Says of transactions in which block they are now; null: in none. */
+export async function setBlocks(tx: pg.ClientBase, transactions: readonly KeptTransaction[]): Promise<void> {
+  if (transactions.length === 0) return;
+  await tx.query(
+    `UPDATE chain.mempool_transactions AS t SET block_height = b.height, block_hash = b.hash
+       FROM unnest($1::bytea[], $2::integer[], $3::bytea[]) AS b (txid, height, hash) WHERE t.txid = b.txid`,
+    [
+      transactions.map(({ txid }) => hashOfKey(txid)),
+      transactions.map(({ block }) => block?.height ?? null),
+      transactions.map(({ block }) => bytesOrNull(block?.hash)),
+    ],
+  );
+}
+
+export async function insertDepartures(tx: pg.ClientBase, departures: readonly Departure[]): Promise<void> {
+  if (departures.length === 0) return;
+  await tx.query(
+    `INSERT INTO chain.mempool_departures (position, txid, reason, replaced_by, left_at)
+     SELECT d.position, d.txid, d.reason, d.replaced_by, to_timestamp(d.left_at / 1000.0)
+       FROM unnest($1::bigint[], $2::bytea[], $3::text[], $4::bytea[], $5::float8[])
+         AS d (position, txid, reason, replaced_by, left_at)
+         ON CONFLICT DO NOTHING`,
+    [
+      departures.map(({ position }) => position),
+      departures.map(({ txid }) => hashOfKey(txid)),
+      departures.map(({ reason }) => reason),
+      departures.map(({ replacedBy }) => (replacedBy === null ? null : hashOfKey(replacedBy))),
+      departures.map(({ leftAt }) => leftAt),
+    ],
+  );
+  await tx.query(
+    `DELETE FROM chain.mempool_departures WHERE position <=
+       (SELECT position FROM chain.mempool_departures ORDER BY position DESC OFFSET $1 LIMIT 1)`,
+    [departuresMax],
+  );
+}
+
+/**
+ * Writes the state and, where rows changed, a revision that was never there before; tells the listeners of
+ * `satscribe_mempool`. To be called before rows are written: its lock keeps out whoever still writes for a process that is
+ * losing its place. False: the rows are not those of `status.since` any more (a crash of the server emptied the tables, or
+ * another process filled them), and are to be written anew (never so with `isFirst`).
+ */
+export async function writeState(
+  tx: pg.ClientBase,
+  status: MempoolStatus,
+  { isFirst, isChanged }: { isFirst: boolean; isChanged: boolean },
+): Promise<boolean> {
+  const { source, transactions, kept, leftOut, keptBytes, since } = status;
+  // microseconds since 1970: above whatever was there before a crash that left no row to count on from
+  const clock = Date.now() * 1000;
+  const values = [clock, source, transactions, kept, leftOut, keptBytes, since];
+  if (isFirst) {
+    await tx.query(
+      `INSERT INTO chain.mempool_state
+         (revision, state, source, transactions, kept, left_out, kept_bytes, since, updated_at)
+       VALUES ($1::bigint, 'following', $2, $3, $4, $5, $6, $7, now())
+       ON CONFLICT (one) DO UPDATE SET revision = greatest(mempool_state.revision + 1, $1), state = 'following',
+         source = $2, transactions = $3, kept = $4, left_out = $5, kept_bytes = $6, since = $7, problem = NULL,
+         updated_at = now()`,
+      values,
+    );
+  } else {
+    const { rowCount } = await tx.query(
+      `UPDATE chain.mempool_state
+          SET revision = CASE WHEN $8::boolean THEN greatest(revision + 1, $1::bigint) ELSE revision END,
+              state = 'following', source = $2, transactions = $3, kept = $4, left_out = $5, kept_bytes = $6,
+              problem = NULL, updated_at = now()
+        WHERE since = $7`,
+      [...values, isChanged],
+    );
+    if (rowCount === 0) return false;
+  }
+  if (isFirst || isChanged) await tx.query(`SELECT pg_notify('satscribe_mempool', '')`);
+  return true;
+}
+
+/**
+ * Says why the mempool is not followed now. What is in the tables is not shown meanwhile. Nothing where another process has
+ * taken over and follows it: `since` is that of the rows which this one filled.
+ */
+export async function writeProblem(
+  pool: pg.Pool,
+  source: MempoolStatus['source'],
+  state: 'loading' | 'waiting' | 'ended',
+  problem: string | null,
+  since: Date,
+): Promise<void> {
+  const { rowCount } = await pool.query(
+    `INSERT INTO chain.mempool_state
+       (revision, state, source, transactions, kept, left_out, kept_bytes, problem, since, updated_at)
+     VALUES ($1::bigint, $2, $3, 0, 0, 0, 0, $4, now(), now())
+     ON CONFLICT (one) DO UPDATE SET revision = greatest(mempool_state.revision + 1, $1), state = $2, source = $3,
+       problem = $4, updated_at = now()
+     WHERE mempool_state.state <> 'following' OR mempool_state.since = $5
+       OR mempool_state.updated_at < now() - interval '60 seconds'`,
+    [Date.now() * 1000, state, source, problem, since],
+  );
+  if (rowCount === 0) return;
+  await pool.query(`SELECT pg_notify('satscribe_mempool', '')`);
+}
+
+const bytesOrNull = (bytes: Uint8Array | undefined): Buffer | null =>
+  bytes === undefined ? null : Buffer.from(bytes);

@@ -1,0 +1,162 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import type { MempoolBounds } from '#indexer/mempool/pending/pending-set.ts';
+import { createScriptWatch, type ScriptWatch } from '#indexer/mempool/pending/watched-scripts.ts';
+import { writeProblem } from '#indexer/mempool/store/pending.store.ts';
+import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import type { Logger } from '#kernel/logger.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { Repeats } from '#kernel/repeats.ts';
+import { Backoff, pause } from '#kernel/retry.ts';
+import { MempoolSession, usualBounds } from './mempool-session.ts';
+import { MessageQueue } from './message-queue.ts';
+import { type MempoolRpc, NodeMempool } from './node-mempool.ts';
+
+export interface FollowMempoolOptions {
+  /** A node without the ZMQ topic `sequence` is polled; without `rawtx` it is asked for every transaction. */
+  readonly node: {
+    readonly rpc: MempoolRpc;
+    readonly facts: Pick<NodeFacts, 'zmq'>;
+    readonly messages: NodeMessages;
+  };
+  readonly pool: pg.Pool;
+  readonly network: NetworkParameters;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Payments to these scripts are reported. */
+  readonly watch?: ScriptWatch;
+  readonly bounds?: Partial<MempoolBounds>;
+  /** Between two tries where the node refuses us; absent: half a minute. */
+  readonly refusedMs?: number;
+}
+
+/** Least time between two writes: four a second, however many messages come. */
+const roundMs = 250;
+/** Polling: at least so long between snapshots, and ten times as long as one takes. */
+const pollMs = 2000;
+const pollShare = 10;
+/** A lost number is one where it is missing so long: a reorganisation tells its changes within one call. */
+const missingMs = 5000;
+/** A subscription is there some milliseconds after the connection; a snapshot before that could miss what comes between. */
+const resubscribedMs = 500;
+/** A snapshot by the clock, whatever the stream says: what no number showed to be lost is found so. */
+const snapshotEveryMs = 10 * 60_000;
+/** The first and the longest wait after failures. */
+const retryMinMs = 500;
+const retryMaxMs = 30_000;
+/** What asking again cannot help: other data, not another try, is needed. */
+const finalCodes: readonly ErrorCode[] = ['network_mismatch', 'postgres_refused'];
+/** What a person has to mend first is asked for so often, and goes on without a restart. */
+const mendedCodes: readonly ErrorCode[] = ['node_refused'];
+
+/**
+ * Keeps the tables of pending transactions equal to a node's mempool until the signal is aborted. Failures of the node or of
+ * Postgres that may pass are logged, shown in chain.mempool_state and tried again, from a new snapshot. Throws what does not
+ * pass by itself: `network_mismatch`, `postgres_refused`. Where the node refuses us it is asked again, every half minute.
+ */
+export async function followMempool(options: FollowMempoolOptions): Promise<void> {
+  const { signal, log, pool, refusedMs = retryMaxMs } = options;
+  const source = options.node.facts.zmq.has('sequence') ? 'zmq' : 'polling';
+  const repeats = new Repeats();
+  const backoff = new Backoff({ firstPauseMs: retryMinMs, pauseMaxMs: retryMaxMs });
+  let since = new Date();
+  while (!signal.aborted) {
+    const startedAt = Date.now();
+    try {
+      await followOnce(options, (session) => {
+        since = session.since;
+      });
+    } catch (thrown) {
+      if (signal.aborted) break;
+      const error = postgresFailure(thrown);
+      if (!(error instanceof AppError)) throw error;
+      await writeProblem(pool, source, 'waiting', error.message, since).catch(() => undefined);
+      if (finalCodes.includes(error.code)) throw error;
+      // one that ran for a while starts again from the shortest wait
+      if (Date.now() - startedAt > retryMaxMs) backoff.reset();
+      const waitMs = mendedCodes.includes(error.code) ? refusedMs : Math.round(backoff.next());
+      if (repeats.isDue(error.code)) log.warn({ err: error, waitMs }, 'the mempool is not followed');
+      await pause(waitMs, signal);
+    }
+  }
+  await writeProblem(pool, source, 'ended', null, since).catch(() => undefined);
+}
+
+async function followOnce(
+  { node, pool, network, signal, log, watch = createScriptWatch(), bounds = {} }: FollowMempoolOptions,
+  onSession: (session: MempoolSession) => void,
+): Promise<void> {
+  const queue = node.facts.zmq.has('sequence') ? new MessageQueue(node.messages) : null;
+  try {
+    const session = new MempoolSession({
+      node: new NodeMempool(node.rpc, signal),
+      pool,
+      network: network.name,
+      queue,
+      watch,
+      bounds: { ...usualBounds, ...bounds },
+      log,
+    });
+    onSession(session);
+    await follow(session, queue, { signal, log });
+  } finally {
+    queue?.close();
+  }
+}
+
+async function follow(
+  session: MempoolSession,
+  queue: MessageQueue | null,
+  { signal, log }: Pick<FollowMempoolOptions, 'signal' | 'log'>,
+): Promise<void> {
+  const clock = new SnapshotClock(queue === null);
+  let wasReady = false;
+  while (!signal.aborted) {
+    const startedAt = Date.now();
+    if (clock.isDue(session, startedAt)) {
+      await session.join();
+      clock.taken(startedAt, Date.now());
+    }
+    await session.round();
+    if (session.isReady && !wasReady) {
+      wasReady = true;
+      log.info({ ms: Date.now() - clock.firstAt, polling: queue === null }, 'the mempool is followed');
+    }
+    if (!session.isJoined) {
+      await delay(resubscribedMs, undefined, { signal }).catch(() => undefined);
+      continue;
+    }
+    if (session.hasWork) continue;
+    const rest = Math.max(0, startedAt + roundMs - Date.now());
+    await delay(rest, undefined, { signal }).catch(() => undefined);
+    await queue?.news(roundMs, signal);
+  }
+}
+
+/** When the next snapshot is due. */
+class SnapshotClock {
+  firstAt = Date.now();
+  private nextAt = 0;
+  private missingSince: number | null = null;
+  private readonly isPolling: boolean;
+
+  constructor(isPolling: boolean) {
+    this.isPolling = isPolling;
+  }
+
+  isDue(session: MempoolSession, now: number): boolean {
+    if (session.missing <= 0) this.missingSince = null;
+    else this.missingSince ??= now;
+    if (this.missingSince !== null && now - this.missingSince > missingMs) return true;
+    return !session.isJoined || now >= this.nextAt;
+  }
+
+  taken(startedAt: number, endedAt: number): void {
+    this.missingSince = null;
+    const between = this.isPolling ? Math.max(pollMs, (endedAt - startedAt) * pollShare) : snapshotEveryMs;
+    this.nextAt = endedAt + between;
+  }
+}

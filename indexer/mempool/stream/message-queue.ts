@@ -1,0 +1,112 @@
+import { txidOfBytes } from '#indexer/mempool/pending/transaction-batch.ts';
+import type { NodeMessage, NodeMessages } from '#kernel/contracts/node.ts';
+import { type HashKey, hashKey } from './membership.ts';
+
+/**
+ * Changes that wait: a minute of a busy network is a few thousand. Beyond it they are thrown away like lost ones, and a
+ * snapshot is taken.
+ */
+const changesMax = 200_000;
+/**
+ * Bytes of transactions that wait for their change, or to be looked at: sixteen full blocks. `rawtx` also gives all transactions of every
+ * block. Beyond it the oldest go, and are asked of the node if they are needed.
+ */
+const transactionBytesMax = 64_000_000;
+
+/** A message of the `sequence` topic. */
+export type ChangeMessage = Exclude<NodeMessage, { kind: 'transaction' | 'gap' }>;
+
+/** What the node said and nobody has looked at yet. */
+export class MessageQueue {
+  private changes: ChangeMessage[] = [];
+  private readonly transactions = new Map<HashKey, Uint8Array>();
+  private transactionBytes = 0;
+  private lost = false;
+  private wake: (() => void) | null = null;
+  private readonly stop: () => void;
+
+  constructor(messages: NodeMessages) {
+    this.stop = messages.listen((message) => this.take(message));
+  }
+
+  /** Whether changes were lost since the last call. */
+  takeLoss(): boolean {
+    const { lost } = this;
+    this.lost = false;
+    return lost;
+  }
+
+  /** All changes that wait, in order. */
+  takeChanges(): ChangeMessage[] {
+    const { changes } = this;
+    this.changes = [];
+    return changes;
+  }
+
+  /** The bytes of a transaction, where they came; they are given once. */
+  takeBytes(txid: HashKey): Uint8Array | null {
+    const bytes = this.transactions.get(txid);
+    if (bytes === undefined) return null;
+    this.transactions.delete(txid);
+    this.transactionBytes -= bytes.length;
+    return bytes;
+  }
+
+  /** Settles when something comes, at once where something waits, and after `timeoutMs` at the latest. */
+  async news(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    if (this.changes.length > 0 || this.lost || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        this.wake = null;
+        resolve();
+      };
+      const timer = setTimeout(done, timeoutMs);
+      signal.addEventListener('abort', done, { once: true });
+      this.wake = done;
+    });
+  }
+
+  close(): void {
+    this.stop();
+  }
+
+  private take(message: NodeMessage): void {
+    switch (message.kind) {
+      case 'transaction':
+        this.keep(message.bytes);
+        return;
+      case 'gap':
+        // bytes that are lost are asked for; nothing replaces a lost change
+        if (message.topic === 'sequence') this.lose();
+        break;
+      case 'mempool-added':
+      case 'mempool-removed':
+      case 'block-connected':
+      case 'block-disconnected':
+        this.changes.push(message);
+        if (this.changes.length > changesMax) this.lose();
+        break;
+    }
+    this.wake?.();
+  }
+
+  private lose(): void {
+    this.changes = [];
+    this.lost = true;
+  }
+
+  private keep(bytes: Uint8Array): void {
+    const txid = txidOfBytes(bytes);
+    if (txid === null) return;
+    const key = hashKey(txid);
+    if (this.transactions.has(key)) return;
+    this.transactions.set(key, bytes);
+    this.transactionBytes += bytes.length;
+    for (const oldest of this.transactions.keys()) {
+      if (this.transactionBytes <= transactionBytesMax) break;
+      this.takeBytes(oldest);
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type pg from 'pg';
+import { analyse } from '#indexer/mempool/pending/find-pending.ts';
+import type { PendingSet } from '#indexer/mempool/pending/pending-set.ts';
+import { TransactionBatch } from '#indexer/mempool/pending/transaction-batch.ts';
+import type { ScriptWatch } from '#indexer/mempool/pending/watched-scripts.ts';
+import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';
+import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { Logger } from '#kernel/logger.ts';
+import type { HashKey } from './membership.ts';
+import type { MessageQueue } from './message-queue.ts';
+import type { NodeMempool } from './node-mempool.ts';
+
+/** Transactions a round, so that rounds stay short. */
+const transactionsAtOnce = 5000;
+/**
+ * Transactions that are parsed and looked at in one go, and their bytes: some ten milliseconds, in which nobody else is answered. One
+ * that is longer than this comes by itself.
+ */
+const goTransactionsMax = 250;
+const goBytesMax = 400_000;
+
+export interface LookOptions {
+  readonly pool: pg.Pool;
+  readonly node: NodeMempool;
+  /** Null: all bytes are asked for. */
+  readonly queue: MessageQueue | null;
+  readonly watch: ScriptWatch;
+  readonly log: Logger;
+  readonly fingerprintKey: Uint8Array;
+}
+
+interface Taken {
+  readonly txid: HashKey;
+  readonly bytes: Uint8Array;
+}
+
+/** Looks at the bytes of transactions, and enters what matters of them. */
+export class TransactionLook {
+  private readonly options: LookOptions;
+  private readonly pending: PendingSet;
+
+  constructor(pending: PendingSet, options: LookOptions) {
+    this.pending = pending;
+    this.options = options;
+  }
+
+  /** Those of a block but its coinbase. */
+  async atBlock(bytes: Uint8Array, block: BlockRef): Promise<void> {
+    const { fingerprintKey } = this.options;
+    const batch = TransactionBatch.ofBlock(bytes, fingerprintKey, searchableBytesMaxDefault);
+    if (batch !== null) await this.at(batch, block);
+  }
+
+  /** Those that wait, as many as make a round; gives their ids. In a hurry bytes are asked for at once. */
+  async atWaiting(isHurried: boolean): Promise<readonly HashKey[]> {
+    const { queue, node } = this.options;
+    const taken = await this.pending.waiting.take(queue, node, { countMax: transactionsAtOnce, isHurried });
+    for (const go of goesOf(taken)) {
+      await this.atTogether(go);
+      await nextTurn();
+    }
+    return taken.map(({ txid }) => txid);
+  }
+
+  private async atTogether(taken: readonly Taken[]): Promise<void> {
+    const { fingerprintKey, log } = this.options;
+    const bytes = taken.map((one) => one.bytes);
+    const batch = TransactionBatch.of(bytes, fingerprintKey, searchableBytesMaxDefault);
+    if (batch !== null) {
+      await this.at(batch, null);
+      return;
+    }
+    // one of them is broken: each by itself, and that one is left alone
+    if (taken.length > 1) for (const one of taken) await this.atTogether([one]);
+    else log.warn('the node gave a transaction that cannot be read');
+  }
+
+  private async at(batch: TransactionBatch, block: BlockRef | null): Promise<void> {
+    const { pool, node, watch, fingerprintKey } = this.options;
+    const { inputs, kept, nextPosition } = this.pending;
+    const key = expandFingerprintKey(fingerprintKey);
+    const context = { pool, node, inputs, kept, watch, fingerprintKey: key, nextPosition };
+    const transactions = Array.from({ length: batch.count - 1 }, (_, index) => index + 1);
+    const found = await analyse(context, batch, transactions, block);
+    const unknown = found.rows.filter(
+      ({ transaction }) => transaction.entry === null && transaction.block === null,
+    );
+    this.pending.enter(found, await node.entries(unknown.map(({ transaction }) => transaction.txid)));
+  }
+}
+
+/** Transactions in their order, as many together as are looked at in one go; at least one. */
+export function* goesOf(taken: readonly Taken[]): Generator<readonly Taken[]> {
+  for (let from = 0; from < taken.length; ) {
+    let size = taken[from]?.bytes.length ?? 0;
+    let to = from + 1;
+    while (to < taken.length && to - from < goTransactionsMax) {
+      size += taken[to]?.bytes.length ?? 0;
+      if (size > goBytesMax) break;
+      to++;
+    }
+    yield taken.slice(from, to);
+    from = to;
+  }
+}

@@ -1,0 +1,141 @@
+import { copyBytes } from '#indexer/parse/arena.ts';
+import {
+  digestsAt,
+  groupBytes,
+  initialMemory,
+  laneAt,
+  laneBlocksMax,
+  sha256Module,
+} from './sha256-module.ts';
+
+const lanes = 4;
+const blockBytes = 64;
+/** Behind a message: the bit that ends it and its length. */
+const paddingMin = 9;
+
+/** Where digests go: 32 bytes a row, from the beginning of the buffer. The array may be another one at each call, as tables grow. */
+export interface DigestRows {
+  hash: Uint8Array<ArrayBuffer>;
+}
+
+interface Sha256Exports {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly hash: (blocks: number, last: number, base: number) => void;
+}
+
+/** The part of the global of that name that is used here; the types of the language alone do not have it. */
+interface WebAssemblyApi {
+  readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
+  readonly Instance: new (module: object) => { readonly exports: Sha256Exports };
+}
+const webAssembly = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly;
+
+let module: object | null = null;
+function compiled(): object {
+  module ??= new webAssembly.Module(sha256Module());
+  return module;
+}
+
+/**
+ * Hashes many short messages: they wait in groups of the same number of blocks until there are four, which are then
+ * hashed at once. A call to the native hash costs about a microsecond before it hashes the first byte, as much as two
+ * or three short messages take here.
+ */
+export class Sha256Lanes {
+  private readonly rows: DigestRows;
+  /** 1: the digests are hashed again. */
+  private readonly extra: number;
+  private readonly run: Sha256Exports['hash'];
+  /** Where messages are put. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  private readonly words: Int32Array<ArrayBuffer>;
+  /** Messages that wait in the group of each number of blocks, and the rows of their digests. */
+  private readonly waiting = new Uint8Array(laneBlocksMax + 1);
+  private readonly waitingRows = new Int32Array((laneBlocksMax + 1) * lanes);
+  private begun = 0;
+  private view = new Int32Array(0);
+
+  constructor(rows: DigestRows, isDouble: boolean) {
+    this.rows = rows;
+    this.extra = isDouble ? 1 : 0;
+    const { exports } = new webAssembly.Instance(compiled());
+    this.run = exports.hash;
+    this.bytes = new Uint8Array(exports.memory.buffer);
+    this.words = new Int32Array(exports.memory.buffer);
+    new Uint32Array(exports.memory.buffer).set(initialMemory());
+  }
+
+  /** Forgets what waits. */
+  reset(): void {
+    this.waiting.fill(0);
+  }
+
+  /** Whether a message of this length is hashed here; longer ones belong to `node:crypto`. */
+  static takes(length: number): boolean {
+    return length + paddingMin <= laneBlocksMax * blockBytes;
+  }
+
+  /** Hashes the `length` bytes of `source` from `start` on. */
+  add(source: Uint8Array, start: number, length: number, row: number): void {
+    copyBytes(source, start, length, this.bytes, this.begin(length, row));
+    this.commit();
+  }
+
+  /** Hashes `length` bytes that begin with word `first` of `source`. */
+  addWords(source: Int32Array, first: number, length: number, row: number): void {
+    const { words } = this;
+    const to = this.begin(length, row) >> 2;
+    const whole = length >> 2;
+    for (let word = 0; word < whole; word++) words[to + word] = source[first + word] as number;
+    const rest = (length & 3) * 8;
+    if (rest > 0) words[to + whole] = ((source[first + whole] as number) & ~(-1 << rest)) | (0x80 << rest);
+    this.commit();
+  }
+
+  /** Begins a message of `length` bytes, and returns where in `bytes` they are to be put before `commit`. */
+  begin(length: number, row: number): number {
+    const blocks = (length + paddingMin + blockBytes - 1) >>> 6;
+    const lane = this.waiting[blocks] as number;
+    const at = groupBase(blocks) + laneAt(lane);
+    const { bytes, words } = this;
+    const end = at + blocks * blockBytes;
+    // the word in which the message ends, and all behind it
+    for (let pad = (at + length) >> 2; pad < end >> 2; pad++) words[pad] = 0;
+    bytes[at + length] = 0x80;
+    bytes[end - 2] = length >>> 5;
+    bytes[end - 1] = (length << 3) & 0xff;
+    this.waitingRows[blocks * lanes + lane] = row;
+    this.waiting[blocks] = lane + 1;
+    this.begun = blocks;
+    return at;
+  }
+
+  /** Ends the message that was begun. */
+  commit(): void {
+    if (this.waiting[this.begun] === lanes) this.hashGroup(this.begun);
+  }
+
+  /** Hashes what still waits. */
+  flush(): void {
+    for (let blocks = 1; blocks <= laneBlocksMax; blocks++) {
+      if (this.waiting[blocks] !== 0) this.hashGroup(blocks);
+    }
+  }
+
+  /** Lanes that wait for nobody hash what was left in them, and nobody reads it. */
+  private hashGroup(blocks: number): void {
+    this.run(blocks, blocks + this.extra, groupBase(blocks));
+    const { hash: target } = this.rows;
+    if (this.view.buffer !== target.buffer) this.view = new Int32Array(target.buffer);
+    const { view, words } = this;
+    const count = this.waiting[blocks] as number;
+    for (let lane = 0; lane < count; lane++) {
+      const to = (this.waitingRows[blocks * lanes + lane] as number) * 8;
+      let from = (digestsAt >> 2) + lane;
+      for (let word = to; word < to + 8; word++, from += 4) view[word] = words[from] as number;
+    }
+    this.waiting[blocks] = 0;
+  }
+}
+
+const groupBase = (blocks: number): number => (blocks - 1) * groupBytes;

@@ -1,0 +1,83 @@
+import { allOf, type Clause } from '#search/elastic/server/clause.ts';
+import { readDeepKeys } from './deep-keys.ts';
+import type { KeyList, PageSource, Slice } from './key-list.ts';
+import {
+  cutBy,
+  fieldIn,
+  isCut,
+  isEmptyWindow,
+  type KeyWindow,
+  keysEnd,
+  type MembersAnswer,
+  membersIn,
+  touching,
+} from './key-window.ts';
+
+/** Keys in the order of the list. */
+export async function readKeySlice(source: PageSource, list: KeyList, slice: Slice): Promise<number[]> {
+  if (slice.limit <= 0 || isEmptyWindow(list.window)) return [];
+  if (isFirstSlice(source, slice)) return (await readFirstKeys(source, list, slice)).keys;
+  return (await readDeepKeys(source, list, slice)).keys;
+}
+
+/** Whether the slice comes with one request. */
+export const isFirstSlice = ({ tuning: { hitsMax } }: PageSource, { offset, limit }: Slice): boolean =>
+  offset + limit <= hitsMax;
+
+interface FirstAnswer {
+  readonly hits: { readonly hits: readonly { readonly fields: { readonly keys: readonly number[] } }[] };
+  readonly aggregations?: { readonly split: { readonly members: MembersAnswer<SplitKeys> } };
+}
+
+interface SplitKeys {
+  readonly keys: { readonly buckets: readonly { readonly key: { readonly key: number } }[] };
+}
+
+/**
+ * The first keys of a list, from one request: the keys of the n documents with the least first keys hold the n least keys.
+ * Of the few documents that begin before the window the least keys in it are asked one by one. From the other end on it is the
+ * same with last keys. `count`: how long the list is, where it was read to its end; else null.
+ *
+ * Nothing is counted beside it: the index is in the order of first keys, so a server that only has to find the first documents
+ * stops early. By last keys, and at a window that cuts documents, it looks at all of them.
+ */
+export async function readFirstKeys(
+  { moment }: PageSource,
+  { clauses, window, order }: KeyList,
+  { offset, limit }: Slice,
+): Promise<{ keys: number[]; count: number | null }> {
+  const end = order === 'asc' ? 'firstKey' : 'lastKey';
+  const listed = [...clauses, ...touching(window)];
+  const begun = fieldIn(end, window);
+  const size = offset + limit;
+  const split = splitKeys(window, order, size);
+  const { hits, aggregations } = await moment.search<FirstAnswer>(
+    {
+      size,
+      sort: [{ [end]: order }],
+      docvalue_fields: ['keys'],
+      ...(split === null ? {} : { aggs: { split }, post_filter: allOf(begun) }),
+    },
+    split === null ? [...listed, ...begun] : listed,
+  );
+  const buckets = aggregations?.split.members.inside.keys.buckets ?? [];
+  const keys = hits.hits
+    .flatMap(({ fields }) => fields.keys)
+    .filter((key) => key >= window.from && key < window.to)
+    .concat(buckets.map(({ key }) => key.key))
+    .sort((a, b) => (order === 'asc' ? a - b : b - a));
+  const isWhole = hits.hits.length < size && buckets.length < size;
+  return { keys: keys.slice(offset, size), count: isWhole ? keys.length : null };
+}
+
+/** The first keys of the documents that the end of the window cuts at which the list begins; null: it cuts none. */
+function splitKeys(window: KeyWindow, order: KeyList['order'], size: number): Clause | null {
+  const end = order === 'asc' ? { from: window.from, to: keysEnd } : { from: 0, to: window.to };
+  if (!isCut(end)) return null;
+  // keeps no more than so many while it looks at them, however many there are
+  const composite = { size, sources: [{ key: { terms: { field: 'member.key', order } } }] };
+  return {
+    filter: allOf(cutBy(end)),
+    aggs: { members: membersIn(window, { keys: { composite } }) },
+  };
+}

@@ -1,0 +1,144 @@
+import type { SearchSlice } from '#kernel/contracts/search-engine.ts';
+import { allOf, type Clause } from '#search/elastic/server/clause.ts';
+import type { WithinPhrases } from '#search/elastic/text-query.ts';
+import { readDeepKeys } from './deep-keys.ts';
+import type { PageSource, Slice } from './key-list.ts';
+import { isFirstSlice, readFirstKeys, readKeySlice } from './key-pages.ts';
+import { type CountAnswer, countIn, countOf, isEmptyWindow, type KeyWindow, touching } from './key-window.ts';
+import { readSizeSlice } from './size-pages.ts';
+import { type SortedList, sortedLists } from './sorted-lists.ts';
+
+export interface MatchingPage {
+  readonly keys: readonly number[];
+  readonly totalItems: number;
+}
+
+/** What is searched: documents that satisfy all clauses, and of them inscriptions in the window. */
+export interface Matching {
+  readonly clauses: readonly Clause[];
+  readonly window: KeyWindow;
+  /** Null: how many match has to be counted. */
+  readonly within: WithinPhrases | null;
+}
+
+/**
+ * A page of the matches in the order asked, and how many there are of all: of few they are all seen, of many the sums of what documents
+ * count are asked for.
+ */
+export async function readPage(
+  source: PageSource,
+  matching: Matching,
+  asked: SearchSlice,
+): Promise<MatchingPage> {
+  const { clauses, window } = matching;
+  if (isEmptyWindow(window)) return { keys: [], totalItems: 0 };
+  const slice = { offset: (asked.page - 1) * asked.itemsPerPage, limit: asked.itemsPerPage };
+  const lists = sortedLists(asked, window).map((list) => ({
+    ...list,
+    clauses: [...clauses, ...list.clauses],
+  }));
+  const [only] = lists;
+  if (only !== undefined && lists.length === 1 && only.by === 'key') {
+    const isWhole = asked.after === undefined;
+    if (isFirstSlice(source, slice)) {
+      const near = isWhole ? nearWindow(source, matching, only, slice) : null;
+      if (near !== null) return readNearPage(source, matching, { list: only, near }, slice);
+      const { keys, count } = await readFirstKeys(source, only, slice);
+      const totalItems = isWhole && count !== null ? count : await countAll(source, matching);
+      return { keys, totalItems };
+    }
+    if (isWhole) {
+      const { keys, count } = await readDeepKeys(source, only, slice);
+      return { keys, totalItems: count };
+    }
+  }
+  const { total, counts } = await countLists(source, matching, lists);
+  const parts = partsOf(slice, counts);
+  const keys = await Promise.all(lists.map((list, at) => readList(source, list, parts[at])));
+  return { keys: keys.flat(), totalItems: total };
+}
+
+/** A page is looked for in so many times the keys that it takes where matches are as frequent everywhere. */
+const nearFactor = 4;
+
+/**
+ * The keys among which a first page of very many matches lies, most likely: a server that is kept to the beginning of an index
+ * looks at nothing else. Null: they are not known to be so many.
+ */
+function nearWindow(
+  source: PageSource,
+  { within }: Matching,
+  { order }: SortedList,
+  slice: Slice,
+): KeyWindow | null {
+  if (within === null || within.inscriptions === 0 || order !== 'asc') return null;
+  const { nextKey } = source.moment.marker;
+  const perMatch = nextKey / within.inscriptions;
+  const to = Math.ceil((slice.offset + slice.limit) * perMatch * nearFactor);
+  return to * nearFactor < nextKey ? { from: 0, to } : null;
+}
+
+/** The page beside the sum; where there are fewer than a page among the near keys it is looked for among all. */
+async function readNearPage(
+  source: PageSource,
+  matching: Matching,
+  { list, near }: { readonly list: SortedList; readonly near: KeyWindow },
+  slice: Slice,
+): Promise<MatchingPage> {
+  const [{ keys }, totalItems] = await Promise.all([
+    readFirstKeys(source, { ...list, window: near }, slice),
+    countAll(source, matching),
+  ]);
+  if (keys.length === slice.limit) return { keys, totalItems };
+  return { keys: (await readFirstKeys(source, list, slice)).keys, totalItems };
+}
+
+/** The server remembers such an answer for as long as nothing new becomes visible: other pages of a search have it at once. */
+async function countAll({ moment }: PageSource, { clauses, window, within }: Matching): Promise<number> {
+  const counted = within === null ? [...clauses, ...touching(window)] : [within.others];
+  const { aggregations } = await moment.search<{ aggregations: CountAnswer }>(
+    { size: 0, aggs: countIn(window) },
+    counted,
+  );
+  return (within?.inscriptions ?? 0) + countOf(aggregations);
+}
+
+const readList = (source: PageSource, list: SortedList, slice: Slice | undefined): Promise<number[]> => {
+  if (slice === undefined) return Promise.resolve([]);
+  return list.by === 'key' ? readKeySlice(source, list, slice) : readSizeSlice(source, list, slice);
+};
+
+/** What a slice of lists that follow each other is of each of them; undefined: nothing. */
+function partsOf({ offset, limit }: Slice, counts: readonly number[]): (Slice | undefined)[] {
+  let before = 0;
+  return counts.map((count) => {
+    const from = Math.max(0, offset - before);
+    const to = Math.min(count, offset + limit - before);
+    before += count;
+    return from < to ? { offset: from, limit: to - from } : undefined;
+  });
+}
+
+async function countLists(
+  { moment }: PageSource,
+  { clauses, window }: Matching,
+  lists: readonly SortedList[],
+): Promise<{ total: number; counts: number[] }> {
+  const { aggregations } = await moment.search<{ aggregations: Readonly<Record<string, CountAnswer>> }>(
+    {
+      size: 0,
+      aggs: Object.fromEntries(
+        [{ clauses: [], window }, ...lists].map((list, at) => [
+          `list${at}`,
+          {
+            filter: allOf([...list.clauses, ...touching(list.window)]),
+            aggs: isEmptyWindow(list.window) ? {} : countIn(list.window),
+          },
+        ]),
+      ),
+    },
+    [...clauses, ...touching(window)],
+  );
+  const [total = 0, ...counts] = [{}, ...lists].map((_, at) => countOf(aggregations[`list${at}`]));
+  return { total, counts };
+}

@@ -1,0 +1,184 @@
+import { gramNeedle, gramText, phraseLetters } from '#search/text/gram-text.ts';
+
+/**
+ * Beginnings and ends of needles that are parts of phrases can be combined: a book in which a needle could stand in more ways is
+ * refused, so that 32 needles are no more clauses than a server with a small heap takes.
+ */
+export const waysMax = 160;
+
+/** Longer boilerplate is a phrase of this length and what follows it. */
+export const phraseLengthMax = 64;
+
+/** What of an encoded text shows that a needle occurs in the text itself: any of them does, and one of them must. */
+export interface NeedleWays {
+  /** Letters of phrases that have the needle within them. */
+  readonly phrases: readonly string[];
+  /** Parts of an encoded text. */
+  readonly parts: readonly string[];
+}
+
+interface Phrase {
+  readonly text: string;
+  readonly letter: string;
+}
+
+/**
+ * Phrases that very many texts share, each of which stands in the index as one letter that no text has: `{"p":"brc-20","op":"` and its
+ * like are most of what is inscribed, and their grams would be in every second document.
+ *
+ * A text is read from its beginning on. Where a phrase begins the longest one is taken, and the code point behind it is always taken as it
+ * is, so that two phrases never meet. How a piece of a text is encoded thus follows from the piece, but for its ends: it may begin within
+ * a phrase, or right behind one, and end within one. These are the ways of a needle.
+ */
+export class PhraseBook {
+  /** The longest first. */
+  private readonly phrases: readonly Phrase[];
+  /** By their first UTF-16 unit. */
+  private readonly byFirst: ReadonlyMap<number, readonly Phrase[]>;
+  /** Whether a phrase begins with a unit: most do not, and texts have up to four million. */
+  private readonly isFirst = new Uint8Array(1 << 16);
+
+  /** Phrases are folded texts. Throws where there are more than letters, or where needles could stand in more than `waysMax` ways. */
+  constructor(folded: readonly string[]) {
+    if (folded.length > phraseLetters.length) throw new RangeError(`${folded.length} phrases`);
+    const phrases = folded.map((phrase, at) => ({
+      text: gramNeedle(phrase),
+      letter: phraseLetters[at] as string,
+    }));
+    this.phrases = phrases.toSorted((a, b) => b.text.length - a.text.length);
+    this.byFirst = Map.groupBy(this.phrases, ({ text }) => text.charCodeAt(0));
+    for (const first of this.byFirst.keys()) this.isFirst[first] = 1;
+    if (waysOf(phrases.map(({ text }) => text)) > waysMax) throw new RangeError('phrases overlap too much');
+  }
+
+  /** Null: they are too many, or overlap too much, to be a book. */
+  static tryOf(folded: readonly string[]): PhraseBook | null {
+    try {
+      return new PhraseBook(folded);
+    } catch (error) {
+      if (error instanceof RangeError) return null;
+      throw error;
+    }
+  }
+
+  /** A folded text as it is analysed into grams, with letters for its phrases; `shape`: these letters, in one order. Null: none. */
+  encode(folded: string): { readonly text: string; readonly shape: string | null } {
+    const whole = gramText(folded);
+    const letters = new Set<string>();
+    let text = '';
+    let end = 0;
+    for (const { at, letter, length } of this.phrasesIn(whole)) {
+      letters.add(letter);
+      text += whole.slice(end, at) + letter;
+      end = at + length;
+    }
+    return { text: text + whole.slice(end), shape: [...letters].toSorted().join('') || null };
+  }
+
+  /** What is left of a text (`gramNeedle`): pieces between phrases, without what always follows one. */
+  restOf(text: string): string[] {
+    const pieces: string[] = [];
+    let from = 0;
+    for (const { at, length } of this.phrasesIn(text)) {
+      pieces.push(text.slice(from, at));
+      from = behind(text, at + length);
+    }
+    return [...pieces, text.slice(from)];
+  }
+
+  /** UTF-16 units of a text (`gramNeedle`) with letters for its phrases. */
+  lengthOf(text: string): number {
+    let length = text.length;
+    for (const phrase of this.phrasesIn(text)) length += 1 - phrase.length;
+    return length;
+  }
+
+  private *phrasesIn(text: string): Generator<{ at: number; letter: string; length: number }> {
+    for (let at = 0; at < text.length; ) {
+      const phrase = this.isFirst[text.charCodeAt(at)] === 1 ? this.phraseAt(text, at) : undefined;
+      if (phrase === undefined) {
+        at++;
+        continue;
+      }
+      const { letter, text: own } = phrase;
+      yield { at, letter, length: own.length };
+      at = behind(text, at + own.length);
+    }
+  }
+
+  /** Where a needle (`gramNeedle`) can stand. */
+  waysOf(needle: string): NeedleWays {
+    const parts = new Set<string>();
+    this.follow(needle, '', 0, false, parts);
+    this.follow(needle, '', 0, true, parts);
+    for (const { text, letter } of this.phrases) {
+      for (let shared = 1; shared < Math.min(text.length, needle.length); shared++) {
+        if (needle.startsWith(text.slice(-shared))) this.follow(needle, letter, shared, true, parts);
+      }
+    }
+    const within = this.phrases.filter(({ text }) => text.includes(needle));
+    const letters = within.map(({ letter }) => letter);
+    // a part with such a letter says no more than that the phrase is there
+    return {
+      phrases: letters,
+      parts: [...parts].filter((part) => !letters.some((letter) => part.includes(letter))),
+    };
+  }
+
+  /**
+   * Adds the parts that a needle is in whose code points from `at` on are read in the order of a text. `isBehind`: a phrase
+   * has just ended, so the next code point is taken as it is.
+   */
+  private follow(needle: string, head: string, at: number, isBehind: boolean, parts: Set<string>): void {
+    let encoded = head;
+    let isForced = isBehind;
+    for (let from = at; from < needle.length; ) {
+      const taken = isForced ? undefined : this.phraseAt(needle, from);
+      // a longer one would have been taken, and stands in a text that goes on as it does
+      if (!isForced && encoded !== '') this.addEnds(needle.slice(from), encoded, parts);
+      const next = taken?.text ?? String.fromCodePoint(needle.codePointAt(from) as number);
+      encoded += taken?.letter ?? next;
+      from += next.length;
+      isForced = taken !== undefined;
+    }
+    parts.add(encoded);
+  }
+
+  private phraseAt(whole: string, at: number): Phrase | undefined {
+    return this.byFirst.get(whole.charCodeAt(at))?.find(({ text }) => whole.startsWith(text, at));
+  }
+
+  /** The phrases that begin as the needle ends. */
+  private addEnds(rest: string, encoded: string, parts: Set<string>): void {
+    for (const { text, letter } of this.phrases) {
+      if (text.length > rest.length && text.startsWith(rest)) parts.add(encoded + letter);
+    }
+  }
+}
+
+/** The place behind the code point at a place. */
+const behind = (text: string, at: number): number => at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
+
+/** An upper bound of the parts of any needle: beginnings within and behind phrases, each with every end within one. */
+function waysOf(phrases: readonly string[]): number {
+  const reversed = phrases.map((phrase) => Array.from(phrase).toReversed().join(''));
+  return (2 + mostNested(reversed)) * (1 + mostNested(phrases));
+}
+
+/** At most how many proper beginnings of the phrases are ends of one of them: all of them can end at the same place of a needle. */
+function mostNested(phrases: readonly string[]): number {
+  const beginnings = new Map<string, number>();
+  for (const phrase of phrases) {
+    for (let length = 1; length < phrase.length; length++) {
+      const beginning = phrase.slice(0, length);
+      beginnings.set(beginning, (beginnings.get(beginning) ?? 0) + 1);
+    }
+  }
+  let most = 0;
+  for (const longest of beginnings.keys()) {
+    let nested = 0;
+    for (let at = 0; at < longest.length; at++) nested += beginnings.get(longest.slice(at)) ?? 0;
+    most = Math.max(most, nested);
+  }
+  return most;
+}

@@ -1,0 +1,154 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { ElasticClient } from './elastic-client.ts';
+
+/** A change of the mapping, of the analysis or of what documents hold is a new version, and a new index. */
+export const mappingVersion = 3;
+
+export interface IndexOptions {
+  readonly shards: number;
+  readonly replicas: number;
+  /** A first load: no refresh, no replicas and no waiting for the disk, until `finishLoading`. */
+  readonly loading: boolean;
+}
+
+const grams = { type: 'text', analyzer: 'grams', norms: false, index_options: 'positions' } as const;
+/** Words of our own (search/text/words.ts), joined by blanks: the server takes them apart and does nothing else. */
+const words = { type: 'text', analyzer: 'whitespace', norms: false, index_options: 'docs' } as const;
+/** A value that is only ever looked up: no column of it. */
+const term = { type: 'keyword', doc_values: false, norms: false } as const;
+const number = { type: 'integer' } as const;
+/** A value that is only ever read or added up. */
+const column = { type: 'integer', index: false } as const;
+
+/** What a document is: docs/adr/0014 and ./group-document.ts. */
+export const mappings = {
+  dynamic: 'strict',
+  // texts are in Postgres; the marker alone is read back
+  _source: { includes: ['marker'] },
+  properties: {
+    firstKey: number,
+    lastKey: number,
+    count: column,
+    keys: column,
+    sequence: { type: 'long' },
+    member: { type: 'nested', properties: { key: column, day: column } },
+    text: grams,
+    shape: { type: 'keyword', norms: false },
+    words,
+    metadata: grams,
+    metadataWords: words,
+    title: grams,
+    hashes: term,
+    type: { type: 'keyword' },
+    class: term,
+    size: number,
+    cursed: { type: 'boolean' },
+    metaprotocol: term,
+    parents: { type: 'integer', doc_values: false },
+    metadataKeys: term,
+    metadataValues: term,
+    metadataPairs: term,
+    traits: term,
+    gallery: term,
+    marker: { type: 'object', enabled: false },
+  },
+} as const;
+
+const analysis = {
+  tokenizer: { grams: { type: 'ngram', min_gram: 3, max_gram: 3 } },
+  analyzer: { grams: { type: 'custom', tokenizer: 'grams' } },
+} as const;
+
+/** `<prefix>-<network>`: the alias that searches ask. */
+export const readAlias = (prefix: string, network: NetworkName): string => `${prefix}-${network}`;
+
+export const indexName = (prefix: string, network: NetworkName, number_: number): string =>
+  `${readAlias(prefix, network)}-v${mappingVersion}-${number_}`;
+
+/**
+ * The alias that writes go through. Every index has its own: a write to an index that is gone is refused instead of making
+ * one without a mapping.
+ */
+export const writeAlias = (index: string): string => `${index}-write`;
+
+/** Makes an index with its write alias. Throws `search_engine_rejected` where it is there already. */
+export async function createSearchIndex(
+  client: ElasticClient,
+  index: string,
+  { shards, replicas, loading }: IndexOptions,
+): Promise<void> {
+  await client.request({
+    method: 'PUT',
+    path: `/${index}`,
+    body: {
+      settings: {
+        number_of_shards: shards,
+        number_of_replicas: loading ? 0 : replicas,
+        refresh_interval: '-1',
+        ...(loading ? { 'translog.durability': 'async' } : {}),
+        sort: { field: 'firstKey', order: 'asc' },
+        analysis,
+      },
+      mappings,
+      aliases: { [writeAlias(index)]: { is_write_index: true } },
+    },
+  });
+}
+
+/** Ends a first load: everything on disk and visible, replicas as asked. Refreshes stay ours: the marker follows them. */
+export async function finishLoading(
+  client: ElasticClient,
+  index: string,
+  replicas: number,
+  timeoutMs = 600_000,
+): Promise<void> {
+  await client.request({
+    method: 'PUT',
+    path: `/${index}/_settings`,
+    body: { 'index.translog.durability': 'request', 'index.number_of_replicas': replicas },
+  });
+  await client.request({ method: 'POST', path: `/${index}/_flush`, timeoutMs });
+  await refreshIndex(client, index);
+}
+
+/**
+ * Lets the server put the segments of a first load together, in its own time: one segment is searched twice as fast as thirty, and what
+ * is kept for replicas is dropped (half of an index that was just loaded). That is kept for half a minute behind the last write, and
+ * would be copied by a merge before.
+ */
+export async function beginMerge(client: ElasticClient, index: string): Promise<void> {
+  await client.request({
+    method: 'POST',
+    path: `/${index}/_forcemerge`,
+    query: { max_num_segments: 1, wait_for_completion: false },
+  });
+}
+
+/** Makes everything that was written visible to what is opened from now on. */
+export async function refreshIndex(client: ElasticClient, index: string): Promise<void> {
+  const { _shards: shards } = await client.request<{ _shards: { failed: number } }>({
+    method: 'POST',
+    path: `/${index}/_refresh`,
+  });
+  assertShards(shards, index);
+}
+
+/** Part of an answer is no answer. */
+export function assertShards(shards: { failed: number } | undefined, index: string): void {
+  if (shards === undefined || shards.failed === 0) return;
+  throw new AppError('search_engine_failed', `${shards.failed} shards of ${index} did not answer.`, {
+    index,
+  });
+}
+
+/** Lets the read alias name one index, in one step; others that it named lose it. */
+export async function pointReadAlias(client: ElasticClient, alias: string, index: string): Promise<void> {
+  await client.request({
+    method: 'POST',
+    path: '/_aliases',
+    body: {
+      actions: [{ remove: { index: `${alias}-*`, alias, must_exist: false } }, { add: { index, alias } }],
+    },
+  });
+}

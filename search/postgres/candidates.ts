@@ -1,0 +1,133 @@
+import { addPostings, type Postings } from '#search/segments/postings-block.ts';
+import type { Gram } from '#search/segments/postings-layout.ts';
+import { readPostings } from '#search/segments/postings-reader.ts';
+import type { Segment } from '#search/segments/segment-table.ts';
+import { countBits, intersect } from './id-set.ts';
+import type { Matching } from './search-context.ts';
+import type { TextPlan } from './text-plan.ts';
+
+/** A segment in the course of a query: which of its texts can still match. */
+export interface Candidates {
+  readonly segment: Segment;
+  /** The id that the bitmap counts from. */
+  readonly baseId: number;
+  readonly bits: Uint8Array;
+  count: number;
+}
+
+export const baseIdOf = (segment: Segment): number => segment.firstId - (segment.firstId % 8);
+
+export function newCandidates(segment: Segment): Candidates {
+  const baseId = baseIdOf(segment);
+  const bits = new Uint8Array(Math.ceil((segment.nextId - baseId) / 8));
+  return { segment, baseId, bits, count: -1 };
+}
+
+/** Takes those of ascending ids that are the segment's. */
+export function setIds(candidates: Candidates, ids: Iterable<number>): void {
+  const { segment, baseId, bits } = candidates;
+  let count = 0;
+  for (const id of ids) {
+    if (id < segment.firstId || id >= segment.nextId) continue;
+    const index = id - baseId;
+    bits[index >>> 3] = (bits[index >>> 3] as number) | (1 << (index & 7));
+    count++;
+  }
+  candidates.count = count;
+}
+
+/** Leaves those texts that have the grams that were looked up: exact for needles of up to three code points. */
+export async function narrow(matching: Matching, open: readonly Candidates[], plan: TextPlan): Promise<void> {
+  if (plan.alternatives !== null) return narrowByAlternatives(matching, open, plan.alternatives);
+  const { firstGrams, enoughCandidates } = matching.tuning;
+  if (plan.required.length === 0 && plan.optional.length === 0) {
+    for (const candidates of open) keepAll(candidates);
+    return;
+  }
+  const first = [...plan.required, ...plan.optional.slice(0, firstGrams)];
+  await narrowBy(matching, open, first);
+  const rest = plan.optional.slice(firstGrams);
+  const many = open.filter((candidates) => candidates.count > enoughCandidates);
+  if (rest.length > 0 && many.length > 0) await narrowBy(matching, many, rest);
+}
+
+async function narrowBy(
+  { client, cache }: Matching,
+  open: readonly Candidates[],
+  grams: readonly Gram[],
+): Promise<void> {
+  const postings = await readPostings(
+    client,
+    cache,
+    open.map((candidates) => candidates.segment),
+    grams,
+  );
+  for (const [index, candidates] of open.entries()) keepOnly(candidates, postings[index] ?? []);
+}
+
+function keepOnly(candidates: Candidates, postings: readonly (Postings | null)[]): void {
+  const { bits } = candidates;
+  const scratch = new Uint8Array(bits.length);
+  for (const one of postings) {
+    if (one === null) {
+      bits.fill(0);
+      break;
+    }
+    if (candidates.count < 0) {
+      addPostings(one, bits);
+      candidates.count = 0;
+      continue;
+    }
+    scratch.fill(0);
+    addPostings(one, scratch);
+    intersect(bits, scratch);
+  }
+  candidates.count = countBits(bits);
+}
+
+/** Without anything to look up each text of the segment can match; ids without one are left out when they are read. */
+function keepAll(candidates: Candidates): void {
+  candidates.bits.fill(0xff);
+  candidates.count = countBits(candidates.bits);
+}
+
+/** Segments whose postings are in memory at once: up to a hundred blocks of 8 kB of each. */
+const segmentsAtOnce = 16;
+
+/** Leaves those texts that have all grams of one alternative of each list. */
+async function narrowByAlternatives(
+  { client, cache }: Matching,
+  open: readonly Candidates[],
+  lists: readonly (readonly (readonly Gram[])[])[],
+): Promise<void> {
+  const grams = [...new Map(lists.flat(2).map((gram) => [gram.join(), gram])).values()];
+  const places = new Map(grams.map((gram, at) => [gram.join(), at]));
+  for (let from = 0; from < open.length; from += segmentsAtOnce) {
+    const some = open.slice(from, from + segmentsAtOnce);
+    const postings = await readPostings(
+      client,
+      cache,
+      some.map(({ segment }) => segment),
+      grams,
+    );
+    for (const [at, candidates] of some.entries()) {
+      const own = postings[at] as (Postings | null)[];
+      keepAll(candidates);
+      for (const list of lists) {
+        const any = new Uint8Array(candidates.bits.length);
+        for (const alternative of list) {
+          const one = { ...newCandidates(candidates.segment) };
+          keepOnly(
+            one,
+            alternative.map((gram) => own[places.get(gram.join()) as number] ?? null),
+          );
+          for (let index = 0; index < any.length; index++) {
+            any[index] = (any[index] as number) | (one.bits[index] as number);
+          }
+        }
+        intersect(candidates.bits, any);
+      }
+      candidates.count = countBits(candidates.bits);
+    }
+  }
+}

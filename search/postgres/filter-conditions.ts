@@ -1,0 +1,118 @@
+import { isRareClass, isRareType, typeClass } from '#chain/snapshot/index-expressions.ts';
+import { keyOfInscription, keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
+import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
+import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { typeNameBytes } from '#search/segments/column-queries.ts';
+import { attributesCheck, attributesOf, galleryItem } from '#search/text/searched-properties.ts';
+import type { KeyConditions } from './key-conditions.ts';
+import { cachedKeySet, type KeySet, keysOfStatement } from './key-sets.ts';
+import { idsWith } from './read-texts.ts';
+import type { Matching } from './search-context.ts';
+
+/** What of a filter inscriptions' own rows say, without the texts; `nextKey`: the key after the last one. Null: nothing has it. */
+export async function filterConditions(
+  matching: Matching,
+  filter: SearchFilter,
+  nextKey: number,
+): Promise<Omit<KeyConditions, 'texts'> | null> {
+  const { contentType, cursed, metaprotocol, parent } = filter;
+  // half of a surrogate pair is no UTF-8: what has it equals nothing that was inscribed
+  if (contentType?.isWellFormed() === false || metaprotocol?.isWellFormed() === false) return null;
+  const parentKey = parent === undefined ? undefined : await keyOfInscription(matching.client, parent);
+  if (parentKey === null) return null;
+  const range = await readRange(matching, filter, nextKey);
+  const sets = keySets(matching, filter, parentKey);
+  const isLong = contentType !== undefined && Buffer.byteLength(contentType) >= typeNameBytes;
+  if (isLong) sets.push(longTypeSet(matching, contentType));
+  return {
+    range,
+    sets,
+    ...(cursed === undefined ? {} : { cursed }),
+    ...(contentType === undefined || isLong ? {} : { isType: typeTest(contentType) }),
+  };
+}
+
+function keySets(matching: Matching, filter: SearchFilter, parentKey: number | undefined): KeySet[] {
+  const { metaprotocol, title, traits = [], gallery } = filter;
+  const sets: KeySet[] = [];
+  if (metaprotocol !== undefined) sets.push(metaprotocolSet(matching, metaprotocol));
+  if (parentKey !== undefined) sets.push(parentSet(matching, parentKey));
+  if (gallery !== undefined) sets.push(gallerySet(matching, gallery));
+  if (title !== undefined) sets.push(attributesSet(matching, { title }));
+  if (traits.length > 0) sets.push(attributesSet(matching, { traits }));
+  return sets;
+}
+
+async function readRange(
+  { client }: Matching,
+  { from, to }: SearchFilter,
+  nextKey: number,
+): Promise<KeyConditions['range']> {
+  if (from === undefined && to === undefined) return { first: 0, next: nextKey };
+  const { first, end } = await keysOfHeights(client, { from, to });
+  return { first: first ?? nextKey, next: end ?? 0 };
+}
+
+const isClass = (contentType: string): boolean => contentType.endsWith('/*');
+
+/** Names are cut to a length that is above that of what is looked for. */
+function typeTest(contentType: string): (name: Buffer) => boolean {
+  if (!isClass(contentType)) {
+    const wanted = Buffer.from(contentType);
+    return (name) => wanted.equals(name);
+  }
+  const wanted = Buffer.from(contentType.slice(0, -1));
+  return (name) => wanted.equals(name.subarray(0, name.indexOf('/') + 1));
+}
+
+function longTypeSet(matching: Matching, contentType: string): KeySet {
+  const [column, isRare, value] = isClass(contentType)
+    ? [typeClass, isRareClass, contentType.slice(0, -1)]
+    : ['content_type', isRareType, contentType];
+  const statement = `SELECT key FROM chain.inscriptions
+    WHERE key >= $1 AND key < $2 AND ${isRare} AND chain.hash32(${column}) = chain.hash32($3::bytea) AND ${column} = $3`;
+  return cachedKeySet(
+    matching,
+    `type ${contentType}`,
+    keysOfStatement(matching, statement, [Buffer.from(value)]),
+  );
+}
+
+function metaprotocolSet(matching: Matching, metaprotocol: string): KeySet {
+  const statement = `SELECT key FROM chain.inscription_details
+    WHERE key >= $1 AND key < $2 AND metaprotocol IS NOT NULL
+      AND chain.hash32(metaprotocol) = chain.hash32($3::bytea) AND metaprotocol = $3`;
+  const read = keysOfStatement(matching, statement, [Buffer.from(metaprotocol)]);
+  return cachedKeySet(matching, `metaprotocol ${metaprotocol}`, read);
+}
+
+/** What was sealed after a parent was taken back is sealed anew, so its key may name it. */
+function parentSet(matching: Matching, parentKey: number): KeySet {
+  const statement =
+    'SELECT child_key AS key FROM chain.parents WHERE child_key >= $1 AND child_key < $2 AND parent_key = $3';
+  return cachedKeySet(matching, `parent ${parentKey}`, keysOfStatement(matching, statement, [parentKey]));
+}
+
+function gallerySet(matching: Matching, { txid, index }: InscriptionId): KeySet {
+  const id = formatInscriptionId(txid, index);
+  const statement = `SELECT key FROM chain.inscription_details
+    WHERE key >= $1 AND key < $2 AND properties_json LIKE '{"gallery":[{%' AND position($3 IN properties_json) > 0`;
+  return cachedKeySet(matching, `gallery ${id}`, keysOfStatement(matching, statement, [galleryItem(id)]));
+}
+
+function attributesSet(matching: Matching, wanted: Parameters<typeof attributesCheck>[0]): KeySet {
+  const readKeys = keysOfStatement(
+    matching,
+    `SELECT key FROM chain.inscription_details WHERE key >= $1 AND key < $2 AND properties_json IS NOT NULL`,
+    [],
+  );
+  const has = attributesCheck(wanted);
+  const table = { table: 'chain.inscription_details', id: 'key', text: attributesOf };
+  return cachedKeySet(matching, `attributes ${JSON.stringify(wanted)}`, async (first, next, add) => {
+    const lists: Int32Array[] = [];
+    await readKeys(first, next, (keys) => {
+      lists.push(Int32Array.from(keys));
+    });
+    for (const keys of lists) add(await idsWith(matching.client, table, keys, has, matching.budget));
+  });
+}

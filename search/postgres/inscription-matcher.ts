@@ -1,0 +1,152 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Corpus } from '#kernel/contracts/search-engine.ts';
+import { type Segment, sealedEnd } from '#search/segments/segment-table.ts';
+import { int32s } from '#search/text/int32s.ts';
+import type { IdSet } from './id-set.ts';
+import { readIdColumn } from './key-columns.ts';
+import type { Matching } from './search-context.ts';
+
+/** A slice of the matching inscriptions, in the order of their keys. */
+export interface Slice {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface MatchingKeys {
+  readonly keys: readonly number[];
+  readonly totalItems: number;
+}
+
+/** Keys that are scanned in one turn of the event loop: some 3 ms. */
+const keysATurn = 1 << 20;
+
+const idColumns: Readonly<Record<Corpus, string>> = { content: 'content_id', metadata: 'metadata_id' };
+
+/**
+ * The inscriptions of matching texts: how many there are, and a slice of them. Few are found by the index on inscriptions;
+ * where they are many, the columns of all inscriptions are scanned against the bitmap of the texts, which takes the same
+ * time for the first page and the last one.
+ */
+export async function matchInscriptions(
+  matching: Matching,
+  segments: readonly Segment[],
+  texts: IdSet,
+  slice: Slice,
+): Promise<MatchingKeys> {
+  const count = texts.count();
+  if (count === 0) return { keys: [], totalItems: 0 };
+  const indexedMax = indexedMaxOf(matching, sealedEnd(segments));
+  if (count <= indexedMax) {
+    const keys = await readByIndex(matching, matching.corpus, texts.ids(), indexedMax);
+    if (keys !== null) {
+      keys.sort();
+      return {
+        keys: [...keys.subarray(slice.offset, slice.offset + slice.limit)],
+        totalItems: keys.length,
+      };
+    }
+  }
+  return scanColumns(matching, segments, texts, slice);
+}
+
+/** How many texts, and inscriptions, the index on inscriptions is asked for at most; else the columns are scanned. */
+export const indexedMaxOf = ({ tuning }: Matching, keys: number): number =>
+  Math.max(tuning.indexedMin, Math.floor(keys / tuning.columnAdvantage));
+
+/** The keys of inscriptions of some texts, in no order; null where they are more than `keysMax`. */
+export async function readByIndex(
+  { client }: Pick<Matching, 'client'>,
+  corpus: Corpus,
+  ids: readonly number[],
+  keysMax: number,
+): Promise<Int32Array | null> {
+  const { rows } = await client.query<{ keys: Buffer | null }>(
+    `SELECT string_agg(int4send(key), '') AS keys
+       FROM (SELECT key FROM chain.inscriptions WHERE ${idColumns[corpus]} = ANY($1) LIMIT $2) AS found`,
+    [ids, keysMax + 1],
+  );
+  const keys = int32s(rows[0]?.keys ?? null);
+  return keys.length > keysMax ? null : keys;
+}
+
+/** Counts what matches and keeps the keys of a slice. */
+class SliceCollector {
+  readonly keys: number[] = [];
+  total = 0;
+  readonly #bits: Uint8Array;
+  readonly #bound: number;
+  readonly #slice: Slice;
+
+  constructor(texts: IdSet, slice: Slice) {
+    this.#bits = texts.bits;
+    this.#bound = this.#bits.length * 8;
+    this.#slice = slice;
+  }
+
+  /** Goes through inscriptions in the order of their keys: `keyAt(i)` has the text `ids[i]` (-1 none). */
+  scan(ids: Int32Array, keyAt: (index: number) => number): void {
+    const before = this.total;
+    this.total += this.#count(ids);
+    const { offset, limit } = this.#slice;
+    if (this.total <= offset || before >= offset + limit) return;
+    let place = before;
+    for (let index = 0; index < ids.length && place < offset + limit; index++) {
+      if (!this.#has(ids[index] as number)) continue;
+      if (place >= offset) this.keys.push(keyAt(index));
+      place++;
+    }
+  }
+
+  #has(id: number): boolean {
+    return id >= 0 && id < this.#bound && ((this.#bits[id >>> 3] as number) & (1 << (id & 7))) !== 0;
+  }
+
+  // one operation an inscription: everything here is in local variables on purpose
+  #count(ids: Int32Array): number {
+    const bits = this.#bits;
+    const bound = this.#bound;
+    let count = 0;
+    for (let index = 0; index < ids.length; index++) {
+      const id = ids[index] as number;
+      // -1 is above every bound
+      if (id >>> 0 < bound) count += ((bits[id >>> 3] as number) >>> (id & 7)) & 1;
+    }
+    return count;
+  }
+}
+
+async function scanColumns(
+  matching: Matching,
+  segments: readonly Segment[],
+  texts: IdSet,
+  slice: Slice,
+): Promise<MatchingKeys> {
+  const collector = new SliceCollector(texts, slice);
+  let turn = 0;
+  for (const segment of segments) {
+    const { ids, offsets } = await readIdColumn(matching, segment.segmentId, matching.corpus);
+    const { firstId } = segment;
+    collector.scan(ids, (index) => firstId + (offsets === null ? index : (offsets[index] as number)));
+    turn += ids.length;
+    if (turn < keysATurn) continue;
+    turn = 0;
+    await nextTurn();
+  }
+  const { ids, keys } = await readTail(matching, sealedEnd(segments));
+  collector.scan(ids, (index) => keys[index] as number);
+  return { keys: collector.keys, totalItems: collector.total };
+}
+
+/** The inscriptions that no segment covers yet and that have a text, in the order of their keys. */
+async function readTail(
+  { client, corpus }: Matching,
+  firstKey: number,
+): Promise<{ ids: Int32Array; keys: Int32Array }> {
+  const id = idColumns[corpus];
+  const { rows } = await client.query<{ ids: Buffer | null; keys: Buffer | null }>(
+    `SELECT string_agg(int4send(${id}), '' ORDER BY key) AS ids, string_agg(int4send(key), '' ORDER BY key) AS keys
+       FROM (SELECT key, ${id} FROM chain.inscriptions WHERE key >= $1 AND ${id} IS NOT NULL ORDER BY key) AS tail`,
+    [firstKey],
+  );
+  return { ids: int32s(rows[0]?.ids ?? null), keys: int32s(rows[0]?.keys ?? null) };
+}

@@ -1,0 +1,109 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Corpus } from '#kernel/contracts/search-engine.ts';
+import { eachBit, type IdSet, intersect } from './id-set.ts';
+import { indexedMaxOf, readByIndex } from './inscription-matcher.ts';
+import type { IdColumn, KeyColumns, TypeColumn } from './key-columns.ts';
+import { addKeys, allOf, keepRange, noneOf, type PartMatches } from './key-matches.ts';
+import type { KeySet } from './key-sets.ts';
+import type { Matching } from './search-context.ts';
+
+/** What inscriptions must be, beside having texts; what is absent does not matter. */
+export interface KeyConditions {
+  /** Inscriptions whose text of a corpus is one of these. */
+  readonly texts: readonly { readonly corpus: Corpus; readonly ids: IdSet }[];
+  /** Keys from `first` to below `next`. */
+  readonly range: { readonly first: number; readonly next: number };
+  /** Content types, cut to `typeNameBytes`. */
+  readonly isType?: (name: Buffer) => boolean;
+  readonly cursed?: boolean;
+  readonly sets: readonly KeySet[];
+}
+
+/** Parts that are looked at in one turn of the event loop: a million keys, some 5 ms. */
+const partsATurn = 16;
+
+/** The inscriptions for which all conditions hold; parts without any are left out. */
+export async function matchKeys(
+  matching: Matching,
+  columns: KeyColumns,
+  conditions: KeyConditions,
+): Promise<PartMatches[]> {
+  const { range, texts, sets } = conditions;
+  let matches: PartMatches[] = [];
+  for (const part of columns.parts) {
+    if (part.nextKey <= range.first || part.firstKey >= range.next) continue;
+    const all = allOf(part);
+    keepRange(all, range.first, range.next);
+    matches.push(all);
+  }
+  for (const { corpus, ids } of texts) matches = await keepTexts(matching, columns, matches, corpus, ids);
+  for (const set of sets) matches = kept(await set(matches));
+  let turn = 0;
+  for (const one of matches) {
+    if (conditions.isType !== undefined) keepTypes(one, await columns.types(one.part), conditions.isType);
+    if (conditions.cursed !== undefined) {
+      const { cursed, unknown } = await columns.numbers(one.part);
+      keepNumbers(one.bits, cursed, unknown, conditions.cursed);
+    }
+    if (++turn % partsATurn === 0) await nextTurn();
+  }
+  return kept(matches);
+}
+
+const kept = (matches: readonly PartMatches[]): PartMatches[] =>
+  matches.filter(({ bits }) => bits.some((byte) => byte !== 0));
+
+/** Few texts are looked up by the index on inscriptions; where they are many, their column is scanned. */
+async function keepTexts(
+  matching: Matching,
+  columns: KeyColumns,
+  matches: readonly PartMatches[],
+  corpus: Corpus,
+  ids: IdSet,
+): Promise<PartMatches[]> {
+  const count = ids.count();
+  if (count === 0) return [];
+  const found = matches.map(({ part }) => noneOf(part));
+  const indexedMax = indexedMaxOf(matching, columns.parts.at(-1)?.nextKey ?? 0);
+  const keys = count > indexedMax ? null : await readByIndex(matching, corpus, ids.ids(), indexedMax);
+  if (keys === null) {
+    for (const [at, { part, bits }] of found.entries()) {
+      markIds(await columns.ids(part, corpus), ids.bits, bits);
+      if (at % partsATurn === partsATurn - 1) await nextTurn();
+    }
+  } else addKeys(found, keys);
+  for (const [at, { bits }] of found.entries()) intersect(bits, (matches[at] as PartMatches).bits);
+  return kept(found);
+}
+
+// one operation an inscription: everything here is in local variables on purpose
+function markIds({ ids, offsets }: IdColumn, wanted: Uint8Array, bits: Uint8Array): void {
+  const bound = wanted.length * 8;
+  for (let index = 0; index < ids.length; index++) {
+    const id = ids[index] as number;
+    // -1 is above every bound
+    if (id >>> 0 >= bound || (((wanted[id >>> 3] as number) >>> (id & 7)) & 1) === 0) continue;
+    const place = offsets === null ? index : (offsets[index] as number);
+    bits[place >>> 3] = (bits[place >>> 3] as number) | (1 << (place & 7));
+  }
+}
+
+function keepTypes({ bits }: PartMatches, column: TypeColumn, isType: (name: Buffer) => boolean): void {
+  const { names, codes } = column;
+  const isWanted = [false, ...names.map(isType)];
+  if (!isWanted.includes(true)) {
+    bits.fill(0);
+    return;
+  }
+  eachBit(bits.slice(), (index) => {
+    if (isWanted[codes[index] as number] === true) return;
+    bits[index >>> 3] = (bits[index >>> 3] as number) & ~(1 << (index & 7));
+  });
+}
+
+function keepNumbers(bits: Uint8Array, cursed: Uint8Array, unknown: Uint8Array, isCursed: boolean): void {
+  for (let at = 0; at < bits.length; at++) {
+    const wanted = isCursed ? (cursed[at] as number) : ~((cursed[at] as number) | (unknown[at] as number));
+    bits[at] = (bits[at] as number) & wanted;
+  }
+}

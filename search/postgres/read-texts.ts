@@ -1,0 +1,123 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { int32s } from '#search/text/int32s.ts';
+
+/** A table of texts by their ids. */
+export interface TextTable {
+  readonly table: string;
+  readonly id: string;
+  /** The text, a bytea; null where there is none. */
+  readonly text: string;
+}
+
+/** What a search may still read of texts to look at them one by one. */
+export interface ReadBudget {
+  bytesLeft: number;
+}
+
+/** Texts that are read at once, beside one that is larger: twice as much on its way, and 5 to 10 ms of looking at them. */
+const batchBytes = 1024 * 1024;
+
+/** Ids that are asked for their sizes at once. */
+const idsAtOnce = 65_536;
+
+/** Of ids among which so many are wanted a scan of all is quicker than a look-up of each. */
+const scanShare = 1 / 8;
+
+/**
+ * The ids (ascending) among those given whose texts have what `has` says. Reads texts in batches and lets others work between them.
+ * Throws `search_too_broad` before it reads more than the budget allows.
+ */
+export async function idsWith(
+  client: pg.ClientBase,
+  table: TextTable,
+  ids: Int32Array,
+  has: (text: Uint8Array) => boolean,
+  budget: ReadBudget,
+): Promise<number[]> {
+  const sizes = await readSizes(client, table, ids, budget);
+  const found: number[] = [];
+  for (let from = 0; from < sizes.ids.length; ) {
+    let to = from;
+    for (let bytes = 0; to < sizes.ids.length; to++) {
+      bytes += sizes.bytes[to] as number;
+      if (to > from && bytes > batchBytes) break;
+    }
+    for (const { id, text } of await readBatch(client, table, sizes.ids.subarray(from, to))) {
+      if (has(text)) found.push(id);
+    }
+    from = to;
+    await nextTurn();
+  }
+  return found;
+}
+
+/** Ids of texts that are there, ascending, and the bytes of each; takes these from the budget. */
+async function readSizes(
+  client: pg.ClientBase,
+  { table, id, text }: TextTable,
+  ids: Int32Array,
+  budget: ReadBudget,
+): Promise<{ ids: Int32Array; bytes: Int32Array }> {
+  const known = new Int32Array(ids.length);
+  const bytes = new Int32Array(ids.length);
+  let count = 0;
+  for (let from = 0; from < ids.length; from += idsAtOnce) {
+    const part = ids.subarray(from, from + idsAtOnce);
+    const wanted = wantedOf(part, id);
+    const { rows } = await client.query<{ sizes: Buffer | null }>(
+      `SELECT string_agg(int4send(${id}) || int4send(octet_length(${text})), '' ORDER BY ${id}) AS sizes
+         FROM ${table} WHERE ${wanted.where}`,
+      wanted.values,
+    );
+    const numbers = int32s(rows[0]?.sizes ?? null);
+    for (let at = 0; at < numbers.length; at += 2) {
+      known[count] = numbers[at] as number;
+      bytes[count] = numbers[at + 1] as number;
+      budget.bytesLeft -= bytes[count] as number;
+      count++;
+    }
+    if (budget.bytesLeft < 0) {
+      throw new AppError('search_too_broad', 'Too many texts could match to look at each of them.');
+    }
+  }
+  return { ids: known.subarray(0, count), bytes: bytes.subarray(0, count) };
+}
+
+async function readBatch(
+  client: pg.ClientBase,
+  { table, id, text }: TextTable,
+  ids: Int32Array,
+): Promise<{ id: number; text: Uint8Array }[]> {
+  const wanted = wantedOf(ids, id);
+  // one value: a row a text takes longer than the text
+  const { rows } = await client.query<{ texts: Buffer | null }>(
+    `SELECT string_agg(int4send(${id}) || int4send(octet_length(${text})) || ${text}, '' ORDER BY ${id}) AS texts
+       FROM ${table} WHERE ${wanted.where}`,
+    wanted.values,
+  );
+  const all = rows[0]?.texts ?? Buffer.alloc(0);
+  const texts: { id: number; text: Uint8Array }[] = [];
+  for (let at = 0; at < all.length; ) {
+    const length = all.readInt32BE(at + 4);
+    texts.push({ id: all.readInt32BE(at), text: all.subarray(at + 8, at + 8 + length) });
+    at += 8 + length;
+  }
+  return texts;
+}
+
+/** SQL of a choice of ids: by each of them, or by a bitmap over their range where they are many in it. */
+function wantedOf(ids: Int32Array, id: string): { where: string; values: unknown[] } {
+  const first = ids[0] ?? 0;
+  const last = ids.at(-1) ?? -1;
+  if (ids.length < (last - first) * scanShare) return { where: `${id} = ANY($1)`, values: [[...ids]] };
+  const bits = Buffer.alloc(Math.ceil((last - first + 1) / 8));
+  for (const one of ids)
+    bits[(one - first) >>> 3] = (bits[(one - first) >>> 3] as number) | (1 << ((one - first) & 7));
+  // CASE: what is not wanted is not even looked at
+  return {
+    where: `${id} BETWEEN $1::integer AND $2::integer AND CASE WHEN get_bit($3::bytea, ${id} - $1::integer) = 1 THEN true END`,
+    values: [first, last, bits],
+  };
+}

@@ -1,0 +1,125 @@
+import type { TextMatch } from '#kernel/contracts/search-engine.ts';
+import { foldText } from '#kernel/text/fold.ts';
+import { type NeedlePlan, planNeedles, spreadGrams } from '#search/segments/needle-plan.ts';
+import type { Gram } from '#search/segments/postings-layout.ts';
+import { indexPair, indexTerm } from '#search/text/index-term.ts';
+import { metadataTerms } from '#search/text/metadata-terms.ts';
+import { exactWordCheck, fuzzyWordCheck } from '#search/text/word-check.ts';
+import { editsOf } from '#search/text/words.ts';
+
+/** What is looked at in the texts themselves, after Postgres has done what it can. */
+export interface TextCheck {
+  /** The folded text, or metadata as they are. */
+  readonly column: 'folded' | 'json';
+  /** Of one text, in UTF-8. */
+  readonly has: (text: Uint8Array) => boolean;
+}
+
+/** How texts are looked for: by postings, then by needles in SQL, then one by one. */
+export interface TextPlan extends NeedlePlan {
+  /** Of each list one must hold: grams that a text has all of. Instead of `required` and `optional`. */
+  readonly alternatives: readonly (readonly (readonly Gram[])[])[] | null;
+  /** Null: the postings and needles say it all. */
+  readonly check: TextCheck | null;
+}
+
+/**
+ * In no folded text. The keys of plans for needles have it between these; those of others begin with it, or a search for the needles
+ * `fuzzy` and `ordi` would be given what the cache keeps of a fuzzy one for `ordi`.
+ */
+const border = '\0';
+
+/** The plan of a search for needles or words, folded; null where no text can have them. */
+export function planTexts(match: TextMatch, needles: readonly string[]): TextPlan | null {
+  if (match === 'fuzzy') return planFuzzy(needles);
+  const plan = planNeedles(needles);
+  if (plan === null || match === 'substring') return plan && { ...plan, alternatives: null, check: null };
+  const has = exactWordCheck(needles);
+  return {
+    ...plan,
+    key: `${border}words${border}${needles.toSorted().join(border)}`,
+    alternatives: null,
+    check: { column: 'folded', has },
+  };
+}
+
+/** Pieces of so many code points and more are looked up by so many of their grams at most. */
+const gramsAPiece = 6;
+
+function gramsOf(points: readonly number[]): Gram[] {
+  if (points.length > 3) return spreadGrams(points, gramsAPiece);
+  return [[...Array<number>(3 - points.length).fill(0), ...points] as unknown as Gram];
+}
+
+/**
+ * The pieces of which a word that is at most k edits away has one as it is. Of k + 1 pieces of the word, k edits leave one alone,
+ * unless a swap goes over the border of two of them and changes both: then it is those two with the swap in them that are
+ * left alone, or, where two swaps go over two borders, all of the word with both.
+ */
+export function fuzzyPieces(points: readonly number[], edits: number): number[][] {
+  const bounds = Array.from({ length: edits + 2 }, (_, at) => Math.round((at * points.length) / (edits + 1)));
+  const swappedAt = (places: readonly number[]): number[] => {
+    const swapped = [...points];
+    for (const place of places) {
+      [swapped[place - 1], swapped[place]] = [points[place] as number, points[place - 1] as number];
+    }
+    return swapped;
+  };
+  const pieces: number[][] = [];
+  for (let at = 0; at <= edits; at++) pieces.push(points.slice(bounds[at], bounds[at + 1]));
+  const borders = bounds.slice(1, -1);
+  for (const [at, border] of borders.entries())
+    pieces.push(swappedAt([border]).slice(bounds[at], bounds[at + 2]));
+  if (borders.length > 1) pieces.push(swappedAt(borders));
+  return pieces;
+}
+
+function planFuzzy(words: readonly string[]): TextPlan | null {
+  if (words.some((word) => !word.isWellFormed())) return null;
+  const alternatives = words.map((word) => {
+    const points = Array.from(word, (point) => point.codePointAt(0) as number);
+    return fuzzyPieces(points, editsOf(word)).map(gramsOf);
+  });
+  return {
+    ...nothing,
+    key: `${border}fuzzy${border}${words.toSorted().join(border)}`,
+    alternatives,
+    check: { column: 'folded', has: fuzzyWordCheck(words) },
+  };
+}
+
+const nothing = { required: [], optional: [], checked: [], all: [] } as const;
+
+/** What stands in JSON as it is: no quotes, backslashes and controls (NUL is folded to U+2400), which are escaped. */
+const escaped = /["\\\p{C}\u2028\u2029\u2400]+/u;
+
+/** Pieces of a name or value that its folded JSON text must have. */
+const plainPieces = (text: string): string[] =>
+  foldText(text)
+    .split(escaped)
+    .filter((piece) => piece !== '');
+
+/** The plan of metadata that have a key, a value, or a value under a key. */
+export function planMetadata(wanted: { readonly key?: string; readonly value?: string }): TextPlan {
+  const key = wanted.key === undefined ? null : foldText(wanted.key);
+  const value = wanted.value === undefined ? null : foldText(wanted.value);
+  const pieces = [key, value].flatMap((one) => (one === null ? [] : plainPieces(one)));
+  // a needle of any length is bounded here as those of searches are
+  const needles = pieces.map((piece) => Array.from(piece).slice(0, 1000).join('')).slice(0, 32);
+  const plan = needles.length === 0 ? null : planNeedles(needles);
+  const terms = (text: Uint8Array): boolean => {
+    const found = metadataTerms(decoder.decode(text));
+    if (found === null) return false;
+    if (key === null) return value !== null && found.values.includes(indexTerm(value));
+    if (value === null) return found.keys.includes(indexTerm(key));
+    return found.pairs.includes(indexPair(key, value));
+  };
+  return {
+    ...(plan ?? nothing),
+    key: `${border}metadata${border}${JSON.stringify([key, value])}`,
+    alternatives: null,
+    check: { column: 'json', has: terms },
+  };
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

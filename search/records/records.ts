@@ -1,0 +1,191 @@
+import type pg from 'pg';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import type { LookupRecord, SearchRecord } from '#kernel/contracts/search-service.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import { cutText, decodedStart, isEncoded } from '#search/text/stored-text.ts';
+
+/** How much of the texts a record shows. */
+export interface ShownBytes {
+  readonly content: number;
+  readonly metadata: number;
+}
+
+/** Bytes of UTF-8 in a list (docs/search.md, "Records"). */
+export const listBytes: ShownBytes = { content: 4096, metadata: 65_536 };
+/** The metadata of a page together: ten such answers at once have to fit into memory, and six times as long in JSON. */
+const metadataPageBytes = 16 * 1024 * 1024;
+
+/** How much a record shows in a page of so many: the more they are, the less metadata of each. */
+export function listBytesOf(itemsPerPage: number): ShownBytes {
+  const metadata = Math.min(listBytes.metadata, Math.floor(metadataPageBytes / itemsPerPage));
+  return { content: listBytes.content, metadata };
+}
+/** More than any text that a block can hold, or that is made of what it holds. */
+export const wholeBytes = 2 ** 30;
+/** Of an encoded body so many times more is read than is shown: enough in all but contrived cases. */
+const encodedFactor = 4;
+
+/** So much of an encoded body is read to show `bytes` of what it decodes to. */
+export const encodedBytes = (bytes: number): number => Math.min(bytes * encodedFactor, wholeBytes);
+
+interface RecordRow {
+  key: number;
+  txid: Buffer;
+  index: number;
+  input: number;
+  number: number | null;
+  height: number;
+  parsed_at: Date;
+  content_type: Buffer | null;
+  content_id: number | null;
+  sha256: Buffer | null;
+  variant: number | null;
+  is_text: boolean | null;
+  size_bytes: number | null;
+  decoded_length: number | null;
+  content: Buffer | null;
+  metadata: Buffer | null;
+}
+
+// The `+ 1` byte tells a text that ends there from one that is cut.
+const readRecords = `
+  SELECT i.key, i.txid, i.index, i.input, i.number, i.height, b.parsed_at, i.content_type, i.content_id,
+         c.sha256, c.variant, c.text <> 0 AS is_text, octet_length(c.body) AS size_bytes, c.decoded_length,
+         CASE WHEN c.text <> 0 AND $2::integer > 0
+              THEN substring(c.body FROM 1 FOR CASE WHEN c.variant & 7 = 0 THEN $2 ELSE $3::integer END) END AS content,
+         CASE WHEN $4::integer > 0 THEN substring(m.json FROM 1 FOR $4) END AS metadata
+    FROM unnest($1::integer[]) WITH ORDINALITY AS wanted (key, place)
+    JOIN chain.inscriptions AS i USING (key)
+    JOIN chain.blocks AS b USING (height)
+    LEFT JOIN chain.contents AS c USING (content_id)
+    LEFT JOIN chain.metadata_texts AS m USING (metadata_id)
+   ORDER BY wanted.place`;
+
+/** The records of inscriptions by their keys, in the order given. Texts of 0 bytes are not read and null. */
+export async function recordsOfKeys(
+  client: pg.ClientBase,
+  keys: readonly number[],
+  shown: ShownBytes = listBytes,
+): Promise<SearchRecord[]> {
+  if (keys.length === 0) return [];
+  const content = shown.content === 0 ? 0 : shown.content + 1;
+  const encoded = encodedBytes(content);
+  const metadata = shown.metadata === 0 ? 0 : shown.metadata + 1;
+  const { rows } = await client.query<RecordRow>({
+    name: 'search-records',
+    text: readRecords,
+    values: [keys, content, encoded, metadata],
+  });
+  const records: SearchRecord[] = [];
+  for (const row of rows) {
+    const text = await shownText(row, shown.content, () => readBody(client, row));
+    records.push(recordOf(row, text, shown.metadata));
+  }
+  return records;
+}
+
+function recordOf(row: RecordRow, contentstr: string | null, metadataBytes: number): SearchRecord {
+  return {
+    txid: displayHash(row.txid),
+    inputindex: String(row.input),
+    inscriptionid: formatInscriptionId(row.txid, row.index),
+    inscriptionnumber: row.number === null ? null : String(row.number),
+    blockheight: String(row.height),
+    contentstr,
+    contenttypestr: contentType(row.content_type),
+    contenthash: row.sha256?.toString('hex') ?? null,
+    contentlength: row.size_bytes === null ? null : String(row.size_bytes),
+    metadatastr: row.metadata === null ? null : cutText(row.metadata, metadataBytes),
+    createdat: row.parsed_at.toISOString(),
+  };
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** As ord reads it: null where it is no UTF-8. */
+export function contentType(bytes: Buffer | null): string | null {
+  if (bytes === null) return null;
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** A body as it was read: the beginning of it, where it is long. */
+interface ReadContent {
+  readonly variant: number | null;
+  readonly is_text: boolean | null;
+  readonly size_bytes: number | null;
+  readonly decoded_length: number | null;
+  readonly content: Buffer | null;
+}
+
+/**
+ * The text of a body (decoded, where it is encoded), cut; empty where it is no text; null without a body. `readWhole` is
+ * asked where the beginning of an encoded body does not decode to enough.
+ */
+export async function shownText(
+  row: ReadContent,
+  bytesMax: number,
+  readWhole: () => Promise<Buffer | null>,
+): Promise<string | null> {
+  if (row.size_bytes === null || bytesMax === 0) return null;
+  if (row.is_text !== true || row.content === null) return '';
+  const variant = row.variant ?? 0;
+  if (!isEncoded(variant)) return cutText(row.content, bytesMax);
+  // one byte more than is shown, to know where to cut
+  const wanted = Math.min(bytesMax + 1, row.decoded_length ?? 0);
+  const start = await decodedStart(row.content, variant, wanted);
+  const isEnough = start.length === wanted || row.content.length === row.size_bytes;
+  if (isEnough) return cutText(start, bytesMax);
+  return cutText(await decodedStart((await readWhole()) ?? Buffer.alloc(0), variant, wanted), bytesMax);
+}
+
+async function readBody(client: pg.ClientBase, row: RecordRow): Promise<Buffer | null> {
+  const { rows } = await client.query<{ body: Buffer }>(
+    'SELECT body FROM chain.contents WHERE content_id = $1',
+    [row.content_id],
+  );
+  return rows[0]?.body ?? null;
+}
+
+interface OwnerRow {
+  key: number;
+  body: Buffer | null;
+  place: number | null;
+  spent_height: number | null;
+  script: Buffer | null;
+  network: NetworkName;
+}
+
+/** The record of one inscription with its whole body and its owner; null where it is not indexed. */
+export async function lookUpRecord(client: pg.ClientBase, id: InscriptionId): Promise<LookupRecord | null> {
+  const { rows } = await client.query<OwnerRow>(
+    `SELECT i.key, c.body, l.place, l.spent_height, l.script, state.network
+       FROM chain.inscriptions AS i
+      CROSS JOIN chain.state AS state
+       LEFT JOIN chain.contents AS c USING (content_id)
+       LEFT JOIN LATERAL (
+         SELECT place, spent_height, script FROM chain.locations
+          WHERE locations.key = i.key ORDER BY height DESC, step DESC LIMIT 1) AS l ON true
+      WHERE i.txid = $1 AND i.index = $2`,
+    [Buffer.from(id.txid), id.index],
+  );
+  const row = rows[0];
+  if (row === undefined) return null;
+  const [record] = await recordsOfKeys(client, [row.key], {
+    content: wholeBytes - 1,
+    metadata: wholeBytes - 1,
+  });
+  if (record === undefined) throw new Error(`inscription ${row.key} has no record`);
+  return { ...record, owner: ownerOf(row), content: row.body?.toString('hex') ?? null };
+}
+
+/** The address of the output that it lies in; null where that is not known, has no address, or is none. */
+function ownerOf({ place, spent_height, script, network }: OwnerRow): string | null {
+  if (place !== 0 || spent_height !== null || script === null) return null;
+  return scriptToAddress(script, networks[network]);
+}

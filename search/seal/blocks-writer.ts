@@ -1,0 +1,88 @@
+import { blockMaxBytes, gramFirst, gramLast, gramMiddle } from '#search/segments/postings-layout.ts';
+
+/** The blocks of a segment: block i is `bytes[starts[i], starts[i + 1])` (the last start is the end of all). */
+export interface PostingsBlocks {
+  readonly bytes: Uint8Array;
+  readonly starts: readonly number[];
+  /** High and low half of each block's first gram. */
+  readonly firstGrams: readonly (readonly [high: number, low: number])[];
+}
+
+/** The head of an entry at its longest: four LEB128 numbers of at most four bytes each. */
+const entryHeadMaxBytes = 16;
+
+/** Writes a number below 2^28 as LEB128 and returns where it ends. */
+function putVarint(out: Uint8Array, at: number, value: number): number {
+  let rest = value;
+  let to = at;
+  while (rest >= 0x80) {
+    out[to++] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  out[to++] = rest;
+  return to;
+}
+
+/** Writes blocks in the form that postings-block.ts reads; grams are put in ascending order. */
+export class BlocksWriter {
+  #out = new Uint8Array(1 << 20);
+  #at = 0;
+  #before: readonly [number, number, number] = [0, 0, 0];
+  readonly #starts: number[] = [];
+  readonly #firstGrams: [number, number][] = [];
+
+  /** Puts a gram's list of offsets. */
+  putList(high: number, low: number, list: Uint8Array): void {
+    this.#putHead(high, low, list.length, false);
+    this.#out.set(list, this.#at);
+    this.#at += list.length;
+  }
+
+  /** Puts a gram's bitmap over its window, without the zero bytes at both ends. */
+  putBitmap(high: number, low: number, bits: Uint8Array): void {
+    let start = 0;
+    let end = bits.length;
+    while (bits[start] === 0) start++;
+    while (bits[end - 1] === 0) end--;
+    this.#putHead(high, low, end - start + 2, true);
+    this.#out[this.#at] = start;
+    this.#out[this.#at + 1] = start >>> 8;
+    this.#out.set(bits.subarray(start, end), this.#at + 2);
+    this.#at += end - start + 2;
+  }
+
+  finish(): PostingsBlocks {
+    const bytes = this.#out.subarray(0, this.#at);
+    return { bytes, starts: [...this.#starts, this.#at], firstGrams: this.#firstGrams };
+  }
+
+  #putHead(high: number, low: number, size: number, isBitmap: boolean): void {
+    const blockStart = this.#starts.at(-1);
+    if (blockStart === undefined || this.#at + entryHeadMaxBytes + size > blockStart + blockMaxBytes) {
+      this.#starts.push(this.#at);
+      this.#firstGrams.push([high, low]);
+      this.#before = [0, 0, 0];
+    }
+    this.#makeRoom(entryHeadMaxBytes + size);
+    const [first, middle, last] = [gramFirst(high), gramMiddle(high, low), gramLast(low)];
+    const [beforeFirst, beforeMiddle, beforeLast] = this.#before;
+    let to = this.#at;
+    if (first !== beforeFirst) {
+      to = putVarint(this.#out, to, ((first - beforeFirst) << 2) | 2);
+      to = putVarint(this.#out, to, middle);
+      to = putVarint(this.#out, to, last);
+    } else if (middle !== beforeMiddle) {
+      to = putVarint(this.#out, to, ((middle - beforeMiddle) << 2) | 1);
+      to = putVarint(this.#out, to, last);
+    } else to = putVarint(this.#out, to, (last - beforeLast) << 2);
+    this.#before = [first, middle, last];
+    this.#at = putVarint(this.#out, to, (size << 1) | (isBitmap ? 1 : 0));
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#at + bytes <= this.#out.length) return;
+    const larger = new Uint8Array(this.#out.length * 2);
+    larger.set(this.#out.subarray(0, this.#at));
+    this.#out = larger;
+  }
+}

@@ -1,0 +1,288 @@
+import { addPostings } from '#search/segments/postings-block.ts';
+import {
+  bitmapBytes,
+  gramFirst,
+  gramHigh,
+  gramLast,
+  gramLow,
+  gramMiddle,
+} from '#search/segments/postings-layout.ts';
+import { BlocksWriter, type PostingsBlocks } from './blocks-writer.ts';
+
+// Fields of a slot: what is known of one gram.
+const fields = 8;
+const highField = 0;
+const lowField = 1;
+const lastField = 2; // offset of the last text that has it, -1 none yet
+const sizeField = 3; // bytes of its list, or `inBitmap`
+const headField = 4; // where its first chunk is in the arena, or its bitmap
+const writeField = 5; // where the next byte of its list goes
+const endField = 6; // where the data of its last chunk end, and the place of the next chunk is
+
+const inBitmap = -1;
+// A chunk of a list: data, then 4 bytes with the place of the next chunk. Rare grams (most of them) get little,
+// frequent ones few chunks.
+const placeBytes = 4;
+const smallestChunkBytes = 16;
+const largestChunkBytes = 1024;
+const asciiGrams = 1 << 21;
+
+/** Bytes of the chunk that a list of `size` bytes gets when it is full. */
+function chunkBytes(size: number): number {
+  let bytes = smallestChunkBytes;
+  while (bytes < largestChunkBytes && bytes <= size) bytes *= 2;
+  return bytes;
+}
+
+function grown<View extends Uint8Array | Int32Array>(view: View, length: number, needed: number): View {
+  let size = view.length * 2;
+  while (size < needed) size *= 2;
+  const larger = (view instanceof Uint8Array ? new Uint8Array(size) : new Int32Array(size)) as View;
+  larger.set(view.subarray(0, length));
+  return larger;
+}
+
+/**
+ * Collects the postings of one segment: texts are added in ascending order of their offsets, each gram counts once
+ * a text. Memory: at most a window's bitmap a gram, in practice less than the texts.
+ */
+export class PostingsBuilder {
+  #slots = new Int32Array(fields * 4096);
+  #slotCount = 1; // slot 0 is none
+  #arena = new Uint8Array(1 << 20);
+  #arenaEnd = 0;
+  /** Slots of grams of ASCII alone, by 7 bits a code point; 0 none. */
+  readonly #ascii = new Int32Array(asciiGrams);
+  /** Slots of the other grams: open addressing, 0 free. */
+  #wide = new Int32Array(1 << 12);
+  #wideCount = 0;
+
+  /** Adds a folded text (valid UTF-8 without NUL). Offsets ascend from call to call. */
+  add(offset: number, text: Uint8Array): void {
+    const end = text.length;
+    let first = 0;
+    let middle = 0;
+    for (let at = 0; at < end; ) {
+      let last = text[at++] as number;
+      if (last >= 0x80) {
+        const more = last < 0xe0 ? 1 : last < 0xf0 ? 2 : 3;
+        last &= 0x3f >> more;
+        for (const next = at + more; at < next; at++) last = (last << 6) | ((text[at] as number) & 0x3f);
+      }
+      this.#addGram(0, 0, last, offset);
+      if (middle !== 0) this.#addGram(0, middle, last, offset);
+      if (first !== 0) this.#addGram(first, middle, last, offset);
+      first = middle;
+      middle = last;
+    }
+  }
+
+  #addGram(first: number, middle: number, last: number, offset: number): void {
+    const slot =
+      (first | middle | last) < 0x80
+        ? this.#asciiSlot(first, middle, last)
+        : this.#wideSlot(gramHigh(first, middle), gramLow(middle, last) | 0);
+    const base = slot * fields;
+    const slots = this.#slots;
+    const before = slots[base + lastField] as number;
+    if (before === offset) return;
+    slots[base + lastField] = offset;
+    if (slots[base + sizeField] === inBitmap) {
+      const byte = (slots[base + headField] as number) + (offset >>> 3);
+      this.#arena[byte] = (this.#arena[byte] as number) | (1 << (offset & 7));
+    } else this.#append(base, offset - before - 1);
+  }
+
+  #asciiSlot(first: number, middle: number, last: number): number {
+    const index = (first << 14) | (middle << 7) | last;
+    const slot = this.#ascii[index] as number;
+    if (slot !== 0) return slot;
+    return (this.#ascii[index] = this.#newSlot(gramHigh(first, middle), gramLow(middle, last)));
+  }
+
+  #wideSlot(high: number, low: number): number {
+    const at = this.#wideAt(high, low);
+    const slot = this.#wide[at] as number;
+    if (slot !== 0) return slot;
+    const made = this.#newSlot(high, low);
+    this.#wide[at] = made;
+    // at most half full, so that runs stay short
+    if (++this.#wideCount * 2 > this.#wide.length) this.#growWide();
+    return made;
+  }
+
+  /** Where a gram is in the table, or the free place where it belongs. */
+  #wideAt(high: number, low: number): number {
+    const mask = this.#wide.length - 1;
+    let hash = Math.imul(high, 0x9e3779b1) ^ Math.imul(low, 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+    for (let at = (hash ^ (hash >>> 13)) & mask; ; at = (at + 1) & mask) {
+      const slot = this.#wide[at] as number;
+      if (slot === 0) return at;
+      const base = slot * fields;
+      if (this.#slots[base + highField] === high && this.#slots[base + lowField] === low) return at;
+    }
+  }
+
+  #growWide(): void {
+    const before = this.#wide;
+    this.#wide = new Int32Array(before.length * 2);
+    for (const slot of before) {
+      if (slot === 0) continue;
+      const base = slot * fields;
+      this.#wide[
+        this.#wideAt(this.#slots[base + highField] as number, this.#slots[base + lowField] as number)
+      ] = slot;
+    }
+  }
+
+  #newSlot(high: number, low: number): number {
+    const slot = this.#slotCount++;
+    const base = slot * fields;
+    if (base + fields > this.#slots.length) this.#slots = grown(this.#slots, base, base + fields);
+    this.#slots[base + highField] = high;
+    this.#slots[base + lowField] = low;
+    this.#slots[base + lastField] = -1;
+    return slot;
+  }
+
+  /** Adds a gap to a list; a list that is longer than a bitmap becomes one. */
+  #append(base: number, gap: number): void {
+    const slots = this.#slots;
+    for (let rest = gap; ; rest >>>= 7) {
+      let to = slots[base + writeField] as number;
+      if (to === slots[base + endField]) to = this.#newChunk(base);
+      this.#arena[to] = rest < 0x80 ? rest : (rest & 0x7f) | 0x80;
+      slots[base + writeField] = to + 1;
+      slots[base + sizeField] = (slots[base + sizeField] as number) + 1;
+      if (rest < 0x80) break;
+    }
+    if ((slots[base + sizeField] as number) > bitmapBytes) this.#becomeBitmap(base);
+  }
+
+  /** Links a new chunk to a list and returns where its data begin. */
+  #newChunk(base: number): number {
+    const slots = this.#slots;
+    const size = slots[base + sizeField] as number;
+    const bytes = chunkBytes(size);
+    const chunk = this.#reserve(bytes);
+    if (size === 0) slots[base + headField] = chunk;
+    else this.#putPlace(slots[base + endField] as number, chunk);
+    slots[base + endField] = chunk + bytes - placeBytes;
+    return chunk;
+  }
+
+  /** Room for `bytes` zero bytes in the arena. */
+  #reserve(bytes: number): number {
+    const at = this.#arenaEnd;
+    this.#arenaEnd = at + bytes;
+    if (this.#arenaEnd > this.#arena.length) this.#arena = grown(this.#arena, at, this.#arenaEnd);
+    return at;
+  }
+
+  #putPlace(at: number, place: number): void {
+    const arena = this.#arena;
+    arena[at] = place;
+    arena[at + 1] = place >>> 8;
+    arena[at + 2] = place >>> 16;
+    arena[at + 3] = place >>> 24;
+  }
+
+  #place(at: number): number {
+    const arena = this.#arena;
+    const low = (arena[at] as number) | ((arena[at + 1] as number) << 8);
+    return (low | ((arena[at + 2] as number) << 16) | ((arena[at + 3] as number) << 24)) >>> 0;
+  }
+
+  #becomeBitmap(base: number): void {
+    const bits = new Uint8Array(bitmapBytes);
+    const list = new Uint8Array(this.#slots[base + sizeField] as number);
+    this.#readList(base, list);
+    setListBits(list, bits);
+    const at = this.#reserve(bitmapBytes);
+    this.#arena.set(bits, at);
+    this.#slots[base + headField] = at;
+    this.#slots[base + sizeField] = inBitmap;
+  }
+
+  /** Copies a list, chunk by chunk. */
+  #readList(base: number, out: Uint8Array): void {
+    const size = this.#slots[base + sizeField] as number;
+    let chunk = this.#slots[base + headField] as number;
+    for (let done = 0; done < size; ) {
+      const data = chunkBytes(done) - placeBytes;
+      const part = Math.min(data, size - done);
+      out.set(this.#arena.subarray(chunk, chunk + part), done);
+      done += part;
+      if (done < size) chunk = this.#place(chunk + data);
+    }
+  }
+
+  /** The slots in ascending order of their grams. (Halves of a 64-bit number lie low first on every machine of ours.) */
+  #sortedSlots(): Int32Array {
+    const count = this.#slotCount - 1;
+    const keys = new BigUint64Array(count);
+    const halves = new Int32Array(keys.buffer);
+    for (let index = 0; index < count; index++) {
+      const base = (index + 1) * fields;
+      halves[index * 2] = this.#slots[base + lowField] as number;
+      halves[index * 2 + 1] = this.#slots[base + highField] as number;
+    }
+    keys.sort();
+    const sorted = new Int32Array(count);
+    for (let index = 0; index < count; index++) {
+      sorted[index] = this.#slotOf(halves[index * 2 + 1] as number, halves[index * 2] as number);
+    }
+    return sorted;
+  }
+
+  #slotOf(high: number, low: number): number {
+    const first = gramFirst(high);
+    const middle = gramMiddle(high, low);
+    const last = gramLast(low);
+    if ((first | middle | last) < 0x80) return this.#ascii[(first << 14) | (middle << 7) | last] as number;
+    return this.#wide[this.#wideAt(high, low)] as number;
+  }
+
+  /** The blocks of all that was added. */
+  finish(): PostingsBlocks {
+    const writer = new BlocksWriter();
+    const list = new Uint8Array(bitmapBytes + 4);
+    const bits = new Uint8Array(bitmapBytes);
+    for (const slot of this.#sortedSlots()) {
+      const base = slot * fields;
+      const high = this.#slots[base + highField] as number;
+      const low = this.#slots[base + lowField] as number;
+      const size = this.#slots[base + sizeField] as number;
+      if (size === inBitmap) {
+        const at = this.#slots[base + headField] as number;
+        writer.putBitmap(high, low, this.#arena.subarray(at, at + bitmapBytes));
+        continue;
+      }
+      this.#readList(base, list);
+      const offsets = list.subarray(0, size);
+      // what a bitmap of the bytes between the first and the last offset would take
+      const bitmapSize = ((this.#slots[base + lastField] as number) >>> 3) - (firstOffset(offsets) >>> 3) + 3;
+      if (size <= bitmapSize) writer.putList(high, low, offsets);
+      else {
+        bits.fill(0);
+        setListBits(offsets, bits);
+        writer.putBitmap(high, low, bits);
+      }
+    }
+    return writer.finish();
+  }
+}
+
+function firstOffset(list: Uint8Array): number {
+  let offset = 0;
+  for (let at = 0, shift = 0; ; at++, shift += 7) {
+    const byte = list[at] as number;
+    offset |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return offset;
+  }
+}
+
+function setListBits(list: Uint8Array, bits: Uint8Array): void {
+  addPostings({ block: list, start: 0, end: list.length, isBitmap: false }, bits);
+}

@@ -1,0 +1,146 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { Piscina } from 'piscina';
+import type { SearchDemand } from '#kernel/search-demand.ts';
+import { windowIds as windowIdsMax } from '#search/segments/postings-layout.ts';
+import type { SealBounds } from '#search/segments/segment-table.ts';
+import { type NextIds, readSealState, type SegmentKind } from '#search/segments/segments.ts';
+import type { SealTask } from './seal.worker.ts';
+import { sealColumns } from './seal-columns.ts';
+import { type SealOutcome, type SealPolicy, sealTexts } from './seal-texts.ts';
+
+export interface SealerOptions {
+  /** Its connections must be free of a statement timeout. At most one is used at a time. */
+  readonly pool: pg.Pool;
+  /** Searches to which it gives way, and for which it seals in the midst of a load; absent: nobody searches here. */
+  readonly demand?: SearchDemand;
+  /** Told of errors in `run`, which goes on. */
+  readonly onError?: (error: unknown) => void;
+  /** Smaller bounds than the usual ones, for tests. Windows are multiples of 8. */
+  readonly bounds?: Partial<SealerBounds>;
+}
+
+export interface SealerBounds {
+  /** Texts a segment. */
+  readonly windowIds: number;
+  /** Keys a segment of inscriptions' columns, and contents a segment of lengths. */
+  readonly windowKeys: number;
+  /** Bytes of text a segment. */
+  readonly segmentTextBytesMax: number;
+}
+
+export interface SealSummary {
+  /** Segments written. */
+  readonly segments: number;
+}
+
+/** Seals what was committed into segments of the search index, in the background and in a worker. */
+export interface Sealer {
+  /** Seals all that is committed, at the end of a bulk load. Ends early where the signal is aborted. */
+  sealPending(signal: AbortSignal): Promise<SealSummary>;
+  /** Keeps what is not sealed, and so is scanned by each search, below its bounds until the signal is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+const usualBounds: SealerBounds = {
+  windowIds: windowIdsMax,
+  // one column is 256 kB: loaded at once by searches that many inscriptions match
+  windowKeys: 65_536,
+  // texts go to the worker in one buffer; those of a window of small inscriptions are 4 to 12 MB
+  segmentTextBytesMax: 32 * 1024 * 1024,
+};
+
+/** What each search scans of texts at most, beside what came within a second: some 3 ms. Up to a window in a bulk load. */
+const tailTextsMax = 4096;
+const tailBytesMax = 2 * 1024 * 1024;
+/** What a search that many inscriptions match scans of them at most: some 5 ms. */
+const tailKeysMax = 8192;
+/** How often `run` looks: three small queries. */
+const lookEveryMs = 1000;
+/** While somebody searches: a load brings as much as a search may scan in a few tenths of a second. */
+const searchedLookEveryMs = 200;
+/** The worker's thread goes when nothing was sealed for so long. */
+const workerIdleMs = 30_000;
+
+const kinds: readonly SegmentKind[] = ['content', 'metadata', 'inscriptions', 'lengths'];
+const everything: SealPolicy = { partial: true, idsAbove: 0, bytesAbove: 0 };
+
+/**
+ * Creates a sealer. It may run beside a writer, an undo and other sealers: what does not fit any more when it is to be
+ * written is dropped and made again.
+ */
+export function createSealer({ pool, demand, onError, bounds: given }: SealerOptions): Sealer {
+  const bounds: SealerBounds = { ...usualBounds, ...given };
+  const { segmentTextBytesMax } = bounds;
+  const textBounds: SealBounds = { windowIds: bounds.windowIds, segmentTextBytesMax };
+  const keyBounds: SealBounds = { windowIds: bounds.windowKeys, segmentTextBytesMax };
+  const workers = new Piscina<SealTask, Uint8Array<ArrayBuffer>>({
+    filename: new URL('./seal.worker.ts', import.meta.url).href,
+    minThreads: 0,
+    // one segment is made at a time
+    maxThreads: 1,
+    idleTimeout: workerIdleMs,
+  });
+  const worker = (task: SealTask): Promise<Uint8Array<ArrayBuffer>> =>
+    workers.run(task, { transferList: [task.copy.buffer] });
+
+  const sealNext = (kind: SegmentKind, policy: SealPolicy): Promise<SealOutcome> =>
+    kind === 'inscriptions' || kind === 'lengths'
+      ? sealColumns(pool, kind, keyBounds, policy)
+      : sealTexts(pool, worker, kind, textBounds, policy);
+
+  /** Seals one range after the other until the policy finds none; in turns with a load, where there is one. */
+  const sealKind = async (
+    kind: SegmentKind,
+    policy: SealPolicy,
+    signal: AbortSignal,
+    turns = false,
+  ): Promise<number> => {
+    let segments = 0;
+    while (!signal.aborted) {
+      const seal = (): Promise<SealOutcome> => sealNext(kind, policy);
+      const outcome = await (turns && demand !== undefined ? demand.turn(seal) : seal());
+      if (outcome === 'nothing') break;
+      if (outcome === 'sealed') segments++;
+    }
+    return segments;
+  };
+
+  /**
+   * While more comes in between two looks than is to be left unsealed (a bulk load), only whole windows are worth it, unless
+   * somebody searches: then what would be scanned each time is sealed two or three times until its window is whole.
+   */
+  const look = async (before: NextIds | null, signal: AbortSignal): Promise<NextIds> => {
+    const { next } = await readSealState(pool);
+    for (const kind of kinds) {
+      const idsAbove = kind === 'inscriptions' || kind === 'lengths' ? tailKeysMax : tailTextsMax;
+      const isSteady = before !== null && next[kind] - before[kind] <= idsAbove;
+      const partial = isSteady || demand?.isRecent === true;
+      await sealKind(kind, { partial, idsAbove, bytesAbove: tailBytesMax }, signal, !isSteady);
+    }
+    return next;
+  };
+
+  const pauseMs = (): number => (demand?.isRecent === true ? searchedLookEveryMs : lookEveryMs);
+
+  return {
+    sealPending: async (signal) => {
+      let segments = 0;
+      for (const kind of kinds) segments += await sealKind(kind, everything, signal);
+      return { segments };
+    },
+    run: async (signal) => {
+      let before: NextIds | null = null;
+      while (!signal.aborted) {
+        try {
+          before = await look(before, signal);
+        } catch (error) {
+          onError?.(error);
+        }
+        await delay(pauseMs(), undefined, { signal }).catch(() => undefined);
+      }
+    },
+    close: () => workers.destroy(),
+  };
+}

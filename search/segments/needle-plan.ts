@@ -1,0 +1,80 @@
+import type { Gram } from './postings-layout.ts';
+
+/** How needles are looked for in the postings, and what is left to be checked in the texts themselves. */
+export interface NeedlePlan {
+  /** Grams that must all be looked up: those of needles of up to three code points, which need no more. */
+  readonly required: readonly Gram[];
+  /** Grams of the longer needles, in the order in which it is best to look them up. */
+  readonly optional: readonly Gram[];
+  /** UTF-8 of the needles of more than three code points, longest first: texts that have all their grams are checked. */
+  readonly checked: readonly Buffer[];
+  /** UTF-8 of all needles, longest first: what a text without postings is checked for. */
+  readonly all: readonly Buffer[];
+  /** Equal for equal questions. */
+  readonly key: string;
+}
+
+/** Indices below `count` in an order whose beginnings are spread evenly: both ends, the middle, the quarters, … */
+function* spread(count: number): Generator<number> {
+  const seen = new Set<number>();
+  for (let parts = 1; seen.size < count; parts *= 2) {
+    for (let part = 0; part <= parts; part++) {
+      const index = Math.round((part * (count - 1)) / parts);
+      if (seen.has(index)) continue;
+      seen.add(index);
+      yield index;
+    }
+  }
+}
+
+/** More grams than this find hardly anything that the others did not. */
+const gramsMax = 48;
+
+/** Distinct grams of three of a needle, spread over it, `most` at most. */
+export function spreadGrams(points: readonly number[], most = gramsMax): Gram[] {
+  const grams = new Map<string, Gram>();
+  for (const at of spread(points.length - 2)) {
+    if (grams.size === most) break;
+    const gram = points.slice(at, at + 3) as unknown as Gram;
+    grams.set(gram.join(), gram);
+  }
+  return [...grams.values()];
+}
+
+/** Takes from each list in turn, the first ones first, each gram once. */
+function interleave(lists: readonly (readonly Gram[])[]): Gram[] {
+  const grams = new Map<string, Gram>();
+  const longest = Math.max(0, ...lists.map((list) => list.length));
+  for (let at = 0; at < longest; at++) {
+    for (const list of lists) {
+      const gram = list[at];
+      if (gram !== undefined) grams.set(gram.join(), gram);
+    }
+  }
+  return [...grams.values()].slice(0, gramsMax);
+}
+
+/**
+ * Plans a query of folded needles. A needle that is part of another one says nothing more and is left out. Null where a
+ * needle can occur in no text (it has a lone surrogate, which UTF-8 has not).
+ */
+export function planNeedles(folded: readonly string[]): NeedlePlan | null {
+  if (folded.some((needle) => !needle.isWellFormed())) return null;
+  const distinct = [...new Set(folded)].toSorted((a, b) => b.length - a.length);
+  const needles = distinct.filter(
+    (needle, index) => !distinct.some((other, before) => before < index && other.includes(needle)),
+  );
+  const points = needles.map((needle) =>
+    Array.from(needle, (character) => character.codePointAt(0) as number),
+  );
+  const utf8 = needles.map((needle) => Buffer.from(needle));
+  const short = points.filter((list) => list.length <= 3);
+  return {
+    required: short.map((list) => [...Array<number>(3 - list.length).fill(0), ...list] as unknown as Gram),
+    optional: interleave(points.filter((list) => list.length > 3).map((list) => spreadGrams(list))),
+    checked: utf8.filter((_, index) => (points[index] as number[]).length > 3),
+    all: utf8,
+    // no folded text has a NUL
+    key: needles.toSorted().join('\0'),
+  };
+}

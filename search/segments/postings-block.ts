@@ -1,0 +1,99 @@
+import type { Gram } from './postings-layout.ts';
+
+/**
+ * A block: the postings of consecutive grams of one segment, in ascending order of the grams.
+ *
+ * Entry of a gram, all numbers LEB128:
+ * - how it follows the gram before it (0, 0, 0 at the start of a block): `step << 2 | level`, and what is below the
+ *   level that changed. Level 0: the last code point grows by `step`. Level 1: the middle one does; then the last.
+ *   Level 2: the first does; then the middle and the last.
+ * - `size << 1 | isBitmap`, then `size` bytes of postings.
+ *
+ * Postings are the offsets (id less the start of its window) of the texts that have the gram, whichever is smaller:
+ * - a list: the first offset, then each gap less one, LEB128
+ * - a bitmap: 16 bits little endian, the index of its first byte in the window's bitmap; then its bytes (the lowest
+ *   bit first)
+ */
+export interface Postings {
+  readonly block: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+  readonly isBitmap: boolean;
+}
+
+/** Reads LEB128 numbers in a row. */
+class VarintReader {
+  at = 0;
+  readonly #bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  next(): number {
+    let byte = this.#bytes[this.at++] as number;
+    if (byte < 0x80) return byte;
+    let value = byte & 0x7f;
+    let shift = 7;
+    do {
+      byte = this.#bytes[this.at++] as number;
+      value |= (byte & 0x7f) << shift;
+      shift += 7;
+    } while (byte >= 0x80);
+    return value;
+  }
+}
+
+/** Negative, zero or positive as gram a is before, at or after gram b. */
+function compareGrams(first: number, middle: number, last: number, gram: Gram): number {
+  if (first !== gram[0]) return first - gram[0];
+  if (middle !== gram[1]) return middle - gram[1];
+  return last - gram[2];
+}
+
+/** The postings of a gram, or null where the block has none. A walk over at most a page. */
+export function findPostings(block: Uint8Array, gram: Gram): Postings | null {
+  const reader = new VarintReader(block);
+  let [first, middle, last] = [0, 0, 0];
+  while (reader.at < block.length) {
+    const head = reader.next();
+    const level = head & 3;
+    if (level === 0) last += head >>> 2;
+    else {
+      if (level === 2) {
+        first += head >>> 2;
+        middle = reader.next();
+      } else middle += head >>> 2;
+      last = reader.next();
+    }
+    const size = reader.next();
+    const start = reader.at;
+    const end = start + (size >>> 1);
+    const order = compareGrams(first, middle, last, gram);
+    if (order === 0) return { block, start, end, isBitmap: (size & 1) === 1 };
+    if (order > 0) return null;
+    reader.at = end;
+  }
+  return null;
+}
+
+/** Sets the bits of the postings' offsets in a window's bitmap. */
+export function addPostings(postings: Postings, bits: Uint8Array): void {
+  const { block, start, end, isBitmap } = postings;
+  if (isBitmap) {
+    let to = (block[start] as number) | ((block[start + 1] as number) << 8);
+    for (let at = start + 2; at < end; at++, to++) bits[to] = (bits[to] as number) | (block[at] as number);
+    return;
+  }
+  let offset = -1;
+  for (let at = start; at < end; ) {
+    let byte = block[at++] as number;
+    let gap = byte & 0x7f;
+    for (let shift = 7; byte >= 0x80; shift += 7) {
+      byte = block[at++] as number;
+      gap |= (byte & 0x7f) << shift;
+    }
+    offset += gap + 1;
+    bits[offset >>> 3] = (bits[offset >>> 3] as number) | (1 << (offset & 7));
+  }
+}

@@ -1,0 +1,210 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type {
+  HashMatches,
+  SearchEngine,
+  SearchFilter,
+  Snapshot,
+  TextMatches,
+} from '#kernel/contracts/search-engine.ts';
+import type {
+  Answer,
+  CountedFacets,
+  FacetsQuestion,
+  FirstOfHash,
+  HashSearch,
+  PendingAnswer,
+  RecordPage,
+  SearchService,
+  Suggestion,
+  TextPage,
+  TextSearch,
+} from '#kernel/contracts/search-service.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { SearchDemand } from '#kernel/search-demand.ts';
+import { matchPendingHash, matchPendingTexts, pendingRevision } from '#search/pending/pending-matcher.ts';
+import { lookUpPending } from '#search/pending/pending-records.ts';
+import { lookUpRecord, recordsOfKeys } from '#search/records/records.ts';
+import { type ReadQuestion, readQuestion } from '#search/text/text-question.ts';
+import { SearchGate } from './search-gate.ts';
+import { readPage } from './search-page.ts';
+import { isTimeout, suggestionGate, suggestWords, typedEnd } from './suggest-words.ts';
+
+export interface SearchServiceOptions {
+  readonly pool: pg.Pool;
+  readonly engine: SearchEngine;
+  /** Absent: the usual one. */
+  readonly gate?: SearchGate;
+  /** Told of every search, so that others give way; absent: nobody does. */
+  readonly demand?: SearchDemand;
+}
+
+/** Searches as the routes ask them: the engine finds inscriptions, their records are read in the same snapshot. */
+export function createSearchService({
+  pool,
+  engine,
+  gate = new SearchGate(),
+  demand,
+}: SearchServiceOptions): SearchService {
+  const searched: Searched = (signal, read) => {
+    const search = (): ReturnType<typeof read> =>
+      gate.run(signal, () => readAnew(() => withSnapshot(pool, read, signal)));
+    return demand === undefined ? search() : demand.during(search);
+  };
+  const suggestions = new SearchGate(suggestionGate);
+  return {
+    textSearch: (search) => searchText(engine, searched, search),
+    hashSearch: (search) => searchHash(engine, searched, search),
+    facets: (question) => countFacets(engine, searched, question),
+
+    suggest: (text, signal) =>
+      suggestions.run(signal, async () => {
+        const { before, beginning } = typedEnd(text);
+        const read = async (snapshot: Snapshot): Promise<Answer<Suggestion>> => {
+          const words = await suggestWords(engine, snapshot, { before, beginning });
+          return { tip: snapshot.tip, value: { before, words } };
+        };
+        const tooSlow = { tip: null, value: { before, words: [] } };
+        return withSnapshot(pool, read, signal).catch((error: unknown) =>
+          isTimeout(error) ? tooSlow : Promise.reject(error as Error),
+        );
+      }),
+
+    hashes: (hashes, signal) =>
+      searched(signal, async ({ client, tip }) => ({ tip, value: await firstOfHashes(client, hashes) })),
+
+    inscription: (id, pending = false) =>
+      withSnapshot(pool, async ({ client, tip }) => {
+        const record = await lookUpRecord(client, id);
+        if (!pending) return { tip, value: record, mempoolRevision: null };
+        const mempoolRevision = await pendingRevision(client);
+        return { tip, value: record ?? (await lookUpPending(client, id)), mempoolRevision };
+      }),
+  };
+}
+
+/** Reads a search of one moment, when there is room for it. */
+type Searched = <T>(signal: AbortSignal | undefined, read: (snapshot: Snapshot) => Promise<T>) => Promise<T>;
+
+async function searchText(
+  engine: SearchEngine,
+  searched: Searched,
+  { corpus, text, match, phrase, highlight = false, signal, ...paging }: TextSearch,
+): Promise<PendingAnswer<TextPage>> {
+  const { filter } = paging;
+  const asked = readQuestion({ text, match, phrase }, filter);
+  const matches = textMatches(corpus, asked, filter);
+  const field = corpus === 'content' ? 'contentstr' : 'metadatastr';
+  return searched(signal, async (snapshot) => {
+    const read = await readPage(snapshot, {
+      name: nameOf(matches, paging),
+      paging,
+      search: (slice) => engine.searchText(snapshot, { ...matches, ...slice }),
+      facets: () => engine.facetsOfText(snapshot, matches),
+      matchPending: (slice) => matchPendingTexts(snapshot.client, matches, slice),
+      highlight: highlight ? { looked: { match: asked.match, needles: asked.folded }, field } : null,
+    });
+    return { ...read, value: { ...read.value, needles: asked.needles } };
+  });
+}
+
+function searchHash(
+  engine: SearchEngine,
+  searched: Searched,
+  { hash, signal, ...paging }: HashSearch,
+): Promise<PendingAnswer<RecordPage>> {
+  const matches = hashMatches(hash, paging.filter);
+  return searched(signal, (snapshot) =>
+    readPage(snapshot, {
+      name: nameOf(matches, paging),
+      paging,
+      search: (slice) => engine.searchHash(snapshot, { ...matches, ...slice }),
+      facets: () => engine.facetsOfHash(snapshot, matches),
+      matchPending: (slice) => matchPendingHash(snapshot.client, matches, slice),
+      highlight: null,
+    }),
+  );
+}
+
+async function countFacets(
+  engine: SearchEngine,
+  searched: Searched,
+  { filter, signal, ...question }: FacetsQuestion,
+): Promise<Answer<CountedFacets>> {
+  if ('hash' in question) {
+    const matches = hashMatches(question.hash, filter);
+    return searched(signal, async (snapshot) => {
+      const { tip, ...counted } = await engine.facetsOfHash(snapshot, matches);
+      return { tip, value: { ...counted, needles: [] } };
+    });
+  }
+  const asked = readQuestion(question, filter);
+  const matches = textMatches(question.corpus, asked, filter);
+  return searched(signal, async (snapshot) => {
+    const { tip, ...counted } = await engine.facetsOfText(snapshot, matches);
+    return { tip, value: { ...counted, needles: asked.needles } };
+  });
+}
+
+/** Snapshots that a search is tried in, and the pause between them: a reorganisation is worked off in some tenths of a second. */
+const snapshotsMax = 3;
+const anewPauseMs = 150;
+
+/**
+ * Reads again, in a later snapshot, where an engine and the snapshot spoke of different chains: what was found in one moment
+ * is never shown with rows of another.
+ */
+async function readAnew<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      const isBehind = error instanceof AppError && error.code === 'search_engine_behind';
+      if (!isBehind || attempt === snapshotsMax) throw error;
+      await delay(anewPauseMs);
+    }
+  }
+}
+
+function textMatches(corpus: TextMatches['corpus'], asked: ReadQuestion, filter?: SearchFilter): TextMatches {
+  const match = asked.match === 'substring' ? {} : { match: asked.match };
+  return { corpus, ...match, needles: asked.folded, ...(filter === undefined ? {} : { filter }) };
+}
+
+function hashMatches(hash: Uint8Array, filter?: SearchFilter): HashMatches {
+  return { hash, ...(filter === undefined ? {} : { filter }) };
+}
+
+/** Equal for equal questions, in every process: what a cursor hangs on. */
+function nameOf(
+  matches: TextMatches | HashMatches,
+  { sort = 'height', order = 'asc' }: { readonly sort?: string; readonly order?: string },
+): string {
+  return `search ${sort} ${order} ${JSON.stringify(matches, hexOfBytes)}`;
+}
+
+function hexOfBytes(_name: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+}
+
+/**
+ * The first inscription of each content, by the sha256 of its stored or of its decoded bytes; its record without
+ * texts (`contentstr` and `metadatastr` are null). One statement for all, and one for the records, however many
+ * inscriptions have a content.
+ */
+async function firstOfHashes(client: pg.ClientBase, hashes: readonly Uint8Array[]): Promise<FirstOfHash[]> {
+  const distinct = new Map(hashes.map((hash) => [Buffer.from(hash).toString('hex'), Buffer.from(hash)]));
+  const { rows } = await client.query<{ hash: Buffer; key: number | null }>(
+    `SELECT hash, min(first_key) AS key
+       FROM (SELECT sha256 AS hash, first_key FROM chain.contents WHERE sha256 = ANY($1)
+              UNION SELECT decoded_sha256, first_key FROM chain.contents WHERE decoded_sha256 = ANY($1)) AS found
+      GROUP BY hash`,
+    [[...distinct.values()]],
+  );
+  const keys = rows.flatMap((row) => (row.key === null ? [] : [row.key]));
+  const records = await recordsOfKeys(client, [...new Set(keys)], { content: 0, metadata: 0 });
+  const recordOfKey = new Map([...new Set(keys)].map((key, index) => [key, records[index]]));
+  const firstOf = new Map(rows.map((row) => [row.hash.toString('hex'), recordOfKey.get(row.key ?? -1)]));
+  return hashes.map((hash) => ({ hash, first: firstOf.get(Buffer.from(hash).toString('hex')) ?? null }));
+}

@@ -1,0 +1,45 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { type Marker, readMarker } from '#search/elastic/server/marker.ts';
+
+/** How far the index that is served is behind the chain. */
+export interface SearchStanding {
+  /** Null: it could not be read; `problem` says why. */
+  readonly marker: Marker | null;
+  readonly problem: AppError | null;
+  /** Blocks of the chain that are not in it; null: not known. */
+  readonly lagBlocks: number | null;
+  /** Rows of the outbox. */
+  readonly lagSequence: number | null;
+}
+
+/** Whoever asks for a status waits no longer than this for another server. */
+const timeoutMs = 2000;
+
+/** Asks both sides. What Elasticsearch cannot say is part of the answer; Postgres throws. */
+export async function readSearchStanding(
+  elastic: ElasticClient,
+  alias: string,
+  client: pg.ClientBase | pg.Pool,
+): Promise<SearchStanding> {
+  const { rows } = await client.query<{ tip_height: number | null; last: number | null }>(
+    'SELECT tip_height, (SELECT max(sequence) FROM chain.outbox) AS last FROM chain.state',
+  );
+  const height = rows[0]?.tip_height ?? -1;
+  const last = rows[0]?.last ?? 0;
+  try {
+    const marker = (await readMarker(elastic, alias, timeoutMs))?.marker ?? null;
+    if (marker === null) return { marker, problem: null, lagBlocks: null, lagSequence: null };
+    return {
+      marker,
+      problem: null,
+      // one that has not gone back yet is above the tip
+      lagBlocks: Math.max(0, height - (marker.tip?.height ?? -1)),
+      lagSequence: Math.max(0, last - marker.sequence),
+    };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { marker: null, problem: error, lagBlocks: null, lagSequence: null };
+  }
+}

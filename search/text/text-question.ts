@@ -1,0 +1,60 @@
+import type { SearchFilter, TextMatch } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { foldText } from '#kernel/text/fold.ts';
+import { splitNeedles } from './split-needles.ts';
+import { wordCodePointsMax, wordsOf } from './words.ts';
+
+/** Each is looked up by itself, and texts of a fuzzy search are compared with each. */
+const wordsMax = 64;
+
+const tooLongWord = new RegExp(`[\\p{L}\\p{M}\\p{N}]{${wordCodePointsMax + 1}}`, 'u');
+
+/** What a text asks for. */
+export interface ReadQuestion {
+  readonly match: TextMatch;
+  /** As the client is told of them. */
+  readonly needles: readonly string[];
+  readonly folded: readonly string[];
+}
+
+/** Throws `search_text_invalid` with the reason. */
+export function readQuestion(
+  {
+    text,
+    phrase,
+    match = 'substring',
+  }: { text?: string | undefined; phrase: boolean; match?: TextMatch | undefined },
+  filter: SearchFilter = {},
+): ReadQuestion {
+  if (text === undefined) {
+    if (finds(filter)) return { match, needles: [], folded: [] };
+    throw new AppError('search_text_invalid', 'text is missing');
+  }
+  if (match !== 'substring') {
+    const words = readWords(text);
+    return { match, needles: words, folded: words };
+  }
+  const split = splitNeedles(text, phrase);
+  if (split.kind === 'refused') throw new AppError('search_text_invalid', split.reason);
+  return { match, needles: split.needles, folded: split.needles.map(foldText) };
+}
+
+/** Whether a filter says enough to be a search without a text. */
+export function finds({ metadata, title, traits, gallery }: SearchFilter = {}): boolean {
+  return [metadata, title, traits, gallery].some((value) => value !== undefined);
+}
+
+function readWords(text: string): string[] {
+  if (tooLongWord.test(text)) {
+    throw new AppError('search_text_invalid', `a word is longer than ${wordCodePointsMax} characters`);
+  }
+  const words = wordsOf(text);
+  if (words.length === 0) throw new AppError('search_text_invalid', 'text has no word to search for');
+  if (words.length > wordsMax) {
+    throw new AppError(
+      'search_text_invalid',
+      `text has ${words.length} words; at most ${wordsMax} can be searched at once`,
+    );
+  }
+  return words;
+}

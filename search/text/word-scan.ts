@@ -1,0 +1,71 @@
+import { wordCodePointsMax } from './words.ts';
+
+/** 1: a letter, mark or digit, 2: none, 0: not asked yet; by code point, in pages made when they are needed. */
+const pages: (Uint8Array | undefined)[] = Array.from({ length: 0x1100 });
+const letter = /[\p{L}\p{M}\p{N}]/u;
+
+function isLetter(point: number): boolean {
+  let page = pages[point >>> 8];
+  if (page === undefined) {
+    page = new Uint8Array(256);
+    pages[point >>> 8] = page;
+  }
+  const known = page[point & 0xff] as number;
+  if (known !== 0) return known === 1;
+  const answer = letter.test(String.fromCodePoint(point));
+  page[point & 0xff] = answer ? 1 : 2;
+  return answer;
+}
+
+const isAsciiLetter = Uint8Array.from({ length: 0x80 }, (_, byte) =>
+  letter.test(String.fromCharCode(byte)) ? 1 : 0,
+);
+
+/** Told of a word by the place of its bytes and the number of its code points; true ends the scan. */
+export type EachWord = (start: number, end: number, points: number) => boolean;
+
+/**
+ * Goes through the words (search/text/words.ts) of a folded text, valid UTF-8, as often as they come. Nothing is
+ * allocated.
+ */
+export function scanWords(text: Uint8Array, each: EachWord): void {
+  let start = -1;
+  let points = 0;
+  for (let at = 0; at < text.length; ) {
+    const byte = text[at] as number;
+    let size = 1;
+    let inWord: boolean;
+    if (byte < 0x80) inWord = isAsciiLetter[byte] === 1;
+    else {
+      size = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+      inWord = isLetter(pointAt(text, at, size));
+    }
+    if (inWord) {
+      if (start < 0) start = at;
+      points++;
+    } else if (start >= 0) {
+      if (points <= wordCodePointsMax && each(start, at, points)) return;
+      start = -1;
+      points = 0;
+    }
+    at += size;
+  }
+  if (start >= 0 && points <= wordCodePointsMax) each(start, text.length, points);
+}
+
+function pointAt(text: Uint8Array, at: number, size: number): number {
+  let point = (text[at] as number) & (0xff >> (size + 1));
+  for (let index = 1; index < size; index++) point = (point << 6) | ((text[at + index] as number) & 0x3f);
+  return point;
+}
+
+/** Puts the code points of a part of a text into `into`. */
+export function readPoints(text: Uint8Array, start: number, end: number, into: Int32Array): void {
+  let count = 0;
+  for (let at = start; at < end; count++) {
+    const byte = text[at] as number;
+    const size = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    into[count] = size === 1 ? byte : pointAt(text, at, size);
+    at += size;
+  }
+}

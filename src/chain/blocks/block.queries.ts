@@ -1,0 +1,221 @@
+import type pg from 'pg';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { utf8OrNull } from '#kernel/text/utf8.ts';
+
+/** A block and which facts about it are known; docs/schema.md says what follows from each. */
+export interface BlockFacts {
+  readonly height: number;
+  /** Internal order. */
+  readonly hash: Uint8Array;
+  /** Unix seconds, as the header says. */
+  readonly time: number;
+  readonly sizeBytes: number;
+  readonly txCount: number;
+  readonly inscriptionCount: number;
+  /** First height of the run of consecutive blocks that it belongs to. */
+  readonly islandHeight: number;
+  /** All blocks before it that can matter to inscriptions are known. */
+  readonly anchored: boolean;
+  /** The outputs that it spends are known. */
+  readonly hasSpent: boolean;
+  /** Its sequence numbers are known: it is anchored, or the totals before its island are proven. */
+  readonly sequenced: boolean;
+  /** All of its numbers are known. */
+  readonly numbered: boolean;
+}
+
+/** A row of a list of inscriptions: what a card shows. */
+export interface InscriptionSummary {
+  readonly id: InscriptionId;
+  readonly key: number;
+  readonly height: number;
+  readonly number: number | null;
+  readonly contentId: number | null;
+  /** The content type as text, null where it has none or it is not UTF-8. */
+  readonly contentType: string | null;
+  readonly sizeBytes: number | null;
+  /** The beginning of the body, for types that are text; null for others. */
+  readonly text: string | null;
+}
+
+interface BlockRow {
+  height: number;
+  hash: Buffer;
+  time: number;
+  size_bytes: number;
+  tx_count: number;
+  inscriptions: number;
+  island_height: number;
+  anchored: boolean;
+  has_spent: boolean;
+  sequenced: boolean;
+  numbered: boolean;
+  first_key: number;
+}
+
+const blockColumns = `height, hash, time, size_bytes, tx_count, next_key - first_key AS inscriptions,
+  island_height, anchored, has_spent, sequence IS NOT NULL AS sequenced,
+  blessed IS NOT NULL AND cursed IS NOT NULL AS numbered, first_key`;
+
+function blockFacts(row: BlockRow): BlockFacts {
+  return {
+    height: row.height,
+    hash: row.hash,
+    time: row.time,
+    sizeBytes: row.size_bytes,
+    txCount: row.tx_count,
+    inscriptionCount: row.inscriptions,
+    islandHeight: row.island_height,
+    anchored: row.anchored,
+    hasSpent: row.has_spent,
+    sequenced: row.sequenced,
+    numbered: row.numbered,
+  };
+}
+
+/** Blocks at or below a height, highest first; a null height means from the top. */
+export async function blocksBelow(
+  db: pg.Pool | pg.ClientBase,
+  height: number | null,
+  limit: number,
+): Promise<BlockFacts[]> {
+  const { rows } = await db.query<BlockRow>(
+    `SELECT ${blockColumns} FROM chain.blocks
+     WHERE height <= coalesce($1, 2147483647) ORDER BY height DESC LIMIT $2`,
+    [height, limit],
+  );
+  return rows.map(blockFacts);
+}
+
+export type BlockQuestion =
+  | { readonly kind: 'height'; readonly height: number }
+  | { readonly kind: 'hash'; readonly hash: Uint8Array };
+
+export interface BlockWithKeys extends BlockFacts {
+  readonly firstKey: number;
+}
+
+/** The block at a height or of a hash; null where it is not indexed. */
+export async function blockAt(
+  db: pg.Pool | pg.ClientBase,
+  question: BlockQuestion,
+): Promise<BlockWithKeys | null> {
+  const { rows } =
+    question.kind === 'height'
+      ? await db.query<BlockRow>(`SELECT ${blockColumns} FROM chain.blocks WHERE height = $1`, [
+          question.height,
+        ])
+      : await db.query<BlockRow>(`SELECT ${blockColumns} FROM chain.blocks WHERE hash = $1`, [question.hash]);
+  const row = rows[0];
+  return row === undefined ? null : { ...blockFacts(row), firstKey: row.first_key };
+}
+
+/** How many bytes of a text a card can show. */
+const snippetBytes = 400;
+
+interface SummaryRow {
+  key: number;
+  txid: Buffer;
+  index: number;
+  height: number;
+  number: number | null;
+  content_id: number | null;
+  content_type: Buffer | null;
+  size_bytes: number | null;
+  head: Buffer | null;
+}
+
+/** Inscriptions by internal key, in the order given; keys that are not there are left out. */
+export async function inscriptionSummaries(
+  db: pg.Pool | pg.ClientBase,
+  keys: readonly number[],
+): Promise<InscriptionSummary[]> {
+  const { rows } = await db.query<SummaryRow>(
+    `SELECT i.key, i.txid, i.index, i.height, i.number, i.content_id, i.content_type,
+       length(c.body) AS size_bytes,
+       CASE WHEN c.text <> 0 AND c.variant & 7 = 0 THEN substring(c.body FROM 1 FOR $2) END AS head
+     FROM unnest($1::integer[]) WITH ORDINALITY AS asked(key, place)
+     JOIN chain.inscriptions i ON i.key = asked.key
+     LEFT JOIN chain.contents c ON c.content_id = i.content_id
+     ORDER BY asked.place`,
+    [keys, snippetBytes],
+  );
+  return rows.map((row) => ({
+    id: { txid: row.txid, index: row.index },
+    key: row.key,
+    height: row.height,
+    number: row.number,
+    contentId: row.content_id,
+    contentType: utf8OrNull(row.content_type),
+    sizeBytes: row.size_bytes,
+    text: row.head === null ? null : wholeCharacters(row.head),
+  }));
+}
+
+/**
+ * The types and contents of the newest inscriptions that show a content of their own, newest first: what a choice
+ * of them can be made from.
+ */
+export async function newestInscriptions(
+  db: pg.Pool | pg.ClientBase,
+  limit: number,
+): Promise<{ key: number; contentId: number | null; contentType: string | null }[]> {
+  const { rows } = await db.query<{ key: number; content_id: number | null; content_type: Buffer | null }>(
+    `SELECT i.key, i.content_id, i.content_type FROM chain.inscriptions i
+     LEFT JOIN chain.inscription_details d ON d.key = i.key AND d.delegate IS NOT NULL
+     WHERE i.content_id IS NOT NULL AND d.key IS NULL
+     ORDER BY i.key DESC LIMIT $1`,
+    [limit],
+  );
+  return rows.map((row) => ({
+    key: row.key,
+    contentId: row.content_id,
+    contentType: utf8OrNull(row.content_type),
+  }));
+}
+
+export interface ChainCounts {
+  readonly inscriptions: number;
+  readonly blocks: number;
+  /** Runs of consecutive blocks: more than one is a chain with gaps. */
+  readonly islands: number;
+  /** Null where the totals are not known (a chain with gaps). */
+  readonly blessed: number | null;
+  readonly cursed: number | null;
+  readonly lostSats: number | null;
+}
+
+/** Totals as of the tip. Costs a step an island, not a row a block. */
+export async function chainCounts(db: pg.Pool | pg.ClientBase): Promise<ChainCounts> {
+  const { rows } = await db.query<{
+    next_key: number;
+    blessed: number | null;
+    cursed: number | null;
+    lost_sats: number | null;
+    blocks: number;
+    islands: number;
+  }>(
+    `WITH RECURSIVE runs(top, bottom) AS (
+       (SELECT height, island_height FROM chain.blocks ORDER BY height DESC LIMIT 1)
+       UNION ALL
+       SELECT below.height, below.island_height FROM runs, LATERAL (
+         SELECT height, island_height FROM chain.blocks
+         WHERE height < runs.bottom ORDER BY height DESC LIMIT 1
+       ) AS below
+     )
+     SELECT tip.next_key, tip.blessed, tip.cursed, tip.lost_sats, counted.blocks, counted.islands
+     FROM (SELECT * FROM chain.blocks ORDER BY height DESC LIMIT 1) AS tip,
+       (SELECT sum(top - bottom + 1)::bigint AS blocks, count(*) AS islands FROM runs) AS counted`,
+  );
+  const row = rows[0];
+  if (row === undefined) {
+    return { inscriptions: 0, blocks: 0, islands: 0, blessed: null, cursed: null, lostSats: null };
+  }
+  const { next_key: inscriptions, blocks, islands, blessed, cursed, lost_sats: lostSats } = row;
+  return { inscriptions, blocks, islands, blessed, cursed, lostSats };
+}
+
+/** Text of the first bytes of a longer UTF-8 text: a character that the cut went through is left out. */
+function wholeCharacters(head: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(head, { stream: true });
+}

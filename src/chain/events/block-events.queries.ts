@@ -1,0 +1,195 @@
+import type { ClientBase } from 'pg';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { type EventText, EventTextWriter } from '#kernel/events/event-text-writer.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+
+/** The canonical text of a block, made again from the tables. */
+export interface BlockEventText extends EventText {
+  readonly ref: BlockRef;
+  /** Inscription events. */
+  readonly count: number;
+  /** All that the block did is known: it has a place in the chain of hashes, where it stands high enough for that. */
+  readonly isKnown: boolean;
+}
+
+interface BlockRow {
+  height: number;
+  hash: Buffer;
+  first_key: number;
+  next_key: number;
+  sequence: number | null;
+  has_spent: boolean;
+  is_known: boolean;
+}
+
+interface PlaceRow {
+  place: number | null;
+  txid: Buffer | null;
+  vout: number | null;
+  sat_offset: number | null;
+}
+
+interface EventRow extends PlaceRow {
+  height: number;
+  key: number;
+  id_txid: Buffer;
+  id_index: number;
+  is_new: boolean;
+  number: number | null;
+  charms: number | null;
+  has_claimed: boolean;
+  old_place: number | null;
+  old_txid: Buffer | null;
+  old_vout: number | null;
+  old_offset: number | null;
+}
+
+interface ParentRow {
+  child_key: number;
+  txid: Buffer;
+  index: number;
+}
+
+const places = { output: 0, lost: 1 } as const;
+
+/**
+ * The canonical texts (docs/events.md) of the blocks from one height to another, ascending: byte for byte what the
+ * writer hashed when it applied them. Three queries, whatever is in the blocks; memory as their events need. In a
+ * transaction, whose planner settings it changes; needs the index `locations_spent`.
+ */
+export async function readEventTexts(
+  client: ClientBase,
+  network: NetworkName,
+  { from, to, keep }: { readonly from: number; readonly to: number; readonly keep: boolean },
+): Promise<BlockEventText[]> {
+  // a few blocks out of a million: whatever the planner believes of a table that was just filled, indexes are the way
+  await client.query(
+    'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off',
+  );
+  const blocks = await readBlocks(client, from, to);
+  const events = await readEvents(client, from, to);
+  const parents = await readParents(client, blocks);
+  // whoever asks for a text gets it, and its rows take more memory
+  const out = new EventTextWriter(Number.POSITIVE_INFINITY);
+  let at = 0;
+  return blocks.map((block) => {
+    out.begin(network, block.height, block.hash, keep);
+    const first = at;
+    for (let row = events[at]; row !== undefined && row.height === block.height; row = events[++at]) {
+      if (row.is_new) writeCreated(out, block, row, parents.get(row.key) ?? []);
+      else writeTransferred(out, block, row);
+    }
+    return {
+      ref: { height: block.height, hash: Uint8Array.from(block.hash) },
+      isKnown: block.is_known,
+      count: at - first,
+      ...out.finish(),
+    };
+  });
+}
+
+async function readBlocks(client: ClientBase, from: number, to: number): Promise<BlockRow[]> {
+  // an island is anchored until a block of it reveals or moves inscriptions and the outputs that it spends are not known
+  const { rows } = await client.query<BlockRow>(
+    `SELECT height, hash, first_key, next_key, sequence, has_spent,
+       anchored AND (has_spent OR tx_count <= 1 OR (next_key = first_key
+         AND NOT EXISTS (SELECT FROM chain.locations WHERE spent_height = b.height))) AS is_known
+     FROM chain.blocks b WHERE height BETWEEN $1 AND $2 ORDER BY height`,
+    [from, to],
+  );
+  return rows;
+}
+
+/** A new inscription is an event, and so is each row of a location that ends; where they lead is the key's next row. */
+async function readEvents(client: ClientBase, from: number, to: number): Promise<EventRow[]> {
+  const { rows } = await client.query<EventRow>(
+    `SELECT i.height, l.step, i.key, i.txid AS id_txid, i.index AS id_index, true AS is_new, i.number, i.charms,
+       d.claimed_parents IS NOT NULL AS has_claimed,
+       NULL::smallint AS old_place, NULL::bytea AS old_txid, NULL::integer AS old_vout, NULL::bigint AS old_offset,
+       l.place, l.txid, l.vout, l.sat_offset
+     FROM chain.blocks b
+     JOIN chain.inscriptions i ON i.key >= b.first_key AND i.key < b.next_key
+     LEFT JOIN chain.inscription_details d ON d.key = i.key
+     LEFT JOIN LATERAL (
+       SELECT step, place, txid, vout, sat_offset FROM chain.locations
+       WHERE key = i.key AND height = i.height ORDER BY step LIMIT 1
+     ) l ON true
+     WHERE b.height BETWEEN $1 AND $2
+     UNION ALL
+     SELECT r.spent_height, l.step, r.key, i.txid, i.index, false, NULL, NULL, false,
+       r.place, r.txid, r.vout, r.sat_offset, l.place, l.txid, l.vout, l.sat_offset
+     FROM chain.locations r
+     JOIN chain.inscriptions i ON i.key = r.key
+     LEFT JOIN LATERAL (
+       SELECT step, place, txid, vout, sat_offset FROM chain.locations
+       WHERE key = r.key AND height = r.spent_height AND (height > r.height OR step > r.step) ORDER BY step LIMIT 1
+     ) l ON true
+     WHERE r.spent_height BETWEEN $1 AND $2
+     ORDER BY height, step NULLS LAST, key`,
+    [from, to],
+  );
+  return rows;
+}
+
+/** The parents that hold of all new inscriptions of some blocks, in order. */
+async function readParents(
+  client: ClientBase,
+  blocks: readonly BlockRow[],
+): Promise<Map<number, ParentRow[]>> {
+  const parents = new Map<number, ParentRow[]>();
+  const first = blocks[0]?.first_key ?? 0;
+  const end = blocks.at(-1)?.next_key ?? 0;
+  if (first === end) return parents;
+  const { rows } = await client.query<ParentRow>(
+    `SELECT p.child_key, i.txid, i.index
+     FROM chain.parents p JOIN chain.inscriptions i ON i.key = p.parent_key
+     WHERE p.child_key >= $1 AND p.child_key < $2 ORDER BY p.child_key, p.position`,
+    [first, end],
+  );
+  for (const row of rows) {
+    const known = parents.get(row.child_key);
+    if (known === undefined) parents.set(row.child_key, [row]);
+    else known.push(row);
+  }
+  return parents;
+}
+
+function writeCreated(
+  out: EventTextWriter,
+  block: BlockRow,
+  row: EventRow,
+  parents: readonly ParentRow[],
+): void {
+  out.created(row.id_txid, 0, row.id_index, sequenceOf(block, row.key), row.number, row.charms);
+  writePlace(out, row, row.id_txid);
+  out.next();
+  if (row.has_claimed && !block.is_known) out.unknown();
+  else if (parents.length === 0) out.none();
+  else parents.forEach(({ txid, index }, position) => out.parent(position, txid, 0, index));
+  out.endLine();
+}
+
+function writeTransferred(out: EventTextWriter, block: BlockRow, row: EventRow): void {
+  out.transferred(row.id_txid, 0, row.id_index, sequenceOf(block, row.key));
+  const { old_place: place, old_txid: txid, old_vout: vout, old_offset: satOffset } = row;
+  writePlace(out, { place, txid, vout, sat_offset: satOffset }, row.id_txid);
+  out.next();
+  writePlace(out, row, row.id_txid);
+  out.endLine();
+}
+
+function writePlace(out: EventTextWriter, row: PlaceRow, reveal: Buffer): void {
+  if (row.place === null) out.unknown();
+  else if (row.place === places.output)
+    out.inOutput(row.txid ?? reveal, 0, row.vout ?? 0, row.sat_offset ?? 0);
+  else if (row.place === places.lost) out.lost();
+  else out.none();
+}
+
+/** Elsewhere than on an anchored chain the sequence numbers of its own block can be proven, older ones are not looked up. */
+function sequenceOf(block: BlockRow, key: number): number | null {
+  if (block.is_known) return key;
+  const { first_key: first, next_key: next, sequence, has_spent: hasSpent } = block;
+  if (sequence === null || key < first || !(hasSpent || next - first === 1)) return null;
+  return sequence - next + key;
+}

@@ -1,0 +1,142 @@
+import {
+  isCommonClass,
+  isCommonType,
+  isRareClass,
+  isRareType,
+  typeClass,
+} from '#chain/snapshot/index-expressions.ts';
+import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
+
+/** What inscriptions of a list must be; what is absent does not matter. */
+export interface InscriptionFilter {
+  /** A content type to the letter, or `image/*`. */
+  readonly contentType?: string | undefined;
+  /** Heights of the reveal, both included. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  /** Script of the output that it is in now. */
+  readonly owner?: Uint8Array | undefined;
+  /** Whether its number is below 0; those whose number is not known are neither. */
+  readonly cursed?: boolean | undefined;
+  readonly metaprotocol?: string | undefined;
+  /** One of its parents. */
+  readonly parent?: InscriptionId | undefined;
+  readonly delegate?: InscriptionId | undefined;
+}
+
+/** One condition: how it is checked for an inscription `i`, and how its candidates are read in the order of their keys. */
+export interface Condition {
+  /** SQL over `i` with `$1` for the value. */
+  readonly check: string;
+  readonly value: unknown;
+  readonly index: CandidateIndex | null;
+}
+
+/**
+ * An index on (a, key) whose entries of one `a` are read in the order of their keys. Range and order are over both
+ * columns as a row: the planner can then take no other index, however it estimates.
+ */
+export interface CandidateIndex {
+  readonly table: string;
+  /** The first column, as it stands in the index, and what it is compared with: SQL with `$1` for the value. */
+  readonly column: string;
+  readonly equals: string;
+  readonly key: string;
+  /** The condition of a partial index. */
+  readonly where?: string;
+}
+
+// Of hashes of 32 bits some inscriptions are candidates that are none: `check` tells.
+const indexes = {
+  owner: {
+    table: 'chain.locations',
+    column: 'chain.hash32(script)',
+    equals: 'chain.hash32($1::bytea)',
+    key: 'key',
+    where: 'spent_height IS NULL AND script IS NOT NULL',
+  },
+  parent: { table: 'chain.parents', column: 'parent_key', equals: '$1::integer', key: 'child_key' },
+  delegate: {
+    table: 'chain.inscription_details',
+    column: 'chain.hash32(delegate)',
+    equals: 'chain.hash32($1::bytea)',
+    key: 'key',
+    where: 'delegate IS NOT NULL',
+  },
+  metaprotocol: {
+    table: 'chain.inscription_details',
+    column: 'chain.hash32(metaprotocol)',
+    equals: 'chain.hash32($1::bytea)',
+    key: 'key',
+    where: 'metaprotocol IS NOT NULL',
+  },
+  type: {
+    table: 'chain.inscriptions',
+    column: 'chain.hash32(content_type)',
+    equals: 'chain.hash32($1::bytea)',
+    key: 'key',
+    where: isRareType,
+  },
+  class: {
+    table: 'chain.inscriptions',
+    column: `chain.hash32(${typeClass})`,
+    equals: 'chain.hash32($1::bytea)',
+    key: 'key',
+    where: isRareClass,
+  },
+  cursed: {
+    table: 'chain.inscriptions',
+    column: '(number < 0)',
+    equals: 'true',
+    key: 'key',
+    where: 'number < 0',
+  },
+} as const satisfies Record<string, CandidateIndex>;
+
+// the last location alone is read: an inscription may have moved a hundred thousand times
+const ownedBy = `(SELECT CASE WHEN l.spent_height IS NULL THEN l.script END FROM chain.locations l
+  WHERE l.key = i.key ORDER BY l.height DESC, l.step DESC LIMIT 1) = $1::bytea`;
+const detail = (column: string): string =>
+  `EXISTS (SELECT FROM chain.inscription_details d WHERE d.key = i.key AND d.${column} = $1::bytea)`;
+
+/** The conditions of a filter but for its heights; `parentKey` is the key of its parent, null where that is not indexed. */
+export function conditionsOf(filter: InscriptionFilter, parentKey: number | null): Condition[] {
+  const { owner, delegate, metaprotocol, contentType, cursed } = filter;
+  const conditions: Condition[] = [];
+  if (owner !== undefined) {
+    conditions.push({ check: ownedBy, value: Buffer.from(owner), index: indexes.owner });
+  }
+  if (filter.parent !== undefined) {
+    const check =
+      'EXISTS (SELECT FROM chain.parents p WHERE p.child_key = i.key AND p.parent_key = $1::integer)';
+    conditions.push({ check, value: parentKey ?? -1, index: indexes.parent });
+  }
+  if (delegate !== undefined) {
+    const value = Buffer.from(inscriptionIdBytes(delegate));
+    conditions.push({ check: detail('delegate'), value, index: indexes.delegate });
+  }
+  if (metaprotocol !== undefined) {
+    const value = Buffer.from(metaprotocol);
+    conditions.push({ check: detail('metaprotocol'), value, index: indexes.metaprotocol });
+  }
+  if (contentType !== undefined) conditions.push(typeCondition(contentType));
+  if (cursed !== undefined) conditions.push(cursedCondition(cursed));
+  return conditions;
+}
+
+function typeCondition(contentType: string): Condition {
+  if (contentType.endsWith('/*')) {
+    const name = contentType.slice(0, -1);
+    const check = `${typeClass.replaceAll('content_type', 'i.content_type')} = $1::bytea`;
+    return { check, value: Buffer.from(name), index: isCommonClass(name) ? null : indexes.class };
+  }
+  const index = isCommonType(contentType) ? null : indexes.type;
+  return { check: 'i.content_type = $1::bytea', value: Buffer.from(contentType), index };
+}
+
+function cursedCondition(cursed: boolean): Condition {
+  // most are not: a walk by key finds them at once
+  return cursed
+    ? { check: '(i.number < 0) = $1::boolean', value: true, index: indexes.cursed }
+    : { check: '(i.number >= 0) = $1::boolean', value: true, index: null };
+}

@@ -1,0 +1,168 @@
+import type { ClientBase } from 'pg';
+import { keyOfInscription, keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import {
+  type CandidateIndex,
+  type Condition,
+  conditionsOf,
+  type InscriptionFilter,
+} from './inscription-filter.ts';
+
+/** An inscription of a list. */
+export interface ListedInscription extends InscriptionId {
+  readonly key: number;
+  readonly height: number;
+}
+
+export interface ListPage {
+  readonly inscriptions: readonly ListedInscription[];
+  /** The next page begins behind this key; null: there is none. */
+  readonly endKey: number | null;
+}
+
+export interface ListQuestion {
+  readonly filter: InscriptionFilter;
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  /** The page begins behind this key; null: at the end that `order` begins with. */
+  readonly after: number | null;
+}
+
+/**
+ * Candidates that are looked at for one page: some 100 ms of look-ups where none of them passes. Where two filters fit
+ * many inscriptions each and none together, a page ends there, with less than it could hold.
+ */
+const candidatesMax = 5_000;
+/** So far candidates are counted, to read those of the filter that has the fewest. */
+const countedMax = 1_000;
+
+/** No plan but a walk along the index that a question names, and look-ups by key: whatever the planner estimates. */
+const planSettings = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+  set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`;
+
+interface KeyRange {
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * A page of the inscriptions that meet a filter, in the order of their keys. The work is bounded whatever is asked: one
+ * index gives candidates in that order, at most `candidatesMax` of them, and each is checked by its key. Run it in a
+ * snapshot: it changes how its transaction plans.
+ */
+export async function listInscriptions(client: ClientBase, question: ListQuestion): Promise<ListPage> {
+  const { filter, order, limit } = question;
+  const parentKey = filter.parent === undefined ? null : await keyOfInscription(client, filter.parent);
+  const conditions = conditionsOf(filter, parentKey);
+  const range = await keyRange(client, question);
+  if (range === null || (filter.parent !== undefined && parentKey === null))
+    return { inscriptions: [], endKey: null };
+  await client.query(planSettings);
+  const values: unknown[] = [range.low, range.high];
+  const driver = await rarest(client, conditions, range);
+  const candidates = candidateQuery(driver, order, values);
+  // sorted by what the index is sorted by, although the mark is the same for all: else the planner would sort again
+  const mark = driver === null ? '' : `candidate.mark ${order}, `;
+  const ownValues = values.length;
+  const checks = conditions.map(({ check, value }) => `AND ${check.replaceAll('$1', place(values, value))}`);
+  const { rows } = await client.query<ListedInscription>(
+    `SELECT i.key, i.txid, i.index, i.height
+     FROM (${candidates} LIMIT ${candidatesMax}) AS candidate
+     JOIN chain.inscriptions i ON i.key = candidate.key
+     WHERE true ${checks.join('\n       ')}
+     ORDER BY ${mark}candidate.key ${order} LIMIT ${place(values, limit + 1)}`,
+    values,
+  );
+  if (rows.length > limit) {
+    return { inscriptions: rows.slice(0, limit), endKey: rows[limit - 1]?.key ?? null };
+  }
+  return { inscriptions: rows, endKey: await lastCandidate(client, candidates, values.slice(0, ownValues)) };
+}
+
+/** Adds a value to those of a query and gives its name there. */
+function place(values: unknown[], value: unknown): string {
+  return `$${values.push(value)}`;
+}
+
+/** The last candidate that was looked at, where there are more; null where all were. */
+async function lastCandidate(
+  client: ClientBase,
+  candidates: string,
+  values: readonly unknown[],
+): Promise<number | null> {
+  const { rows } = await client.query<{ key: number }>(`${candidates} LIMIT 2 OFFSET ${candidatesMax - 1}`, [
+    ...values,
+  ]);
+  return rows.length === 2 ? (rows[0]?.key ?? null) : null;
+}
+
+/**
+ * SQL that gives candidates as `key`, in their order; `values` begin with the range of keys. Where an index gives
+ * them, `mark` is its first column.
+ */
+function candidateQuery(
+  condition: IndexedCondition | null,
+  order: 'asc' | 'desc',
+  values: unknown[],
+): string {
+  if (condition === null) {
+    return `SELECT key FROM chain.inscriptions WHERE key BETWEEN $1 AND $2 ORDER BY key ${order}`;
+  }
+  const { table, column, key, where, ...index } = condition.index;
+  const equals = index.equals.includes('$1')
+    ? index.equals.replaceAll('$1', place(values, condition.value))
+    : index.equals;
+  return `SELECT ${column} AS mark, ${key} AS key FROM ${table}
+    WHERE (${column}, ${key}) >= (${equals}, $1::integer) AND (${column}, ${key}) <= (${equals}, $2::integer)
+      ${where === undefined ? '' : `AND ${where}`}
+    ORDER BY ${column} ${order}, ${key} ${order}`;
+}
+
+type IndexedCondition = Condition & { readonly index: CandidateIndex };
+
+/** The condition with the fewest candidates in the range; null where none has an index. */
+async function rarest(
+  client: ClientBase,
+  conditions: readonly Condition[],
+  { low, high }: KeyRange,
+): Promise<IndexedCondition | null> {
+  const indexed = conditions.filter((condition): condition is IndexedCondition => condition.index !== null);
+  let fewest: { condition: IndexedCondition; count: number } | null = null;
+  for (const condition of indexed) {
+    if (indexed.length === 1) return condition;
+    const values: unknown[] = [low, high];
+    const candidates = candidateQuery(condition, 'asc', values);
+    const { rows } = await client.query<{ count: number }>(
+      `SELECT count(*) AS count FROM (${candidates} LIMIT ${countedMax}) AS candidate`,
+      values,
+    );
+    const count = rows[0]?.count ?? 0;
+    if (fewest === null || count < fewest.count) fewest = { condition, count };
+  }
+  return fewest?.condition ?? null;
+}
+
+/** The keys of the blocks that are asked for, behind the place where the page begins; null: there are none. */
+async function keyRange(
+  client: ClientBase,
+  { filter, order, after }: ListQuestion,
+): Promise<KeyRange | null> {
+  const { first, end } = await keysOfHeights(client, filter);
+  if (first === null || end === null) return null;
+  let low = first;
+  let high = end - 1;
+  if (after !== null && order === 'asc') low = Math.max(low, after + 1);
+  if (after !== null && order === 'desc') high = Math.min(high, after - 1);
+  return low <= high ? { low, high } : null;
+}
+
+/** The height of the block that revealed an inscription. */
+export async function heightOfKey(client: ClientBase, key: number): Promise<number> {
+  const { rows } = await client.query<{ height: number }>(
+    'SELECT height FROM chain.inscriptions WHERE key = $1',
+    [key],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new RangeError(`inscription ${key} is not there`);
+  return row.height;
+}

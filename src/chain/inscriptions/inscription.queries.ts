@@ -1,0 +1,275 @@
+import type pg from 'pg';
+import type { ClientBase } from 'pg';
+import { type InscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
+import { utf8OrNull } from '#kernel/text/utf8.ts';
+import { noRelatives, type Relatives, relativesOf } from './inscription-relatives.queries.ts';
+import { currentLocations, type Location, shownCharms, storedCharms } from './location.queries.ts';
+
+export type InscriptionQuestion =
+  | { readonly kind: 'id'; readonly id: InscriptionId }
+  | { readonly kind: 'number'; readonly number: number };
+
+export interface InscriptionDetail {
+  readonly id: InscriptionId;
+  /** Order of application; ord's sequence number on an anchored chain. */
+  readonly key: number;
+  readonly number: number | null;
+  readonly height: number;
+  readonly blockHash: Uint8Array;
+  /** Unix seconds of the block's header. */
+  readonly timestamp: number;
+  readonly anchored: boolean;
+  readonly hasSpent: boolean;
+  readonly sequenced: boolean;
+  readonly numbered: boolean;
+  readonly txIndex: number;
+  readonly input: number;
+  /** UTF-8 only, as ord reads it; null otherwise. */
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  readonly contentId: number | null;
+  /** Of the body as stored; null without a body. */
+  readonly contentLength: number | null;
+  readonly contentHash: Uint8Array | null;
+  /** The delegate's type (null if it has none); its own where it has no delegate that is known. */
+  readonly effectiveContentType: string | null;
+  readonly delegate: InscriptionId | null;
+  readonly metaprotocol: string | null;
+  /** Canonical JSON text of the metadata. */
+  readonly metadataJson: string | null;
+  /** JSON text as ord shows it: {"gallery": […], "attributes": {…}}. */
+  readonly propertiesJson: string | null;
+  readonly curse: number | null;
+  /** Bits as ord shows them now: those of the reveal, and burned and lost by where it is. */
+  readonly charms: number | null;
+  /** The same without lost where it was lost after its reveal: as ord stores them, and shows them to inscriptions. */
+  readonly storedCharms: number | null;
+  readonly fee: number | null;
+  readonly location: Location | null;
+  /** Parents that hold, in order; null where it is not known which do. */
+  readonly parents: readonly InscriptionId[] | null;
+  /** The first children, and how many are known. */
+  readonly children: readonly InscriptionId[];
+  readonly childCount: number;
+  /** No other children can be in blocks that are missing. */
+  readonly hasAllChildren: boolean;
+  /** By sequence number; null at an end, and where the order is not known. */
+  readonly previous: InscriptionId | null;
+  readonly next: InscriptionId | null;
+}
+
+interface MainRow {
+  key: number;
+  txid: Buffer;
+  index: number;
+  height: number;
+  tx_index: number;
+  input: number;
+  number: number | null;
+  curse: number | null;
+  charms: number | null;
+  fee: number | null;
+  content_type: Buffer | null;
+  sha256: Buffer | null;
+  size_bytes: number | null;
+  content_encoding: Buffer | null;
+  metaprotocol: Buffer | null;
+  delegate: Buffer | null;
+  claimed_parents: Buffer | null;
+  properties_json: string | null;
+  metadata_json: Buffer | null;
+  block_hash: Buffer;
+  time: number;
+  anchored: boolean;
+  has_spent: boolean;
+  sequenced: boolean;
+  numbered: boolean;
+  content_id: number | null;
+  island_height: number;
+  tip_island_height: number;
+}
+
+/** The key of an inscription; null where it is not indexed. */
+export async function inscriptionKey(
+  client: ClientBase,
+  question: InscriptionQuestion,
+): Promise<number | null> {
+  const where = question.kind === 'id' ? 'txid = $1 AND index = $2' : 'number = $1';
+  const values = question.kind === 'id' ? [question.id.txid, question.id.index] : [question.number];
+  const { rows } = await client.query<{ key: number }>(
+    `SELECT key FROM chain.inscriptions WHERE ${where}`,
+    values,
+  );
+  return rows[0]?.key ?? null;
+}
+
+/** Keys of inscriptions in the order of their ids; null for those that are not indexed. */
+export async function inscriptionKeys(
+  db: pg.Pool | ClientBase,
+  ids: readonly InscriptionId[],
+): Promise<(number | null)[]> {
+  const { rows } = await db.query<{ key: number | null }>(
+    `SELECT i.key FROM unnest($1::bytea[], $2::integer[]) WITH ORDINALITY AS asked(txid, index, place)
+     LEFT JOIN chain.inscriptions i ON i.txid = asked.txid AND i.index = asked.index
+     ORDER BY asked.place`,
+    [ids.map(({ txid }) => Buffer.from(txid)), ids.map(({ index }) => index)],
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** Ids of inscriptions in the order of their keys; keys that are not there are left out. */
+export async function inscriptionIds(client: ClientBase, keys: readonly number[]): Promise<InscriptionId[]> {
+  const { rows } = await client.query<{ txid: Buffer; index: number }>(
+    `SELECT i.txid, i.index FROM unnest($1::integer[]) WITH ORDINALITY AS asked(key, place)
+     JOIN chain.inscriptions i ON i.key = asked.key ORDER BY asked.place`,
+    [keys],
+  );
+  return rows;
+}
+
+/** All that is known of one inscription; null where it is not indexed. Six small reads: run it in a snapshot. */
+export async function inscriptionDetail(
+  client: ClientBase,
+  question: InscriptionQuestion,
+): Promise<InscriptionDetail | null> {
+  const key = await inscriptionKey(client, question);
+  return key === null ? null : ((await inscriptionDetails(client, [key])).get(key) ?? null);
+}
+
+/** All that is known of inscriptions, by key. Five reads, however many they are: run it in a snapshot. */
+export async function inscriptionDetails(
+  client: ClientBase,
+  keys: readonly number[],
+): Promise<Map<number, InscriptionDetail>> {
+  const asked = [...new Set(keys)];
+  const rows = await mainRows(client, asked);
+  const locations = await currentLocations(client, asked);
+  const relatives = await relativesOf(client, rows);
+  const types = await delegateTypes(client, rows);
+  return new Map(
+    rows.map((row) => {
+      const location = locations.get(row.key) ?? null;
+      return [row.key, detailOf(row, location, relatives.get(row.key) ?? noRelatives, types)];
+    }),
+  );
+}
+
+function detailOf(
+  row: MainRow,
+  location: Location | null,
+  relatives: Relatives,
+  types: ReadonlyMap<string, string | null>,
+): InscriptionDetail {
+  const delegate = row.delegate === null ? null : inscriptionIdFromBytes(row.delegate);
+  const ownType = utf8OrNull(row.content_type);
+  const delegateType = row.delegate === null ? undefined : types.get(row.delegate.toString('hex'));
+  const { charms } = row;
+  const knowsCharms = charms !== null && location !== null;
+  return {
+    id: { txid: row.txid, index: row.index },
+    key: row.key,
+    number: row.number,
+    height: row.height,
+    blockHash: row.block_hash,
+    timestamp: row.time,
+    anchored: row.anchored,
+    hasSpent: row.has_spent,
+    sequenced: row.sequenced,
+    numbered: row.numbered,
+    txIndex: row.tx_index,
+    input: row.input,
+    contentType: ownType,
+    contentEncoding: utf8OrNull(row.content_encoding),
+    contentId: row.content_id,
+    contentLength: row.size_bytes,
+    contentHash: row.sha256,
+    effectiveContentType: delegateType === undefined ? ownType : delegateType,
+    delegate,
+    metaprotocol: utf8OrNull(row.metaprotocol),
+    metadataJson: row.metadata_json === null ? null : row.metadata_json.toString('utf8'),
+    propertiesJson: row.properties_json,
+    curse: row.curse,
+    charms: knowsCharms ? shownCharms(charms, location) : null,
+    storedCharms: knowsCharms ? storedCharms(charms, location) : null,
+    fee: row.fee,
+    location,
+    parents: knowsParents(row) ? relatives.parents : null,
+    children: relatives.children,
+    childCount: relatives.childCount,
+    hasAllChildren: isFollowedToTip(row),
+    previous: relatives.previous,
+    next: relatives.next,
+  };
+}
+
+/** Which of the claimed parents hold takes the whole history; that none is claimed does not (docs/schema.md). */
+function knowsParents(row: MainRow): boolean {
+  return row.claimed_parents === null || (row.anchored && row.has_spent);
+}
+
+function isFollowedToTip(row: MainRow): boolean {
+  return row.anchored && row.has_spent && row.island_height === row.tip_island_height;
+}
+
+async function mainRows(client: ClientBase, keys: readonly number[]): Promise<MainRow[]> {
+  const { rows } = await client.query<MainRow>(
+    `SELECT i.key, i.txid, i.index, i.height, i.tx_index, i.input, i.number, i.curse, i.charms, i.fee,
+       i.content_type, i.content_id, c.sha256, length(c.body) AS size_bytes,
+       d.content_encoding, d.metaprotocol, d.delegate, d.claimed_parents, d.properties_json,
+       m.json AS metadata_json, b.hash AS block_hash, b.time, b.anchored, b.has_spent,
+       b.sequence IS NOT NULL AS sequenced,
+       b.blessed IS NOT NULL AND b.cursed IS NOT NULL AS numbered, b.island_height,
+       (SELECT island_height FROM chain.blocks ORDER BY height DESC LIMIT 1) AS tip_island_height
+     FROM unnest($1::integer[]) AS asked(key)
+     JOIN chain.inscriptions i ON i.key = asked.key
+     JOIN chain.blocks b ON b.height = i.height
+     LEFT JOIN chain.contents c ON c.content_id = i.content_id
+     LEFT JOIN chain.inscription_details d ON d.key = i.key
+     LEFT JOIN chain.metadata_texts m ON m.metadata_id = i.metadata_id`,
+    [keys],
+  );
+  return rows;
+}
+
+/** Content types of the delegates that are indexed, by the hex of the delegate's 36 bytes. */
+async function delegateTypes(
+  client: ClientBase,
+  rows: readonly MainRow[],
+): Promise<Map<string, string | null>> {
+  const named = rows.flatMap(({ delegate }) => delegate ?? []);
+  // the column is an integer: larger indexes, which delegates can claim, name nothing
+  const ids = named.map(inscriptionIdFromBytes).filter(({ index }) => index < 2 ** 31);
+  if (ids.length === 0) return new Map();
+  const { rows: found } = await client.query<{ txid: Buffer; index: number; content_type: Buffer | null }>(
+    `SELECT i.txid, i.index, i.content_type FROM unnest($1::bytea[], $2::integer[]) AS asked(txid, index)
+     JOIN chain.inscriptions i ON i.txid = asked.txid AND i.index = asked.index`,
+    [ids.map(({ txid }) => Buffer.from(txid)), ids.map(({ index }) => index)],
+  );
+  const bytes = Buffer.alloc(4);
+  return new Map(
+    found.map((row) => {
+      bytes.writeUInt32LE(row.index);
+      return [row.txid.toString('hex') + bytes.toString('hex'), utf8OrNull(row.content_type)];
+    }),
+  );
+}
+
+/** The raw metadata of an inscription (`bytes` null: it has none); null where it is not indexed. */
+export async function rawMetadata(
+  client: ClientBase,
+  { txid, index }: InscriptionId,
+): Promise<{ bytes: Buffer | null } | null> {
+  const { rows } = await client.query<{ bytes: Buffer | null }>(
+    `SELECT d.metadata AS bytes FROM chain.inscriptions i
+     LEFT JOIN chain.inscription_details d ON d.key = i.key
+     WHERE i.txid = $1 AND i.index = $2`,
+    [txid, index],
+  );
+  return rows[0] ?? null;
+}
+
+/** Whether a transaction revealed an inscription that is indexed (its first one is `…i0`). */
+export async function isReveal(db: pg.Pool | ClientBase, txid: Uint8Array): Promise<boolean> {
+  const { rows } = await db.query('SELECT FROM chain.inscriptions WHERE txid = $1 AND index = 0', [txid]);
+  return rows.length > 0;
+}

@@ -1,0 +1,212 @@
+import type { ClientBase, Pool } from 'pg';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { shownAmong } from './hidden-inscriptions.ts';
+import type { KeyPage } from './relative.queries.ts';
+import { pageSize } from './relative.queries.ts';
+
+/** A block as the lists know it: as long as all of this is the same, so is every row up to it. */
+interface KnownBlock {
+  readonly height: number;
+  /** First key behind it. */
+  readonly nextKey: number;
+  /** Its hash, and what changes where blocks are put in below it. */
+  readonly mark: string;
+}
+
+/** The lists up to a block. */
+interface Known {
+  /** The last blocks, ascending. */
+  readonly blocks: readonly KnownBlock[];
+  /** Newest child by collection; -1: the collection is hidden. */
+  readonly newestChild: Map<number, number>;
+  /** Collections that are shown, in their order. */
+  readonly ordered: readonly number[];
+  /** Ascending. */
+  readonly galleries: readonly number[];
+}
+
+const nothingKnown = (): Known => ({ blocks: [], newestChild: new Map(), ordered: [], galleries: [] });
+
+/** So deep a reorganisation takes back what it changed; a deeper one begins anew. */
+const blocksKnown = 150;
+
+/**
+ * The lists that ord makes of what is not hidden: collections (inscriptions with children, by their newest child) and
+ * galleries. They are made of the index once, and then go on with it, over reorganisations too; 16 bytes of memory for a gallery,
+ * 100 for a collection.
+ */
+export class OrdLists {
+  private tip: Tip | null = null;
+  private known = nothingKnown();
+  private refreshing: Promise<void> | null = null;
+
+  /** Whether they are those of a tip; null: nothing is indexed. */
+  areOf(tip: Tip | null): boolean {
+    return tip === null ? this.tip === null : isSame(tip, this.tip);
+  }
+
+  /** The tip that pages speak of. */
+  get ofTip(): Tip | null {
+    return this.tip;
+  }
+
+  /**
+   * Brings them to the tip of the database. Whoever asks while that is under way waits for it and takes no connection: making the
+   * lists takes seconds, in which waiting snapshots would hold every connection that there is. Where the signal is aborted the
+   * connection is cut.
+   */
+  async bringUpToDate(pool: Pool, signal?: AbortSignal): Promise<void> {
+    this.refreshing ??= withSnapshot(pool, (snapshot) => this.refresh(snapshot), signal).finally(() => {
+      this.refreshing = null;
+    });
+    await this.refreshing;
+  }
+
+  /** A page of collections. `page` counts from 0. */
+  collections(page: number): KeyPage {
+    return slice(this.known.ordered, page);
+  }
+
+  /** A page of galleries, newest first. */
+  galleryPage(page: number): KeyPage {
+    const { galleries } = this.known;
+    const end = galleries.length - page * pageSize;
+    const keys = galleries.slice(Math.max(end - pageSize, 0), Math.max(end, 0)).reverse();
+    return { keys, more: end > pageSize };
+  }
+
+  private async refresh({ client, tip }: Snapshot): Promise<void> {
+    if (tip !== null && isSame(tip, this.tip)) return;
+    // pages change once all is read: whoever reads meanwhile has all of it or nothing
+    const kept = tip === null ? nothingKnown() : await this.kept(client, tip);
+    this.known = tip === null ? kept : await goneOn(client, kept, tip);
+    this.tip = tip;
+  }
+
+  /** What still holds of what is known. */
+  private async kept(client: ClientBase, { undoEpoch }: Tip): Promise<Known> {
+    const { known } = this;
+    if (this.tip?.undoEpoch === undoEpoch) return known;
+    const [first] = known.blocks;
+    const there = first === undefined ? [] : await blocksFrom(client, first.height);
+    const marks = new Set(there.map(({ mark }) => mark));
+    const last = known.blocks.findLastIndex(({ mark }) => marks.has(mark));
+    return last === -1 ? nothingKnown() : goneBack(client, known, known.blocks.slice(0, last + 1));
+  }
+}
+
+/** The lists as they were at the last of some blocks. Costs what came after it. */
+async function goneBack(client: ClientBase, known: Known, blocks: readonly KnownBlock[]): Promise<Known> {
+  const nextKey = nextKeyOf(blocks);
+  const newestChild = new Map(known.newestChild);
+  const changed: number[] = [];
+  for (const [parent, child] of known.newestChild) {
+    if (child < nextKey && parent < nextKey) continue;
+    newestChild.delete(parent);
+    if (parent < nextKey) changed.push(parent);
+  }
+  for (const { parent, child } of await collectionsBefore(client, changed, nextKey))
+    newestChild.set(parent, child);
+  const galleries = known.galleries.filter((key) => key < nextKey);
+  return { blocks, newestChild, ordered: inOrder(newestChild), galleries };
+}
+
+/** The lists at the tip, made of those that are given: they are not to be used any more. Costs what came after their last block. */
+async function goneOn(client: ClientBase, known: Known, tip: Tip): Promise<Known> {
+  const nextKey = nextKeyOf(known.blocks);
+  const changed = await collectionsSince(client, nextKey);
+  const unknown = changed.map(({ parent }) => parent).filter((parent) => !known.newestChild.has(parent));
+  // ascending: neighbours are on the same pages of the tables
+  unknown.sort((a, b) => a - b);
+  const shown = await shownAmong(client, unknown);
+  const galleries = await galleriesSince(client, nextKey);
+  const blocks = await blocksFrom(client, Math.max(tip.height - blocksKnown, 0));
+  const { newestChild } = known;
+  for (const parent of unknown) if (!shown.has(parent)) newestChild.set(parent, -1);
+  const newer = new Map(changed.map(({ parent, child }) => [parent, child]));
+  for (const parent of newer.keys()) if (newestChild.get(parent) === -1) newer.delete(parent);
+  for (const [parent, child] of newer) newestChild.set(parent, child);
+  return {
+    blocks,
+    newestChild,
+    ordered: [...inOrder(newer), ...known.ordered.filter((parent) => !newer.has(parent))],
+    galleries: [...known.galleries, ...galleries],
+  };
+}
+
+const nextKeyOf = (blocks: readonly KnownBlock[]): number => blocks.at(-1)?.nextKey ?? 0;
+
+/** By newest child, newest first; those of one child by their own age. What is hidden is left out. */
+function inOrder(newestChild: ReadonlyMap<number, number>): number[] {
+  const shown = [...newestChild].filter(([, child]) => child !== -1);
+  return shown.sort(([a, childA], [b, childB]) => childB - childA || a - b).map(([parent]) => parent);
+}
+
+/** So many blocks from a height on, and one more, ascending. */
+async function blocksFrom(client: ClientBase, height: number): Promise<KnownBlock[]> {
+  const { rows } = await client.query<{ height: number; next_key: number; mark: string }>(
+    `SELECT height, next_key,
+       concat_ws(' ', height, encode(hash, 'hex'), next_key, island_height, anchored, has_spent) AS mark
+     FROM chain.blocks WHERE height BETWEEN $1 AND $1 + $2 ORDER BY height`,
+    [height, blocksKnown],
+  );
+  return rows.map((row) => ({ height: row.height, nextKey: row.next_key, mark: row.mark }));
+}
+
+/** A collection and its newest child. */
+interface Collection {
+  readonly parent: number;
+  readonly child: number;
+}
+
+/** Collections that got children from a key on. */
+async function collectionsSince(client: ClientBase, key: number): Promise<Collection[]> {
+  const { rows } = await client.query<Collection>(
+    key === 0
+      ? 'SELECT parent_key AS parent, newest_child AS child FROM chain.collections WHERE newest_child >= $1'
+      : `SELECT parent_key AS parent, max(child_key) AS child FROM chain.parents
+         WHERE child_key >= $1 GROUP BY parent_key`,
+    [key],
+  );
+  return rows;
+}
+
+/** Those of some inscriptions that have children below a key. */
+async function collectionsBefore(
+  client: ClientBase,
+  parents: readonly number[],
+  key: number,
+): Promise<Collection[]> {
+  const { rows } = await client.query<Collection>(
+    `SELECT asked.key AS parent, newest.key AS child
+     FROM unnest($1::integer[]) AS asked(key)
+     CROSS JOIN LATERAL (
+       SELECT child_key AS key FROM chain.parents WHERE parent_key = asked.key AND child_key < $2
+       ORDER BY child_key DESC LIMIT 1
+     ) AS newest`,
+    [parents, key],
+  );
+  return rows;
+}
+
+/** Galleries from a key on that ord does not hide, ascending. */
+async function galleriesSince(client: ClientBase, key: number): Promise<number[]> {
+  const { rows } = await client.query<{ key: number }>(
+    `SELECT key FROM chain.inscription_details
+     WHERE properties_json LIKE '{"gallery":[{%' AND key >= $1 ORDER BY key`,
+    [key],
+  );
+  const keys = rows.map((row) => row.key);
+  const shown = await shownAmong(client, keys);
+  return keys.filter((found) => shown.has(found));
+}
+
+function isSame(a: Tip, b: Tip | null): boolean {
+  return b !== null && a.undoEpoch === b.undoEpoch && Buffer.compare(a.hash, b.hash) === 0;
+}
+
+function slice(keys: readonly number[], page: number): KeyPage {
+  const from = page * pageSize;
+  return { keys: keys.slice(from, from + pageSize), more: keys.length > from + pageSize };
+}

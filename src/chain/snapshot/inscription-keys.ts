@@ -1,0 +1,39 @@
+import type { ClientBase } from 'pg';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+
+/** Of a range without an end: above every height. */
+const heightsEnd = 2 ** 31 - 1;
+
+/** The internal key of an inscription; null: it is not indexed. */
+export async function keyOfInscription(
+  client: ClientBase,
+  { txid, index }: InscriptionId,
+): Promise<number | null> {
+  const { rows } = await client.query<{ key: number }>(
+    'SELECT key FROM chain.inscriptions WHERE txid = $1 AND index = $2',
+    [Buffer.from(txid), index],
+  );
+  return rows[0]?.key ?? null;
+}
+
+/** Both included; left out: no end there. */
+export interface HeightRange {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/**
+ * The keys of the blocks from one height to another, which ascend with heights: `first` of the first block, null where there is none so
+ * high, and `end` behind the last one, null where there is none so low. The range is empty where `first` is not below `end`.
+ */
+export async function keysOfHeights(
+  client: ClientBase,
+  { from = 0, to = heightsEnd }: HeightRange,
+): Promise<{ readonly first: number | null; readonly end: number | null }> {
+  const { rows } = await client.query<{ first: number | null; end: number | null }>(
+    `SELECT (SELECT first_key FROM chain.blocks WHERE height >= $1 ORDER BY height LIMIT 1) AS first,
+            (SELECT next_key FROM chain.blocks WHERE height <= $2 ORDER BY height DESC LIMIT 1) AS end`,
+    [from, to],
+  );
+  return rows[0] ?? { first: null, end: null };
+}

@@ -1,0 +1,99 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type pg from 'pg';
+import { Type } from 'typebox';
+import { findContent, readBody, type StoredContent } from '#chain/inscriptions/content.queries.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { matchesTag } from '#http/server/conditional.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { chooseEncoding, contentTypeHeader, immutable, inscribedHeaders } from './content-headers.ts';
+import { type ByteRange, rangeOf } from './range.ts';
+
+export const inscriptionPath = Type.Object({ id: Type.String() });
+
+/** `/content/<id>`: the stored body of an inscription, or of its delegate, as ord serves it. */
+export function contentRoutes(app: App, { pool }: AppDependencies): void {
+  app.route({
+    method: 'GET',
+    url: '/content/:id',
+    schema: {
+      operationId: 'content',
+      summary: 'The content of an inscription',
+      tags: ['content'],
+      params: inscriptionPath,
+    },
+    handler: async (request, reply) =>
+      sendContent(pool, await contentOf(pool, request.params.id), request, reply),
+  });
+}
+
+/** What an inscription shows. Throws `request_invalid` and `not_found`. */
+export async function contentOf(pool: pg.Pool, text: string): Promise<StoredContent> {
+  const id = parseInscriptionId(text);
+  if (id === null) throw new AppError('request_invalid', 'this is not an inscription id');
+  const lookup = await findContent(pool, id);
+  switch (lookup.kind) {
+    case 'found':
+      return lookup.content;
+    case 'unknown':
+      throw new AppError('not_found', `inscription ${formatInscriptionId(id.txid, id.index)} not found`);
+    case 'delegate-unknown': {
+      const { txid, index } = lookup.delegate;
+      throw new AppError('not_found', `delegate ${formatInscriptionId(txid, index)} not found`);
+    }
+  }
+}
+
+/** Sends a stored body with ord's headers, an origin of its own, and 406 where its encoding is not accepted. */
+export async function sendContent(
+  pool: pg.Pool,
+  content: StoredContent,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const choice = chooseEncoding(content.contentEncoding, request.headers['accept-encoding']);
+  if (content.contentEncoding !== null) reply.header('vary', 'Accept-Encoding');
+  if (choice.kind === 'refuse') {
+    const accepted = request.headers['accept-encoding'];
+    const given = accepted === undefined ? 'no Accept-Encoding header' : `Accept-Encoding: ${accepted}`;
+    throw new AppError(
+      'not_acceptable',
+      `the content is encoded as \`${choice.encoding}\`, which is not accepted (${given})`,
+    );
+  }
+  if (content.body === null) throw new AppError('not_found', 'this inscription has no content');
+  const { sizeBytes, sha256 } = content.body;
+  const tag = `"${Buffer.from(sha256).toString('hex')}"`;
+  // ord sends none: with it a browser refuses a text/plain inscription that another one loads as its script. What it
+  // would guard, our origin, the sandbox policy keeps out already
+  reply.removeHeader('x-content-type-options');
+  reply.headers(inscribedHeaders).header('cache-control', immutable).header('etag', tag);
+  if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
+  const range = askedRange(request, tag, sizeBytes);
+  if (range === 'none') {
+    const size = `bytes */${sizeBytes}`;
+    return reply.code(416).header('content-range', size).header('cache-control', 'no-store').send();
+  }
+  const body = request.method === 'HEAD' ? Buffer.alloc(0) : await readBody(pool, content.body);
+  if (body === null) throw new AppError('not_found', 'this inscription has no content any more');
+  if (choice.encoding !== null) reply.header('content-encoding', choice.encoding);
+  reply.header('content-type', contentTypeHeader(content.contentType)).header('accept-ranges', 'bytes');
+  // as streams: of buffers Fastify would replace content types that it cannot read
+  if (range === null) return reply.header('content-length', sizeBytes).send(Readable.from([body]));
+  const { first, last } = range;
+  return reply
+    .code(206)
+    .header('content-range', `bytes ${first}-${last}/${sizeBytes}`)
+    .header('content-length', last + 1 - first)
+    .send(Readable.from([body.subarray(first, last + 1)]));
+}
+
+/**
+ * A range of the very bytes that the client has begun with; of others it gets the whole. Only GET has ranges (RFC 9110, 14.2).
+ */
+function askedRange(request: FastifyRequest, tag: string, sizeBytes: number): ByteRange | 'none' | null {
+  if (request.method !== 'GET') return null;
+  const begun = request.headers['if-range'];
+  return begun === undefined || begun === tag ? rangeOf(request.headers.range, sizeBytes) : null;
+}

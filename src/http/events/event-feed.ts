@@ -1,0 +1,117 @@
+import type pg from 'pg';
+import { type OutboxEntry, readOutboxPage } from '#chain/events/events.queries.ts';
+import type { OutboxReader } from '#chain/events/outbox-listener.ts';
+import { parseEventText } from '#kernel/events/parse-event-text.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+
+/** A place in the stream of events: the event with this id, or the next one that there is. */
+export interface FeedPosition {
+  readonly sequence: number;
+  readonly index: number;
+}
+
+export interface FedEvent {
+  readonly id: string;
+  readonly type: 'block' | 'undo' | 'inscription-created' | 'inscription-transferred';
+  /** The event as JSON, its id and type included. */
+  readonly json: string;
+}
+
+/** How an event is written to a client. */
+export type EventForm = (event: FedEvent) => string;
+
+export const ndjsonForm: EventForm = ({ json }) => `${json}\n`;
+export const serverSentForm: EventForm = ({ id, type, json }) =>
+  `id: ${id}\nevent: ${type}\ndata: ${json}\n\n`;
+
+/** Pieces for the socket: large enough to cost little, small enough that a slow client holds little. */
+const pieceChars = 32 * 1024;
+
+/** Often enough for proxies, which close what is silent for 30 to 60 s, and for our own limit of 60 s. */
+const heartbeatMs = 15_000;
+
+export interface FeedOptions {
+  readonly pool: pg.Pool;
+  readonly network: NetworkName;
+  readonly from: FeedPosition;
+  /** Events at most. */
+  readonly limit: number;
+  readonly form: EventForm;
+  /** Tells of new rows: the feed waits for them instead of ending. */
+  readonly live: OutboxReader | null;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The stream of events from a position on, in pieces, read page by page as they are taken: no connection is held between
+ * two pages. Ends at the end of the outbox or, where it is live, when aborted.
+ */
+export async function* feedEvents(options: FeedOptions): AsyncGenerator<string> {
+  const { pool, network, form, live, signal } = options;
+  const cursor = { ...options.from, left: options.limit };
+  let sentAtMs = performance.now();
+  while (!signal.aborted) {
+    const mark = live?.mark() ?? 0;
+    const entries = await readOutboxPage(pool, network, cursor.sequence);
+    for (const piece of inPieces(eventsOfPage(entries, cursor), form)) {
+      yield piece;
+      sentAtMs = performance.now();
+      if (signal.aborted) return;
+    }
+    if (cursor.left === 0) return;
+    if (entries.length > 0) continue;
+    if (live === null) return;
+    await live.news(mark, heartbeatMs, signal);
+    if (performance.now() - sentAtMs < heartbeatMs) continue;
+    yield ': \n\n';
+    sentAtMs = performance.now();
+  }
+}
+
+interface Cursor {
+  sequence: number;
+  index: number;
+  /** Events that may still be given. */
+  left: number;
+}
+
+/** The events of a page from the cursor on, which moves behind them. */
+function* eventsOfPage(entries: readonly OutboxEntry[], cursor: Cursor): Generator<FedEvent> {
+  for (const entry of entries) {
+    for (const event of eventsOf(entry, entry.sequence === cursor.sequence ? cursor.index : 0)) {
+      if (cursor.left === 0) return;
+      cursor.left--;
+      yield event;
+    }
+    cursor.sequence = entry.sequence + 1;
+    cursor.index = 0;
+  }
+}
+
+function* inPieces(events: Iterable<FedEvent>, form: EventForm): Generator<string> {
+  let piece = '';
+  for (const event of events) {
+    piece += form(event);
+    if (piece.length < pieceChars) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
+}
+
+function* eventsOf(entry: OutboxEntry, fromIndex: number): Generator<FedEvent> {
+  const { sequence, height, cancels, text } = entry;
+  const blockHash = displayHash(entry.hash);
+  const fed = (index: number, type: FedEvent['type'], fields: object): FedEvent => {
+    const id = `${sequence}.${index}`;
+    return { id, type, json: JSON.stringify({ id, type, height, blockHash, ...fields }) };
+  };
+  if (cancels !== null) {
+    if (fromIndex === 0) yield fed(0, 'undo', { cancels });
+    return;
+  }
+  if (fromIndex === 0) yield fed(0, 'block', { events: entry.eventCount, eventsKept: text !== null });
+  if (text === null) return;
+  for (const [index, { type, ...fields }] of parseEventText(text, fromIndex)) yield fed(index, type, fields);
+}

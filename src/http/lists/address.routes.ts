@@ -1,0 +1,277 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ClientBase } from 'pg';
+import { Type } from 'typebox';
+import { chainCounts, inscriptionSummaries } from '#chain/blocks/block.queries.ts';
+import { listInscriptions } from '#chain/inscriptions/inscription-list.queries.ts';
+import {
+  type AddressOutput,
+  addressBalance,
+  addressOutputs,
+  hasAddressIndex,
+  type InscribedOutput,
+  inscribedOutputs,
+  outpointBytes,
+} from '#chain/outputs/address.queries.ts';
+import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { sendPage } from '#http/pages/send-page.ts';
+import { cardOf, siteOf } from '#http/pages/site.ts';
+import { prefersJson } from '#http/server/accept.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { inscriptionsPage } from '#web/inscriptions.page.ts';
+import { pagingOf, pagingQuery, scriptOf } from './list-parameters.ts';
+
+/** Of one `/address`: ord lists all there are; 100,000 are 8 MB. */
+const listedMax = 100_000;
+/** Of one `/outputs` without a limit: an output is half a kilobyte there. */
+const outputsMax = 20_000;
+const cardsMax = 100;
+/** Outputs that are summed for a page: some milliseconds. */
+const countedMax = 10_000;
+/** A cursor stands behind a height and an outpoint. */
+const positionBytes = 4 + 36;
+
+const addressPath = Type.Object({ address: Type.String({ examples: ['bc1q…'] }) });
+const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;
+type OutputType = (typeof outputTypes)[number];
+
+/** What an address holds, as ord answers it (docs/ord-api.md, docs/http.md). */
+export function addressRoutes(app: App, deps: AppDependencies): void {
+  const tags = ['addresses'];
+  app.route({
+    method: 'GET',
+    url: '/address/:address',
+    schema: {
+      operationId: 'address',
+      summary: 'What an address holds: a page, or ord’s JSON',
+      tags,
+      params: addressPath,
+    },
+    handler: async (request, reply) => {
+      const { address } = request.params;
+      const script = scriptOf(address, 'address', deps.network);
+      if (!prefersJson(request.headers.accept)) return addressPage(deps, reply, address, script);
+      return sendJson(deps, request, reply, ({ client }) => addressJson(client, script));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/outputs/:address',
+    schema: {
+      operationId: 'outputsOfAddress',
+      summary: 'The unspent outputs of an address',
+      tags,
+      params: addressPath,
+      querystring: Type.Object({
+        type: Type.Optional(Type.String({ description: outputTypes.join(', '), examples: ['inscribed'] })),
+        limit: pagingQuery.limit,
+        cursor: pagingQuery.cursor,
+      }),
+    },
+    handler: async (request, reply) => {
+      const { address } = request.params;
+      const script = scriptOf(address, 'address', deps.network);
+      const type = outputTypeOf(request.query.type);
+      return sendJson(deps, request, reply, (snapshot) =>
+        outputsJson(snapshot, reply, { ...request.query, address, script, type }),
+      );
+    },
+  });
+}
+
+async function sendJson(
+  { pool }: AppDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  read: (snapshot: Snapshot) => Promise<string>,
+): Promise<FastifyReply> {
+  if (await answeredUnchanged(pool, request, reply)) return reply;
+  const { tip, json } = await withSnapshot(pool, async (snapshot) => ({
+    tip: snapshot.tip,
+    json: await read(snapshot),
+  }));
+  setMoment(request, reply, tip);
+  return reply.header('vary', 'Accept').type('application/json; charset=utf-8').send(json);
+}
+
+const outpointText = ({ txid, vout }: Pick<AddressOutput, 'txid' | 'vout'>): string =>
+  `${displayHash(txid)}:${vout}`;
+const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
+
+/** In the order in which ord keeps them. */
+function inOrder<Output extends AddressOutput>(outputs: readonly Output[]): Output[] {
+  const keyed = outputs.map((output) => ({ output, bytes: outpointBytes(output) }));
+  return keyed.sort((a, b) => a.bytes.compare(b.bytes)).map(({ output }) => output);
+}
+
+/** `/address` sorts by the number of the output, where ord's own table has it as little endian bytes. */
+function byOutpoint<Output extends AddressOutput>(outputs: readonly Output[]): Output[] {
+  return outputs.toSorted((a, b) => Buffer.compare(a.txid, b.txid) || a.vout - b.vout);
+}
+
+function refuseLarge(count: number, most: number): void {
+  if (count <= most) return;
+  throw new AppError(
+    'address_too_large',
+    `the address holds more than ${most} outputs: /outputs/<address>?limit=1000 gives them in pages`,
+  );
+}
+
+async function addressJson(client: ClientBase, script: Uint8Array): Promise<string> {
+  const isWhole = await hasAddressIndex(client);
+  const held = await inscribedOutputs(client, script, listedMax + 1);
+  refuseLarge(inscriptionsOf(held).length, listedMax);
+  const inscriptions = inscriptionsOf(byOutpoint(held));
+  // what no index knows is absent, as everywhere (docs/ord-api.md)
+  if (!isWhole) return JSON.stringify({ inscriptions });
+  const outputs = await addressOutputs(client, script, listedMax + 1);
+  refuseLarge(outputs.length, listedMax);
+  return JSON.stringify({
+    inscriptions,
+    outputs: byOutpoint(outputs).map(outpointText),
+    sat_balance: outputs.reduce((sum, { value }) => sum + value, 0),
+  });
+}
+
+function inscriptionsOf(outputs: readonly InscribedOutput[]): string[] {
+  return outputs.flatMap(({ inscriptions }) => inscriptions.map(idText));
+}
+
+function outputTypeOf(text: string | undefined): OutputType {
+  if (text === undefined) return 'any';
+  const type = outputTypes.find((known) => known === text);
+  if (type === undefined) {
+    throw new AppError('request_invalid', `type must be one of ${outputTypes.join(', ')}`);
+  }
+  // an output that is called free of runes may be spent, and they with it: ord answers the same without its rune index
+  if (type === 'cardinal' || type === 'runic') {
+    throw new AppError('request_invalid', `type ${type}: this server has no index of runes`);
+  }
+  return type;
+}
+
+interface OutputsQuestion {
+  readonly address: string;
+  readonly script: Uint8Array;
+  readonly type: OutputType;
+  readonly limit?: string | undefined;
+  readonly cursor?: string | undefined;
+}
+
+async function outputsJson(
+  snapshot: Snapshot,
+  reply: FastifyReply,
+  question: OutputsQuestion,
+): Promise<string> {
+  const { client, tip } = snapshot;
+  const { script, type } = question;
+  const held = await inscribedOutputs(client, script, listedMax + 1);
+  refuseLarge(inscriptionsOf(held).length, listedMax);
+  const heldBy = new Map(held.map((output) => [outpointText(output), output.inscriptions]));
+  const outputs = type === 'inscribed' ? inOrder(held) : await anyOutputs(client, reply, question);
+  const answers = outputs.map((output) => ({
+    address: question.address,
+    confirmations: (tip?.height ?? output.height) - output.height + 1,
+    indexed: true,
+    inscriptions: (heldBy.get(outpointText(output)) ?? []).map(idText),
+    outpoint: outpointText(output),
+    sat_ranges: null,
+    script_pubkey: Buffer.from(script).toString('hex'),
+    spent: false,
+    transaction: displayHash(output.txid),
+    value: output.value,
+  }));
+  return JSON.stringify(answers);
+}
+
+/** All outputs in ord's order, or where a limit or a cursor is given a page of them, oldest first. */
+async function anyOutputs(
+  client: ClientBase,
+  reply: FastifyReply,
+  { script, limit: limitText, cursor }: OutputsQuestion,
+): Promise<AddressOutput[]> {
+  if (!(await hasAddressIndex(client))) {
+    throw new AppError(
+      'not_found',
+      'this server has no address index: of its outputs only type=inscribed is known',
+    );
+  }
+  if (limitText === undefined && cursor === undefined) {
+    const outputs = await addressOutputs(client, script, outputsMax + 1);
+    refuseLarge(outputs.length, outputsMax);
+    return inOrder(outputs);
+  }
+  const { limit } = pagingOf({ limit: limitText }, 'asc');
+  const list = `outputs ${Buffer.from(script).toString('hex')}`;
+  const place = cursor === undefined ? null : await readCursor(client, list, cursor, positionBytes);
+  const outputs = await addressOutputs(
+    client,
+    script,
+    limit + 1,
+    place === null ? null : positionOf(place.position),
+  );
+  const last = outputs[limit - 1];
+  if (outputs.length <= limit || last === undefined) return outputs;
+  const position = Buffer.alloc(positionBytes);
+  position.writeUInt32BE(last.height);
+  position.set(outpointBytes(last), 4);
+  const next = await writeCursor(client, list, last.height, { page: (place?.page ?? 0) + 1, position });
+  reply.header('x-next-cursor', next);
+  return outputs.slice(0, limit);
+}
+
+function positionOf(bytes: Uint8Array): { height: number; txid: Uint8Array; vout: number } {
+  const position = Buffer.from(bytes);
+  // signed as the columns are: whatever a client made of them can be compared
+  return { height: position.readInt32BE(), txid: position.subarray(4, 36), vout: position.readInt32LE(36) };
+}
+
+async function addressPage(
+  { pool, network }: AppDependencies,
+  reply: FastifyReply,
+  address: string,
+  script: Uint8Array,
+): Promise<FastifyReply> {
+  return withSnapshot(pool, async ({ client, tip }) => {
+    const isWhole = await hasAddressIndex(client);
+    const balance = isWhole ? await addressBalance(client, script, countedMax) : null;
+    const listed = await listInscriptions(client, {
+      filter: { owner: script },
+      order: 'desc',
+      limit: cardsMax,
+      after: null,
+    });
+    const keys = listed.inscriptions.map(({ key }) => key);
+    const view = {
+      site: siteOf(network, tip),
+      heading: 'Address',
+      filters: [['address', address]] as const,
+      notes: balance === null ? await gapWords(client) : [balanceWords(balance)],
+      cards: (await inscriptionSummaries(client, keys)).map(cardOf),
+      page: 0,
+      first: null,
+      next: listed.endKey === null ? null : `/inscriptions?${new URLSearchParams({ address }).toString()}`,
+    };
+    return sendPage(reply, inscriptionsPage(view));
+  });
+}
+
+/** Where blocks are missing nobody knows what an address holds of what is in them. */
+async function gapWords(client: ClientBase): Promise<string[]> {
+  const { islands } = await chainCounts(client);
+  return islands > 1
+    ? ['Blocks are missing here: an inscription is listed only where it is known whose it is.']
+    : [];
+}
+
+function balanceWords({ outputs, sats }: { outputs: number; sats: number }): string {
+  return outputs > countedMax
+    ? `more than ${countedMax} unspent outputs`
+    : `${outputs} unspent outputs, ${sats} sats`;
+}

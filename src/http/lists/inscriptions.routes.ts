@@ -1,0 +1,172 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { inscriptionSummaries } from '#chain/blocks/block.queries.ts';
+import type { InscriptionFilter } from '#chain/inscriptions/inscription-filter.ts';
+import {
+  heightOfKey,
+  type ListPage,
+  listInscriptions,
+} from '#chain/inscriptions/inscription-list.queries.ts';
+import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { sendPage } from '#http/pages/send-page.ts';
+import { cardOf, siteOf } from '#http/pages/site.ts';
+import { prefersJson } from '#http/server/accept.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { inscriptionsPage } from '#web/inscriptions.page.ts';
+import {
+  filterOf,
+  type ListQuery,
+  listQuery,
+  type Paging,
+  pagingOf,
+  wholeNumber,
+} from './list-parameters.ts';
+
+/** A page for people has no more cards than ord's list has entries. */
+const cardsMax = 100;
+
+/** A cursor stands behind a key. */
+const keyBytes = 4;
+
+/** ord's list of all inscriptions, and what ours adds: filters, other orders and sizes, and cursors (docs/http.md). */
+export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
+  const tags = ['inscriptions'];
+  app.route({
+    method: 'GET',
+    url: '/inscriptions',
+    schema: {
+      operationId: 'inscriptions',
+      summary: 'Inscriptions, newest first, all or those that meet filters: a page, or ord’s JSON',
+      tags,
+      querystring: listQuery,
+    },
+    handler: async (request, reply) => answer(deps, request, reply, request.query, 0),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/inscriptions/:page',
+    schema: {
+      operationId: 'inscriptionsPage',
+      summary: 'A page of all inscriptions, counted from 0',
+      tags,
+      params: Type.Object({ page: Type.String({ examples: ['0'] }) }),
+      querystring: listQuery,
+    },
+    handler: async (request, reply) => {
+      const page = wholeNumber(request.params.page, 'page', { least: 0, most: 2 ** 32 - 1 }) ?? 0;
+      return answer(deps, request, reply, request.query, page);
+    },
+  });
+}
+
+interface List {
+  readonly filter: InscriptionFilter | null;
+  readonly paging: Paging;
+  readonly page: number;
+}
+
+interface Listed extends ListPage {
+  readonly page: number;
+  readonly nextCursor: string | null;
+}
+
+async function answer(
+  { pool, network }: AppDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  query: ListQuery,
+  page: number,
+): Promise<FastifyReply> {
+  const filter = filterOf(query, network);
+  const isJson = prefersJson(request.headers.accept);
+  const asked = pagingOf(query, 'desc');
+  const paging = isJson ? asked : { ...asked, limit: Math.min(asked.limit, cardsMax) };
+  if (page > 0 && (filter !== null || paging.cursor !== undefined)) {
+    throw new AppError(
+      'request_invalid',
+      'page goes with neither filters nor a cursor: next_cursor leads on',
+    );
+  }
+  if (isJson && (await answeredUnchanged(pool, request, reply))) return reply;
+  return withSnapshot(pool, async (snapshot) => {
+    const listed = await readList(snapshot, { filter, paging, page });
+    const { tip, client } = snapshot;
+    if (isJson) {
+      setMoment(request, reply, tip);
+      return reply
+        .header('vary', 'Accept')
+        .type('application/json; charset=utf-8')
+        .send(
+          JSON.stringify({
+            ids: listed.inscriptions.map(({ txid, index }) => formatInscriptionId(txid, index)),
+            more: listed.endKey !== null,
+            page_index: listed.page,
+            next_cursor: listed.nextCursor,
+          }),
+        );
+    }
+    const keys = listed.inscriptions.map(({ key }) => key);
+    const { cursor: _cursor, ...own } = query;
+    const link = (more: Record<string, string>): string => {
+      const parameters = new URLSearchParams({ ...own, ...more }).toString();
+      return parameters === '' ? '/inscriptions' : `/inscriptions?${parameters}`;
+    };
+    const view = {
+      site: siteOf(network, tip),
+      heading: 'Inscriptions',
+      filters: Object.entries(own).filter(([name]) => name !== 'limit'),
+      notes: [],
+      cards: (await inscriptionSummaries(client, keys)).map(cardOf),
+      page: listed.page,
+      first: listed.page > 0 ? link({}) : null,
+      next: listed.nextCursor === null ? null : link({ cursor: listed.nextCursor }),
+    };
+    return sendPage(reply, inscriptionsPage(view));
+  });
+}
+
+async function readList({ client, tip }: Snapshot, { filter, paging, page }: List): Promise<Listed> {
+  const { order, limit, cursor } = paging;
+  const question = `inscriptions ${order} ${JSON.stringify(filter, hexOfBytes)}`;
+  const place = cursor === undefined ? null : await readCursor(client, question, cursor, keyBytes);
+  const pageIndex = place?.page ?? page;
+  let after = place === null ? null : Buffer.from(place.position).readInt32BE();
+  // keys have no gaps: a page of all inscriptions begins where its number says
+  if (page > 0) {
+    const total = await nextKeyOf(client, tip);
+    const before = page * limit;
+    if (before >= total) {
+      // ord's page past the end has its first inscription again
+      const first = await listInscriptions(client, { filter: {}, order: 'asc', limit: 1, after: null });
+      return { ...first, endKey: null, page, nextCursor: null };
+    }
+    after = order === 'asc' ? before - 1 : total - before;
+  }
+  const listed = await listInscriptions(client, { filter: filter ?? {}, order, limit, after });
+  if (listed.endKey === null) return { ...listed, page: pageIndex, nextCursor: null };
+  const position = Buffer.alloc(keyBytes);
+  position.writeInt32BE(listed.endKey);
+  const height = await heightOfKey(client, listed.endKey);
+  const nextCursor = await writeCursor(client, question, height, { page: pageIndex + 1, position });
+  return { ...listed, page: pageIndex, nextCursor };
+}
+
+/** Bytes of a filter as text: its question must be the same in every process. */
+function hexOfBytes(_name: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+}
+
+async function nextKeyOf(client: Snapshot['client'], tip: Snapshot['tip']): Promise<number> {
+  if (tip === null) return 0;
+  const { rows } = await client.query<{ next_key: number }>(
+    'SELECT next_key FROM chain.blocks WHERE height = $1',
+    [tip.height],
+  );
+  return rows[0]?.next_key ?? 0;
+}

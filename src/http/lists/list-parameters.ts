@@ -1,0 +1,159 @@
+import { Type } from 'typebox';
+import type { InscriptionFilter } from '#chain/inscriptions/inscription-filter.ts';
+import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+
+/** A parameter that is checked where its meaning is. */
+export const text = (description: string, example: string): ReturnType<typeof optional> =>
+  optional(description, example);
+const optional = (description: string, example: string) =>
+  Type.Optional(Type.String({ description, examples: [example] }));
+
+/** How a list is paged. Texts, so that each is checked here and named in its error. */
+export const pagingQuery = {
+  limit: text('entries of a page, 1 to 1,000', '100'),
+  order: text('asc: oldest first; desc: newest first', 'desc'),
+  cursor: text('the cursor that the page before gave', 'AQ…'),
+};
+
+/** Filters of every list of inscriptions, searches too. */
+export const filterQuery = {
+  contentType: text('content type to the letter, or image/*', 'image/*'),
+  from: text('lowest height of the reveal', '767430'),
+  to: text('highest height of the reveal', '800000'),
+  cursed: text('true: a number below 0; false: another one', 'true'),
+  metaprotocol: text('to the letter', 'brc-20'),
+  parent: text('id of a parent', '6fb976ab…i0'),
+};
+type FilterQuery = { readonly [name in keyof typeof filterQuery]?: string | undefined };
+
+export const listQuery = Type.Object({
+  ...filterQuery,
+  address: text('owner now', 'bc1q…'),
+  delegate: text('id of the delegate', '6fb976ab…i0'),
+  ...pagingQuery,
+});
+export type ListQuery = Type.Static<typeof listQuery>;
+
+const limitDefault = 100;
+const limitMax = 1_000;
+/** Longer content types and metaprotocols are somebody's data; a URL has no room for all of them. */
+const textBytesMax = 4_096;
+
+const invalid = (message: string): AppError => new AppError('request_invalid', message);
+
+/** A whole number of a parameter. Throws `request_invalid`. */
+export function wholeNumber(
+  value: string | undefined,
+  name: string,
+  { least, most }: { readonly least: number; readonly most: number },
+): number | undefined {
+  if (value === undefined) return undefined;
+  if (!/^-?\d{1,15}$/u.test(value)) throw invalid(`${name} is not a whole number`);
+  const number = Number(value);
+  if (number < least) throw invalid(`${name} must be >= ${least}`);
+  if (number > most) throw invalid(`${name} must be <= ${most}`);
+  return number;
+}
+
+export interface Paging {
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+  readonly cursor: string | undefined;
+}
+
+/** Throws `request_invalid`. */
+export function pagingOf(
+  {
+    limit,
+    order,
+    cursor,
+  }: { limit?: string | undefined; order?: string | undefined; cursor?: string | undefined },
+  orderDefault: 'asc' | 'desc',
+): Paging {
+  return {
+    limit: wholeNumber(limit, 'limit', { least: 1, most: limitMax }) ?? limitDefault,
+    order: choice(order, 'order', ['asc', 'desc']) ?? orderDefault,
+    cursor,
+  };
+}
+
+const heights = { least: 0, most: 2 ** 31 - 1 };
+
+/** What the filters of every list say. Throws `request_invalid`, naming the parameter. */
+export function sharedFilterOf(
+  query: FilterQuery,
+): Pick<InscriptionFilter, 'contentType' | 'from' | 'to' | 'cursed' | 'metaprotocol' | 'parent'> {
+  return {
+    contentType: contentTypeOf(query.contentType),
+    from: wholeNumber(query.from, 'from', heights),
+    to: wholeNumber(query.to, 'to', heights),
+    cursed: cursedOf(query.cursed),
+    metaprotocol: boundedText(query.metaprotocol, 'metaprotocol'),
+    parent: idOf(query.parent, 'parent'),
+  };
+}
+
+/** The filter of a query; null where it has none. Throws `request_invalid`, naming the parameter. */
+export function filterOf(query: ListQuery, network: NetworkParameters): InscriptionFilter | null {
+  const { address } = query;
+  const filter: InscriptionFilter = {
+    ...sharedFilterOf(query),
+    owner: address === undefined ? undefined : scriptOf(address, 'address', network),
+    delegate: idOf(query.delegate, 'delegate'),
+  };
+  return Object.values(filter).every((value) => value === undefined) ? null : filter;
+}
+
+function contentTypeOf(value: string | undefined): string | undefined {
+  const contentType = boundedText(value, 'contentType');
+  if (contentType === undefined || !contentType.includes('*')) return contentType;
+  if (/^[^*/]+\/\*$/u.test(contentType)) return contentType;
+  throw invalid('contentType is a type to the letter, or all of one class as in image/*');
+}
+
+/** Throws `request_invalid`. */
+export function boundedText(value: string | undefined, name: string): string | undefined {
+  if (value === undefined) return undefined;
+  if (value === '') throw invalid(`${name} is empty`);
+  if (Buffer.byteLength(value) > textBytesMax) throw invalid(`${name} is longer than ${textBytesMax} bytes`);
+  return value;
+}
+
+function cursedOf(value: string | undefined): boolean | undefined {
+  const cursed = choice(value, 'cursed', ['true', 'false']);
+  return cursed && cursed === 'true';
+}
+
+/** One of some words. Throws `request_invalid`. */
+export function choice<const Word extends string>(
+  value: string | undefined,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  if (value === undefined) return undefined;
+  const word = words.find((known) => known === value);
+  if (word === undefined) throw invalid(`${name} must be one of ${words.join(', ')}`);
+  return word;
+}
+
+/** Throws `request_invalid`. */
+export function idOf(value: string | undefined, name: string): InscriptionId | undefined {
+  if (value === undefined) return undefined;
+  const id = parseInscriptionId(value);
+  if (id === null) throw invalid(`${name} is not an inscription id`);
+  return id;
+}
+
+/** So much of what was sent is shown in an error. */
+const shownChars = 100;
+
+/** The script of an address. Throws `request_invalid`, also for an address of another network. */
+export function scriptOf(address: string, name: string, network: NetworkParameters): Uint8Array {
+  const parsed = parseAddress(address, network);
+  if (parsed.kind === 'script') return parsed.script;
+  const shown = address.length <= shownChars ? address : `${address.slice(0, shownChars)}…`;
+  throw invalid(`${name}: ${shown} ${parsed.reason}; this server serves ${network.name}`);
+}

@@ -1,0 +1,104 @@
+import { Type } from 'typebox';
+import { type Transfer, transfersOf } from '#chain/inscriptions/transfer.queries.ts';
+import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { pagingOf, pagingQuery } from './list-parameters.ts';
+
+/** A cursor stands behind a height and a step. */
+const placeBytes = 8;
+
+const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+const transferSchema = Type.Object({
+  kind: Type.String({ description: 'reveal, transfer, burned, lost or unbound' }),
+  blockHeight: Type.Integer(),
+  blockHash: Type.String(),
+  timestamp: Type.Integer({ description: 'Unix seconds of the block’s header' }),
+  txid: nullable(Type.String()),
+  from: nullable(Type.String({ description: 'satpoint' })),
+  to: Type.String({ description: 'satpoint' }),
+  address: nullable(Type.String()),
+  value: nullable(Type.Integer({ description: 'sats of the output' })),
+});
+
+const transfersAnswer = Type.Object({
+  id: Type.String(),
+  transfers: Type.Array(transferSchema),
+  more: Type.Boolean(),
+  nextCursor: nullable(Type.String()),
+});
+
+/** The history of an inscription's places, beyond ord. */
+export function transfersRoutes(app: App, { pool, network }: AppDependencies): void {
+  app.route({
+    method: 'GET',
+    url: '/inscription/:query/transfers',
+    schema: {
+      operationId: 'transfers',
+      summary: 'Where an inscription was, oldest first or newest first',
+      tags: ['inscriptions'],
+      params: Type.Object({ query: Type.String({ examples: ['6fb976ab…i0'] }) }),
+      querystring: Type.Object(pagingQuery),
+      response: { 200: transfersAnswer },
+    },
+    handler: async (request, reply) => {
+      const id = parseInscriptionId(request.params.query);
+      if (id === null) throw new AppError('request_invalid', 'this is not an inscription id');
+      const { order, limit, cursor } = pagingOf(request.query, 'asc');
+      if (await answeredUnchanged(pool, request, reply)) return reply;
+      return withSnapshot(pool, async ({ client, tip }) => {
+        const idText = formatInscriptionId(id.txid, id.index);
+        const list = `transfers ${idText} ${order}`;
+        const place = cursor === undefined ? null : await readCursor(client, list, cursor, placeBytes);
+        const after = place === null ? null : positionOf(place.position);
+        const page = await transfersOf(client, id, { order, limit, after });
+        if (page === null) throw new AppError('not_found', `inscription ${idText} not found`);
+        const last = page.transfers.at(-1);
+        const nextCursor =
+          page.more && last !== undefined
+            ? await writeCursor(client, list, last.height, {
+                page: (place?.page ?? 0) + 1,
+                position: positionBytes(last),
+              })
+            : null;
+        setMoment(request, reply, tip);
+        const transfers = page.transfers.map((transfer) => transferJson(transfer, network));
+        return { id: idText, transfers, more: page.more, nextCursor };
+      });
+    },
+  });
+}
+
+function transferJson(transfer: Transfer, network: NetworkParameters): Type.Static<typeof transferSchema> {
+  const { kind, height, blockHash, timestamp, txid, from, to, value, script } = transfer;
+  return {
+    kind,
+    blockHeight: height,
+    blockHash: displayHash(blockHash),
+    timestamp,
+    txid: txid === null ? null : displayHash(txid),
+    from,
+    to,
+    address: script === null ? null : scriptToAddress(script, network),
+    value,
+  };
+}
+
+function positionBytes({ height, step }: Transfer): Buffer {
+  const bytes = Buffer.alloc(placeBytes);
+  bytes.writeInt32BE(height);
+  bytes.writeInt32BE(step, 4);
+  return bytes;
+}
+
+function positionOf(bytes: Uint8Array): { height: number; step: number } {
+  const position = Buffer.from(bytes);
+  return { height: position.readInt32BE(), step: position.readInt32BE(4) };
+}

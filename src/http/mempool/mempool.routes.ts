@@ -1,0 +1,229 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Type } from 'typebox';
+import {
+  departures,
+  type MempoolState,
+  mempoolState,
+  type PendingCursor,
+  pendingInscriptions,
+  pendingTransfers,
+  type TransferCursor,
+} from '#chain/pending/pending.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import {
+  departuresAnswer,
+  inscriptionsAnswer,
+  listQuery,
+  summaryAnswer,
+  transfersAnswer,
+  transfersQuery,
+} from './mempool.schemas.ts';
+import { pendingInscriptionJson, pendingTransferJson } from './mempool-views.ts';
+
+const tags = ['mempool'];
+
+/** What is not in a block yet (docs/mempool.md). Lists are 503 where no process follows a mempool. */
+export function mempoolRoutes(app: App, deps: AppDependencies): void {
+  summaryRoute(app, deps);
+  inscriptionsRoute(app, deps);
+  transfersRoute(app, deps);
+  departuresRoute(app, deps);
+}
+
+const neverFollowed: Type.Static<typeof summaryAnswer> = {
+  following: false,
+  state: 'off',
+  source: null,
+  since: null,
+  revision: null,
+  transactions: null,
+  kept: null,
+  keptBytes: null,
+  leftOut: null,
+  problem: null,
+};
+
+function summaryRoute(app: App, { pool }: AppDependencies): void {
+  app.route({
+    method: 'GET',
+    url: '/mempool',
+    schema: {
+      operationId: 'mempool',
+      summary: 'Whether a mempool is followed, and how much of it matters here',
+      tags,
+      response: { 200: summaryAnswer },
+    },
+    handler: async (_request, reply) =>
+      withSnapshot(pool, async ({ client, tip }) => {
+        if (tip !== null) reply.header('x-indexed-height', tip.height);
+        reply.header('cache-control', 'no-store');
+        const state = await mempoolState(client);
+        if (state === null) return neverFollowed;
+        const { isFollowed, since, ...shown } = state;
+        return { following: isFollowed, since: since.toISOString(), ...shown };
+      }),
+  });
+}
+
+function inscriptionsRoute(app: App, { pool, network }: AppDependencies): void {
+  app.route({
+    method: 'GET',
+    url: '/mempool/inscriptions',
+    schema: {
+      operationId: 'pendingInscriptions',
+      summary: 'Reveals that no block has yet, in the order in which they were seen',
+      tags,
+      querystring: listQuery,
+      response: { 200: inscriptionsAnswer },
+    },
+    handler: async (request, reply) => {
+      const { cursor, limit } = request.query;
+      const after = inscriptionCursor(cursor);
+      return read({ pool, request, reply }, async ({ client }, { revision }) => {
+        const rows = await pendingInscriptions(client, after, limit + 1);
+        const shown = rows.slice(0, limit);
+        const last = shown.at(-1);
+        return {
+          revision,
+          inscriptions: shown.map((row) => pendingInscriptionJson(row, network)),
+          nextCursor: rows.length > limit && last ? `${last.position}.${last.index}` : null,
+        };
+      });
+    },
+  });
+}
+
+function transfersRoute(app: App, { pool, network }: AppDependencies): void {
+  app.route({
+    method: 'GET',
+    url: '/mempool/transfers',
+    schema: {
+      operationId: 'pendingTransfers',
+      summary: 'Transfers of inscriptions that no block has yet: all, of an address, or of an inscription',
+      tags,
+      querystring: transfersQuery,
+      response: { 200: transfersAnswer },
+    },
+    handler: async (request, reply) => {
+      const { address, inscription, cursor, limit } = request.query;
+      const filter = {
+        script: address === undefined ? null : scriptOfAddress(address, network),
+        inscription: inscription === undefined ? null : inscriptionIn(inscription),
+      };
+      const after = transferCursor(cursor);
+      return read({ pool, request, reply }, async ({ client }, { revision }) => {
+        const rows = await pendingTransfers(client, filter, after, limit + 1);
+        const shown = rows.slice(0, limit);
+        const last = shown.at(-1);
+        const lastId =
+          last === undefined ? '' : formatInscriptionId(last.inscription_txid, last.inscription_index);
+        return {
+          revision,
+          transfers: shown.map((row) => pendingTransferJson(row, network)),
+          nextCursor: rows.length > limit && last ? `${last.position}.${lastId}` : null,
+        };
+      });
+    },
+  });
+}
+
+function departuresRoute(app: App, { pool }: AppDependencies): void {
+  app.route({
+    method: 'GET',
+    url: '/mempool/departures',
+    schema: {
+      operationId: 'departures',
+      summary:
+        'Transactions that were listed here and left without a block: replaced or evicted, newest first',
+      tags,
+      querystring: listQuery,
+      response: { 200: departuresAnswer },
+    },
+    handler: async (request, reply) => {
+      const { cursor, limit } = request.query;
+      const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : wholeNumber(cursor);
+      return read({ pool, request, reply }, async ({ client }, { revision }) => {
+        const rows = await departures(client, before, limit + 1);
+        const shown = rows.slice(0, limit);
+        const last = shown.at(-1);
+        return {
+          revision,
+          departures: shown.map((row) => ({
+            txid: displayHash(row.txid),
+            reason: row.reason,
+            replacedBy: row.replaced_by === null ? null : displayHash(row.replaced_by),
+            leftAt: row.left_at.toISOString(),
+          })),
+          nextCursor: rows.length > limit && last ? String(last.position) : null,
+        };
+      });
+    },
+  });
+}
+
+interface Reading {
+  readonly pool: AppDependencies['pool'];
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** Answers from one snapshot, 304 where nothing changed; throws `mempool_not_followed`. */
+async function read<Answer>(
+  { pool, request, reply }: Reading,
+  answer: (snapshot: Snapshot, state: MempoolState) => Promise<Answer>,
+): Promise<Answer | FastifyReply> {
+  if (await answeredUnchanged(pool, request, reply, true)) return reply;
+  return withSnapshot(pool, async (snapshot) => {
+    const state = await mempoolState(snapshot.client);
+    if (state === null || !state.isFollowed) {
+      const why =
+        state?.problem ?? (state === null ? 'no process follows a node' : `its follower is ${state.state}`);
+      throw new AppError('mempool_not_followed', `the mempool is not followed: ${why}`);
+    }
+    setMoment(request, reply, snapshot.tip, state.revision);
+    return answer(snapshot, state);
+  });
+}
+
+function scriptOfAddress(text: string, network: NetworkParameters): Uint8Array {
+  const parsed = parseAddress(text, network);
+  if (parsed.kind === 'refused') throw new AppError('request_invalid', `the address ${parsed.reason}`);
+  return parsed.script;
+}
+
+function inscriptionIn(text: string): { txid: Uint8Array; index: number } {
+  const id = parseInscriptionId(text);
+  if (id === null) throw new AppError('request_invalid', 'inscription is not an inscription id');
+  return id;
+}
+
+function inscriptionCursor(text: string | undefined): PendingCursor {
+  if (text === undefined) return { position: 0, index: 0 };
+  const [position = '', index = '', ...more] = text.split('.');
+  if (more.length > 0) throw notOurs();
+  return { position: wholeNumber(position), index: Math.min(wholeNumber(index), 2 ** 31 - 1) };
+}
+
+function transferCursor(text: string | undefined): TransferCursor | null {
+  if (text === undefined) return null;
+  const [position = '', id = '', ...more] = text.split('.');
+  const inscription = parseInscriptionId(id);
+  if (inscription === null || more.length > 0) throw notOurs();
+  return { position: wholeNumber(position), inscription };
+}
+
+function wholeNumber(text: string): number {
+  const value = /^\d{1,16}$/u.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value)) throw notOurs();
+  return value;
+}
+
+const notOurs = (): AppError => new AppError('request_invalid', 'cursor is not one of this list');

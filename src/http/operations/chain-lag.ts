@@ -1,0 +1,40 @@
+import type pg from 'pg';
+import { type FollowerReport, readFollowerReport } from '#chain/blocks/follower-status.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+
+/** How far what is indexed is behind the source. */
+export interface Lag {
+  readonly blocks: number;
+  /** How old the indexed tip is, by its header, where there are newer blocks; 0 at the source's tip. */
+  readonly seconds: number;
+}
+
+/** Where the index stands beside what it follows. */
+export interface Standing extends FollowerReport {
+  /** Null: nothing is indexed. */
+  readonly tip: Tip | null;
+  /** Null where the source's tip is not known. */
+  readonly lag: Lag | null;
+}
+
+export function readStanding(pool: pg.Pool): Promise<Standing> {
+  return withSnapshot(pool, standingAt);
+}
+
+export async function standingAt({ client, tip }: Snapshot): Promise<Standing> {
+  const report = await readFollowerReport(client);
+  return { ...report, tip, lag: lagOf(tip, report) };
+}
+
+/** A tip above the source's is no lag: a node with less work (`node_behind`) is a problem of its own. */
+export function lagOf(
+  tip: Tip | null,
+  { status, tipTime, now }: Pick<FollowerReport, 'status' | 'tipTime' | 'now'>,
+): Lag | null {
+  const source = status?.sourceTip ?? null;
+  if (source === null) return null;
+  const blocks = Math.max(0, source.height - (tip?.height ?? -1));
+  const age = tipTime === null ? 0 : Math.max(0, Math.floor(now.getTime() / 1000) - tipTime);
+  return { blocks, seconds: blocks === 0 ? 0 : age };
+}

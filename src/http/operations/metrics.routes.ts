@@ -1,0 +1,38 @@
+import { Type } from 'typebox';
+import type { App } from '#http/server/app-dependencies.ts';
+import type { Operations } from './operations.ts';
+
+/** Labels must be few, whatever clients send. */
+const knownMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS']);
+
+/** Measures every request by the pattern of its route. Before the routes, so that it is there for all of them. */
+export function measureRequests(app: App, { metrics }: Operations): void {
+  app.addHook('onResponse', async (request, reply) => {
+    // a stream of events is open for hours: its length says nothing of how quickly we answer
+    if (String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream')) return;
+    metrics.observeRequest({
+      method: knownMethods.has(request.method) ? request.method : 'other',
+      route: request.routeOptions.url ?? 'none',
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1000,
+    });
+  });
+}
+
+/** `/metrics` in the text format of Prometheus. */
+export function metricsRoutes(app: App, { metrics }: Operations): void {
+  app.route({
+    method: 'GET',
+    url: '/metrics',
+    schema: {
+      operationId: 'metrics',
+      summary: 'Measurements, in the text format of Prometheus',
+      tags: ['status'],
+      response: { 200: Type.String() },
+    },
+    handler: async (_request, reply) => {
+      const { contentType, text } = await metrics.render();
+      return reply.header('cache-control', 'no-store').type(contentType).send(text);
+    },
+  });
+}

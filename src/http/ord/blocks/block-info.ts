@@ -1,0 +1,184 @@
+import type { ClientBase } from 'pg';
+import { type HeaderFacts, headerFacts, timesBefore } from '#chain/blocks/header.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { type NodeHeader, nodeBlockHash, nodeHeader, nodeStats } from '#http/ord/node-questions.ts';
+import { blockQuestionOf, quoted } from '#http/ord/parameters.ts';
+import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { type BlockStats, blockStats, difficultyOf, targetHex } from './block-stats.ts';
+import { ChainWork } from './chain-work.ts';
+import type { RawBlocks } from './raw-blocks.ts';
+
+const nullHash = '0'.repeat(64);
+/** Figures of blocks that are kept: 300 bytes each, for inscriptions that many look at. */
+const statsKeptMax = 1_000;
+
+/** What is known of an indexed block before its bytes are read. */
+interface OwnFacts {
+  readonly tip: Tip;
+  readonly facts: HeaderFacts;
+  readonly medianTime: number;
+  /** Null where blocks below it are not indexed. */
+  readonly work: bigint | null;
+}
+
+/** Answers `/r/blockinfo/<height or hash>`. */
+export class BlockInfo {
+  private readonly deps: AppDependencies;
+  private readonly rawBlocks: RawBlocks;
+  private readonly work = new ChainWork();
+  private readonly stats = new Map<string, BlockStats>();
+
+  constructor(deps: AppDependencies, rawBlocks: RawBlocks) {
+    this.deps = deps;
+    this.rawBlocks = rawBlocks;
+  }
+
+  /** JSON text, and the tip that it speaks of. Throws `not_found` and `no_node`. */
+  async answer(query: string): Promise<{ tip: Tip | null; json: string; live: boolean }> {
+    const question = blockQuestionOf(query);
+    const { tip, own } = await withSnapshot(this.deps.pool, async (snapshot) => ({
+      tip: snapshot.tip,
+      own: await this.ownFacts(snapshot, await headerFacts(snapshot.client, question)),
+    }));
+    if (own !== null) return { tip, json: await this.ownInfo(own), live: false };
+    return { tip, json: await this.nodeInfo(query), live: true };
+  }
+
+  private async ownFacts({ client, tip }: Snapshot, facts: HeaderFacts | null): Promise<OwnFacts | null> {
+    if (facts === null || tip === null) return null;
+    const times = (await timesBefore(client, facts.height)).toSorted((a, b) => a - b);
+    const medianTime = times[times.length >> 1] ?? facts.time;
+    return { tip, facts, medianTime, work: await this.workAt(client, facts) };
+  }
+
+  private async workAt(client: ClientBase, { isWhole, height }: HeaderFacts): Promise<bigint | null> {
+    return isWhole ? this.work.at(client, height) : null;
+  }
+
+  private async ownInfo({ tip, facts, medianTime, work }: OwnFacts): Promise<string> {
+    const hash = displayHash(facts.hash);
+    const stats = await this.statsOf(facts, hash);
+    const chainwork =
+      work === null ? (await this.headerOfNode(hash)).chainwork : work.toString(16).padStart(64, '0');
+    const info = {
+      chainwork,
+      confirmations: tip.height - facts.height + 1,
+      height: facts.height,
+      medianTime,
+      nextBlock: facts.nextHash === null ? null : displayHash(facts.nextHash),
+      transactionCount: facts.txCount,
+    };
+    return infoJson(facts.header, hash, stats, info);
+  }
+
+  private async statsOf(facts: HeaderFacts, hash: string): Promise<BlockStats> {
+    const known = this.stats.get(hash);
+    if (known !== undefined) return known;
+    const block = await this.rawBlocks.read({ height: facts.height, hash: facts.hash });
+    const stats =
+      (block === null ? null : blockStats(block, facts.height, this.deps.network.name)) ??
+      (await this.statsOfNode(hash));
+    this.stats.set(hash, stats);
+    const [oldest] = this.stats.keys();
+    if (this.stats.size > statsKeptMax && oldest !== undefined) this.stats.delete(oldest);
+    return stats;
+  }
+
+  private async statsOfNode(hash: string): Promise<BlockStats> {
+    const { node } = this.deps;
+    if (node == null)
+      throw new AppError('no_node', 'the fees of a block take its bytes and what it spends, or a node');
+    const stats = await nodeStats(node, hash);
+    if (stats === null) throw new AppError('not_found', `block ${hash} not found`);
+    return stats;
+  }
+
+  private async headerOfNode(hash: string): Promise<NodeHeader> {
+    const { node } = this.deps;
+    if (node == null) throw new AppError('no_node', 'the work of a chain with gaps takes a node');
+    const header = await nodeHeader(node, hash);
+    if (header === null) throw new AppError('not_found', `block ${hash} not found`);
+    return header;
+  }
+
+  /** A block that is not indexed, as the node knows it. */
+  private async nodeInfo(query: string): Promise<string> {
+    const { node } = this.deps;
+    if (node == null) throw new AppError('not_found', `block ${quoted(query)} not found`);
+    const hash = query.length === 64 ? query.toLowerCase() : await nodeBlockHash(node, Number(query));
+    const header = hash === null ? null : await nodeHeader(node, hash);
+    if (hash === null || header === null) throw new AppError('not_found', `block ${quoted(query)} not found`);
+    const stats = await this.statsOfNode(hash);
+    const info = {
+      chainwork: header.chainwork,
+      confirmations: header.confirmations,
+      height: header.height,
+      medianTime: header.mediantime,
+      nextBlock: header.nextblockhash ?? null,
+      transactionCount: header.nTx,
+    };
+    return infoJson(headerBytes(header), hash, stats, info);
+  }
+}
+
+/** The 80 bytes of a header that the node took apart. */
+function headerBytes(header: NodeHeader): Buffer {
+  const bytes = Buffer.alloc(80);
+  bytes.writeInt32LE(header.version, 0);
+  Buffer.from(header.previousblockhash ?? nullHash, 'hex')
+    .reverse()
+    .copy(bytes, 4);
+  Buffer.from(header.merkleroot, 'hex').reverse().copy(bytes, 36);
+  bytes.writeUInt32LE(header.time, 68);
+  bytes.writeUInt32LE(Number.parseInt(header.bits, 16), 72);
+  bytes.writeUInt32LE(header.nonce, 76);
+  return bytes;
+}
+
+interface Info {
+  readonly chainwork: string;
+  readonly confirmations: number;
+  readonly height: number;
+  readonly medianTime: number;
+  readonly nextBlock: string | null;
+  readonly transactionCount: number;
+}
+
+function infoJson(bytes: Uint8Array, hash: string, stats: BlockStats, info: Info): string {
+  const header = Buffer.from(bytes);
+  const bits = header.readUInt32LE(72);
+  const previous = displayHash(header.subarray(4, 36));
+  return JSON.stringify({
+    average_fee: stats.averageFee,
+    average_fee_rate: stats.averageFeeRate,
+    bits,
+    chainwork: info.chainwork,
+    confirmations: info.confirmations,
+    difficulty: difficultyOf(bits),
+    hash,
+    feerate_percentiles: stats.feeratePercentiles,
+    height: info.height,
+    max_fee: stats.maxFee,
+    max_fee_rate: stats.maxFeeRate,
+    max_tx_size: stats.maxTxSize,
+    median_fee: stats.medianFee,
+    median_time: info.medianTime,
+    merkle_root: displayHash(header.subarray(36, 68)),
+    min_fee: stats.minFee,
+    min_fee_rate: stats.minFeeRate,
+    next_block: info.nextBlock,
+    nonce: header.readUInt32LE(76),
+    previous_block: previous === nullHash ? null : previous,
+    subsidy: stats.subsidy,
+    target: targetHex(bits),
+    timestamp: header.readUInt32LE(68),
+    total_fee: stats.totalFee,
+    total_size: stats.totalSize,
+    total_weight: stats.totalWeight,
+    transaction_count: info.transactionCount,
+    version: header.readUInt32LE(0),
+  });
+}

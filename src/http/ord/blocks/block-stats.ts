@@ -1,0 +1,151 @@
+import { type RawTransaction, TransactionReader } from '#indexer/transaction/raw-transaction.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { RawBlock } from './raw-blocks.ts';
+
+/** What Bitcoin Core's `getblockstats` says of a block, as far as ord tells it (rpc/blockchain.cpp). */
+export interface BlockStats {
+  readonly averageFee: number;
+  readonly averageFeeRate: number;
+  readonly feeratePercentiles: readonly number[];
+  readonly maxFee: number;
+  readonly maxFeeRate: number;
+  readonly maxTxSize: number;
+  readonly medianFee: number;
+  readonly minFee: number;
+  readonly minFeeRate: number;
+  readonly subsidy: number;
+  readonly totalFee: number;
+  readonly totalSize: number;
+  readonly totalWeight: number;
+}
+
+const witnessScale = 4;
+
+/**
+ * The figures of a block, from its bytes and the outputs that it spends. The coinbase counts in none but the subsidy, as in
+ * the node. Null where the outputs that it spends are not there. Throws `spent_outputs_mismatch` where they do not fit.
+ */
+export function blockStats(block: RawBlock, height: number, network: NetworkName): BlockStats | null {
+  const reader = new TransactionReader(block.bytes);
+  const count = reader.blockTransactions();
+  // a coinbase alone spends nothing: one transaction without outputs
+  const spentOutputs = count === 1 ? Buffer.from([1, 0]) : block.spentOutputs;
+  if (spentOutputs === null) return null;
+  const spent = new TransactionReader(spentOutputs);
+  if (spent.compactSize() !== count) throw mismatch();
+  const fees: number[] = [];
+  const rates: { rate: number; weight: number }[] = [];
+  let maxTxSize = 0;
+  let totalSize = 0;
+  let totalWeight = 0;
+  for (let place = 0; place < count; place++) {
+    const transaction = reader.transaction();
+    const inputValue = spentValue(spent);
+    if (place === 0) continue;
+    const fee = inputValue - transaction.outputs.reduce((sum, { value }) => sum + value, 0);
+    if (fee < 0) throw mismatch();
+    const size = transaction.bytes.length;
+    const weight = weightOf(transaction);
+    fees.push(fee);
+    rates.push({ rate: Math.floor((fee * witnessScale) / weight), weight });
+    maxTxSize = Math.max(maxTxSize, size);
+    totalSize += size;
+    totalWeight += weight;
+  }
+  const totalFee = fees.reduce((sum, fee) => sum + fee, 0);
+  return {
+    averageFee: fees.length === 0 ? 0 : Math.floor(totalFee / fees.length),
+    averageFeeRate: totalWeight === 0 ? 0 : Math.floor((totalFee * witnessScale) / totalWeight),
+    feeratePercentiles: percentiles(rates, totalWeight),
+    maxFee: fees.reduce((max, fee) => Math.max(max, fee), 0),
+    maxFeeRate: rates.reduce((max, { rate }) => Math.max(max, rate), 0),
+    maxTxSize,
+    medianFee: median(fees),
+    minFee: fees.length === 0 ? 0 : fees.reduce((min, fee) => Math.min(min, fee)),
+    minFeeRate: rates.length === 0 ? 0 : rates.reduce((min, { rate }) => Math.min(min, rate), Infinity),
+    subsidy: nodeSubsidy(height, network),
+    totalFee,
+    totalSize,
+    totalWeight,
+  };
+}
+
+function mismatch(): AppError {
+  return new AppError('spent_outputs_mismatch', 'the spent outputs do not fit the block');
+}
+
+/** Sum of the outputs that the next transaction spends. */
+function spentValue(spent: TransactionReader): number {
+  const inputs = spent.compactSize();
+  let sum = 0;
+  for (let input = 0; input < inputs; input++) sum += spent.output().value;
+  return sum;
+}
+
+/** BIP 141: everything but witnesses counts four times. */
+function weightOf({ bytes, body, hasWitness }: RawTransaction): number {
+  const stripped = hasWitness ? body.length + 8 : bytes.length;
+  return stripped * (witnessScale - 1) + bytes.length;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  if (sorted.length === 0) return 0;
+  const upper = sorted[middle] as number;
+  return sorted.length % 2 === 1 ? upper : Math.floor(((sorted[middle - 1] as number) + upper) / 2);
+}
+
+/** Rates at 10, 25, 50, 75 and 90 percent of the weight, from the lowest rate on. */
+function percentiles(rates: { rate: number; weight: number }[], totalWeight: number): number[] {
+  if (rates.length === 0) return [0, 0, 0, 0, 0];
+  const marks = [
+    totalWeight / 10,
+    totalWeight / 4,
+    totalWeight / 2,
+    (totalWeight * 3) / 4,
+    (totalWeight * 9) / 10,
+  ];
+  const found: number[] = [];
+  let weight = 0;
+  const sorted = rates.toSorted((a, b) => a.rate - b.rate || a.weight - b.weight);
+  for (const entry of sorted) {
+    weight += entry.weight;
+    while (found.length < marks.length && weight >= (marks[found.length] as number)) found.push(entry.rate);
+  }
+  const last = (sorted.at(-1) as { rate: number }).rate;
+  while (found.length < marks.length) found.push(last);
+  return found;
+}
+
+/** What the node pays out: it halves every 150 blocks on regtest, unlike ord's counting (kernel/primitives/network.ts). */
+function nodeSubsidy(height: number, network: NetworkName): number {
+  const halvings = Math.floor(height / (network === 'regtest' ? 150 : 210_000));
+  return halvings >= 64 ? 0 : Math.floor(5_000_000_000 / 2 ** halvings);
+}
+
+/**
+ * How much harder the target is than the easiest of mainnet, as ord tells it: in the node's own steps (rpc/blockchain.cpp
+ * `GetDifficulty`), written with 16 digits (univalue `setFloat`), and read by ord as digits and a power of ten, which can be one
+ * off in the last place (serde_json without `float_roundtrip`).
+ */
+export function difficultyOf(bits: number): number {
+  let shift = bits >>> 24;
+  let difficulty = 0x0000ffff / (bits & 0x00ffffff);
+  for (; shift < 29; shift++) difficulty *= 256;
+  for (; shift > 29; shift--) difficulty /= 256;
+  const [mantissa = '', exponent = ''] = difficulty.toExponential(15).split('e');
+  const digits = mantissa.replace('.', '').replace(/0+$/u, '');
+  const scale = Number(exponent) - (digits.length - 1);
+  const power = Number(`1e${Math.abs(scale)}`);
+  return scale < 0 ? Number(digits) / power : Number(digits) * power;
+}
+
+/** A compact target as 64 hex digits, as it would stand as a hash. */
+export function targetHex(bits: number): string {
+  const size = bits >>> 24;
+  const word = BigInt(bits & 0x007fffff);
+  const target = size <= 3 ? word >> BigInt(8 * (3 - size)) : word << BigInt(8 * (size - 3));
+  return BigInt.asUintN(256, target).toString(16).padStart(64, '0');
+}

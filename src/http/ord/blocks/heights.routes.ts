@@ -1,0 +1,98 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { blockAt } from '#chain/blocks/block.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { type AnswerForm, answerFromIndex, sendOrd } from '#http/ord/answers.ts';
+import { nodeBlockHash } from '#http/ord/node-questions.ts';
+import { heightOf } from '#http/ord/parameters.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { answeredUnchanged } from '#http/server/conditional.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+
+const text: AnswerForm = { type: 'text', recursive: true };
+const tags = ['ord'];
+
+/** Height, hash and time of the tip, the number of blocks, and hashes by height. */
+export function heightsRoutes(app: App, deps: AppDependencies): void {
+  const route = (
+    urls: readonly string[],
+    summary: string,
+    form: AnswerForm,
+    read: (snapshot: Snapshot) => Promise<string>,
+  ): void => {
+    const schema = { summary, tags, response: {} };
+    for (const url of urls) {
+      app.route({
+        method: 'GET',
+        url,
+        schema,
+        handler: async (request, reply) => answerFromIndex(deps, request, reply, form, read),
+      });
+    }
+  };
+  const tipOf = (tip: Tip | null): Tip => {
+    if (tip === null) throw new AppError('not_found', 'no block is indexed');
+    return tip;
+  };
+
+  route(['/blockcount'], 'Number of blocks', { type: 'text' }, async ({ tip }) =>
+    String(tip === null ? 0 : tip.height + 1),
+  );
+  route(['/blockheight', '/r/blockheight'], 'Height of the tip', text, async ({ tip }) =>
+    String(tipOf(tip).height),
+  );
+  route(['/blockhash'], 'Hash of the tip', text, async ({ tip }) => displayHash(tipOf(tip).hash));
+  route(['/r/blockhash'], 'Hash of the tip', { recursive: true }, async ({ tip }) =>
+    JSON.stringify(displayHash(tipOf(tip).hash)),
+  );
+  route(['/blocktime', '/r/blocktime'], 'Time of the tip in Unix seconds', text, async ({ client, tip }) => {
+    const block = await blockAt(client, { kind: 'height', height: tipOf(tip).height });
+    return String(block?.time);
+  });
+
+  const hashAt = (url: string, form: AnswerForm, show: (hash: string) => string): void => {
+    app.route({
+      method: 'GET',
+      url,
+      schema: {
+        summary: 'Hash of the block at a height',
+        tags,
+        params: Type.Object({ height: Type.String() }),
+      },
+      handler: async (request, reply) =>
+        sendHashAt(deps, request, reply, { form, show, height: heightOf(request.params.height) }),
+    });
+  };
+  hashAt('/blockhash/:height', text, (hash) => hash);
+  hashAt('/r/blockhash/:height', { recursive: true }, (hash) => JSON.stringify(hash));
+}
+
+interface HashQuestion {
+  readonly form: AnswerForm;
+  readonly show: (hash: string) => string;
+  readonly height: number;
+}
+
+/** From the index; of blocks below it from the node. */
+async function sendHashAt(
+  deps: AppDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { form, show, height }: HashQuestion,
+): Promise<FastifyReply> {
+  if (await answeredUnchanged(deps.pool, request, reply)) return reply;
+  const { tip, block } = await withSnapshot(deps.pool, async (snapshot) => ({
+    tip: snapshot.tip,
+    block: await blockAt(snapshot.client, { kind: 'height', height }),
+  }));
+  if (block !== null) return sendOrd(request, reply, tip, show(displayHash(block.hash)), form);
+  const { node } = deps;
+  const isBelow = tip !== null && height < tip.height;
+  if (isBelow && node == null)
+    throw new AppError('no_node', `block ${height} is not indexed, and there is no node to ask`);
+  const hash = isBelow && node != null ? await nodeBlockHash(node, height) : null;
+  if (hash === null) throw new AppError('not_found', `block ${height} not found`);
+  return sendOrd(request, reply, tip, show(hash), { ...form, live: true });
+}

@@ -1,0 +1,83 @@
+import { doubleSha256 } from '#indexer/transaction/raw-transaction.ts';
+import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+
+/** A raw block, and the outputs that it spends where the source has them. */
+export interface RawBlock {
+  readonly bytes: Uint8Array;
+  readonly spentOutputs: Uint8Array | null;
+}
+
+/** Blocks are asked for in bursts (an explorer's page, a recursive inscription's many viewers): 16 full ones at least. */
+const cachedBytesMax = 64 * 1024 * 1024;
+/** Each read holds a block of up to 4 MB and what it spends, and the source serves the indexer too. */
+const readsMax = 4;
+
+/** Raw blocks of the index: read once for all who ask at the same time, a few at once, and kept within a bound. */
+export class RawBlocks {
+  private readonly source: BlockSource | null;
+  /** By display hash, the one used last at the end. */
+  private readonly cached = new Map<string, RawBlock>();
+  private readonly reading = new Map<string, Promise<RawBlock | null>>();
+  private readonly waiting: (() => void)[] = [];
+  private cachedBytes = 0;
+  private reads = 0;
+
+  constructor(source: BlockSource | null) {
+    this.source = source;
+  }
+
+  /** The block, null where there is no source or it does not have it. Throws `block_corrupt` and codes of the source. */
+  async read(ref: BlockRef): Promise<RawBlock | null> {
+    if (this.source === null) return null;
+    const name = displayHash(ref.hash);
+    const cached = this.cached.get(name);
+    if (cached !== undefined) {
+      this.cached.delete(name);
+      this.cached.set(name, cached);
+      return cached;
+    }
+    const running = this.reading.get(name);
+    if (running !== undefined) return running;
+    const read = this.fetch(this.source, ref, name).finally(() => this.reading.delete(name));
+    this.reading.set(name, read);
+    return read;
+  }
+
+  private async fetch(source: BlockSource, ref: BlockRef, name: string): Promise<RawBlock | null> {
+    if (this.reads >= readsMax) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    else this.reads++;
+    try {
+      const { bytes, spentOutputs } = await source.read(ref);
+      if (!doubleSha256(bytes.subarray(0, 80)).equals(ref.hash))
+        throw new AppError('block_corrupt', `the block at height ${ref.height} is not ${name}`);
+      const block = { bytes, spentOutputs };
+      this.keep(name, block);
+      return block;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'block_unavailable') return null;
+      throw error;
+    } finally {
+      // whoever waits takes the place over
+      const next = this.waiting.shift();
+      if (next === undefined) this.reads--;
+      else next();
+    }
+  }
+
+  private keep(name: string, block: RawBlock): void {
+    this.cached.set(name, block);
+    this.cachedBytes += sizeOf(block);
+    for (const [oldest, { bytes, spentOutputs }] of this.cached) {
+      if (this.cachedBytes <= cachedBytesMax) return;
+      this.cached.delete(oldest);
+      this.cachedBytes -= sizeOf({ bytes, spentOutputs });
+    }
+  }
+}
+
+// a view keeps the whole of its buffer alive
+function sizeOf({ bytes, spentOutputs }: RawBlock): number {
+  return bytes.buffer.byteLength + (spentOutputs?.buffer.byteLength ?? 0);
+}

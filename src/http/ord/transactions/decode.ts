@@ -1,0 +1,157 @@
+import { pushedNumber, ScriptScan, scanBits, scanScript } from '#indexer/parse/witness-script.ts';
+import type { RawTransaction } from '#indexer/transaction/raw-transaction.ts';
+
+const annexPrefix = 0x50;
+
+/** The script that ord looks into: the last but one item, an annex left out, whatever was spent (docs of rust-bitcoin's P2TrSpend). */
+function leafScript(witness: readonly Uint8Array[]): Uint8Array | null {
+  const count = witness.length;
+  if (count < 2) return null;
+  const hasAnnex = witness[count - 1]?.[0] === annexPrefix;
+  if (!hasAnnex) return witness[count - 2] ?? null;
+  return count === 2 ? null : (witness[count - 3] ?? null);
+}
+
+/** Tags of ord's tag.rs whose values are shown, by the field that shows them. */
+const firstValues = [
+  ['content_encoding', 9],
+  ['content_type', 1],
+  ['delegate', 11],
+] as const;
+const wholeValues = { metadata: 5, properties: 17 } as const;
+const parentTag = 3;
+const pointerTag = 2;
+const laterValues = [
+  ['metaprotocol', 7],
+  ['pointer', pointerTag],
+  ['property_encoding', 19],
+  ['rune', 13],
+] as const;
+
+/**
+ * An envelope of a script, by the places of its items there. They are read one at a time: a transaction can have millions,
+ * each of which would be an object.
+ */
+interface Envelope {
+  readonly script: Uint8Array;
+  readonly scan: ScriptScan;
+  readonly input: number;
+  readonly offset: number;
+  readonly first: number;
+  readonly end: number;
+}
+
+/** All envelopes of a transaction, those that reveal nothing among them (a coinbase's); each until the next is asked for. */
+function* envelopesOf({ inputs }: RawTransaction): Generator<Envelope> {
+  const scan = new ScriptScan();
+  for (const [input, { witness }] of inputs.entries()) {
+    const script = leafScript(witness);
+    if (script === null) continue;
+    const count = scanScript(scan, script, 0, script.length);
+    for (let offset = 0; offset < count; offset++) {
+      const first = scan.envelopeFirstItem[offset] as number;
+      const end = scan.envelopeFirstItem[offset + 1] as number;
+      yield { script, scan, input, offset, first, end };
+    }
+  }
+}
+
+function itemOf({ scan, script }: Envelope, item: number): Uint8Array {
+  const start = scan.itemStart[item] as number;
+  const length = scan.itemLength[item] as number;
+  return length < 0
+    ? Uint8Array.of(pushedNumber(script[start] as number))
+    : script.subarray(start, start + length);
+}
+
+/** The body of ord's `/decode/<txid>`, without the runestone, in pieces. Bytes are arrays of numbers, as ord has them. */
+export function* decodeJson(transaction: RawTransaction): Generator<string> {
+  yield '{"inscriptions":[';
+  let isFirst = true;
+  for (const envelope of envelopesOf(transaction)) {
+    if (!isFirst) yield ',';
+    isFirst = false;
+    yield* envelopeJson(envelope);
+  }
+  yield ']}';
+}
+
+function* envelopeJson(envelope: Envelope): Generator<string> {
+  const { scan, input, offset, end } = envelope;
+  const pairsEnd = bodyPlace(envelope);
+  const fields = fieldsOf(envelope, pairsEnd);
+  const bits = scan.envelopeBits[offset] as number;
+  const field = function* field(name: string, items: readonly number[] | undefined): Generator<string> {
+    yield `,"${name}":`;
+    yield* numbersOrNull(envelope, items ?? null);
+  };
+  yield `{"input":${input},"offset":${offset},"payload":{"body":`;
+  yield* numbersOrNull(envelope, pairsEnd === end ? null : itemsBetween(pairsEnd + 1, end));
+  for (const [name, tag] of firstValues) yield* field(name, fields.get(tagKey(tag))?.slice(0, 1));
+  yield `,"duplicate_field":${[...fields.values()].some((values) => values.length > 1)}`;
+  yield `,"incomplete_field":${(pairsEnd - envelope.first) % 2 === 1}`;
+  yield* field('metadata', fields.get(tagKey(wholeValues.metadata)));
+  yield ',"parents":[';
+  for (const [place, parent] of (fields.get(tagKey(parentTag)) ?? []).entries()) {
+    if (place > 0) yield ',';
+    yield* numbersOrNull(envelope, [parent]);
+  }
+  yield ']';
+  yield* field('properties', fields.get(tagKey(wholeValues.properties)));
+  for (const [name, tag] of laterValues) yield* field(name, fields.get(tagKey(tag))?.slice(0, 1));
+  yield `,"unrecognized_even_field":${hasUnrecognizedEven(fields)}}`;
+  yield `,"pushnum":${(bits & scanBits.pushnum) !== 0},"stutter":${(bits & scanBits.stutter) !== 0}}`;
+}
+
+/** The item that opens the body: the first empty one at an even place; the end where there is none. */
+function bodyPlace({ scan, first, end }: Envelope): number {
+  for (let item = first; item < end; item += 2) if (scan.itemLength[item] === 0) return item;
+  return end;
+}
+
+function* itemsBetween(first: number, end: number): Generator<number> {
+  for (let item = first; item < end; item++) yield item;
+}
+
+const tagKey = (tag: number): string => String.fromCharCode(tag);
+
+/** Places of values by key, keys as latin-1. */
+function fieldsOf(envelope: Envelope, pairsEnd: number): Map<string, number[]> {
+  const fields = new Map<string, number[]>();
+  for (let item = envelope.first; item + 1 < pairsEnd; item += 2) {
+    const key = Buffer.from(itemOf(envelope, item)).toString('latin1');
+    const values = fields.get(key);
+    if (values === undefined) fields.set(key, [item + 1]);
+    else values.push(item + 1);
+  }
+  return fields;
+}
+
+/** Of the tags that are taken the pointer alone is even, and only its first value is taken. */
+function hasUnrecognizedEven(fields: ReadonlyMap<string, readonly number[]>): boolean {
+  return [...fields].some(([key, values]) => {
+    if (key.charCodeAt(0) % 2 !== 0) return false;
+    return key !== tagKey(pointerTag) || values.length > 1;
+  });
+}
+
+/** Numbers that become text in one piece. */
+const numbersAtOnce = 16 * 1024;
+
+/** The bytes of items, one behind the other. */
+function* numbersOrNull(envelope: Envelope, items: Iterable<number> | null): Generator<string> {
+  if (items === null) {
+    yield 'null';
+    return;
+  }
+  yield '[';
+  let isFirst = true;
+  for (const item of items) {
+    const bytes = itemOf(envelope, item);
+    for (let at = 0; at < bytes.length; at += numbersAtOnce) {
+      yield `${isFirst ? '' : ','}${bytes.subarray(at, at + numbersAtOnce).join(',')}`;
+      isFirst = false;
+    }
+  }
+  yield ']';
+}

@@ -1,0 +1,19 @@
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import {
+  expandFingerprintKey,
+  fingerprint,
+  fingerprintOutpoint,
+} from '#indexer/transaction/outpoint-fingerprint.ts';
+
+/** Fingerprints of outpoints under the key of an index, each as Postgres writes a bigint. */
+export function fingerprintsOf(key: Uint8Array, outpoints: readonly Outpoint[]): string[] {
+  const expanded = expandFingerprintKey(key);
+  const bytes = Buffer.alloc(36);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  return outpoints.map(({ txid, vout }) => {
+    bytes.set(txid);
+    bytes.writeUInt32LE(vout, 32);
+    fingerprintOutpoint(view, 0, expanded);
+    return BigInt.asIntN(64, (BigInt(fingerprint.high) << 32n) | BigInt(fingerprint.low)).toString();
+  });
+}

@@ -1,0 +1,82 @@
+import type pg from 'pg';
+import { blocksOf } from '#chain/blocks/header.queries.ts';
+import type { TransactionPlace } from '#chain/outputs/output.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { RawBlocks } from '#http/ord/blocks/raw-blocks.ts';
+import { TransactionReader, txidOf } from '#indexer/transaction/raw-transaction.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+
+/**
+ * As much is read and hashed for the first question, within some seconds; a chain of more takes a node. So many blocks are
+ * gone through for every question, in milliseconds.
+ */
+const max = { bytes: 256 * 1024 * 1024, blocks: 20_000 };
+
+/**
+ * Where the transactions of a small chain are, for servers without a node: the beginnings of all txids, 4 bytes each, read from
+ * the blocks when they are first asked for.
+ */
+export class TransactionDirectory {
+  private readonly rawBlocks: RawBlocks;
+  /** First four bytes of the txids of a block, by the hex of its hash. */
+  private readonly known = new Map<string, Uint32Array>();
+  /** The blocks of the chain at a tip; null where they are too many. */
+  private listed: { readonly tip: Tip; readonly blocks: readonly BlockRef[] | null } | null = null;
+  private working: Promise<unknown> = Promise.resolve();
+
+  constructor(rawBlocks: RawBlocks) {
+    this.rawBlocks = rawBlocks;
+  }
+
+  /** Blocks and places where a transaction may be, to be looked at; null where the chain is too large to be read through. */
+  async candidates(pool: pg.Pool, txid: Uint8Array): Promise<TransactionPlace[] | null> {
+    const work = this.working.then(() => this.search(pool, txid));
+    this.working = work.catch(() => undefined);
+    return work;
+  }
+
+  private async search(pool: pg.Pool, txid: Uint8Array): Promise<TransactionPlace[] | null> {
+    const blocks = await this.blocks(pool);
+    if (blocks === null) return null;
+    const wanted = beginning(txid);
+    const places: TransactionPlace[] = [];
+    for (const { height, hash } of blocks) {
+      const beginnings = await this.beginningsOf(height, hash);
+      if (beginnings === null) return null;
+      for (let index = beginnings.indexOf(wanted); index >= 0; index = beginnings.indexOf(wanted, index + 1))
+        places.push({ height, blockHash: hash, index });
+    }
+    return places;
+  }
+
+  private async blocks(pool: pg.Pool): Promise<readonly BlockRef[] | null> {
+    return withSnapshot(pool, async ({ client, tip }) => {
+      if (tip === null) return null;
+      const { listed } = this;
+      if (listed?.tip.undoEpoch === tip.undoEpoch && Buffer.compare(listed.tip.hash, tip.hash) === 0)
+        return listed.blocks;
+      const blocks = await blocksOf(client, max);
+      this.listed = { tip, blocks };
+      return blocks;
+    });
+  }
+
+  private async beginningsOf(height: number, hash: Uint8Array): Promise<Uint32Array | null> {
+    const name = Buffer.from(hash).toString('hex');
+    const known = this.known.get(name);
+    if (known !== undefined) return known;
+    const block = await this.rawBlocks.read({ height, hash });
+    if (block === null) return null;
+    const reader = new TransactionReader(block.bytes);
+    const beginnings = Uint32Array.from({ length: reader.blockTransactions() }, () =>
+      beginning(txidOf(reader.transaction())),
+    );
+    this.known.set(name, beginnings);
+    return beginnings;
+  }
+}
+
+function beginning(txid: Uint8Array): number {
+  return Buffer.from(txid.buffer, txid.byteOffset, txid.byteLength).readUInt32LE();
+}

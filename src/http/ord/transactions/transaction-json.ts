@@ -1,0 +1,60 @@
+import type { RawInput, RawOutput, RawTransaction } from '#indexer/transaction/raw-transaction.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+
+/*
+ * Transactions in the form that rust-bitcoin gives them in ord's answers. As text, piece by piece: a block of 4 MB is 9 MB
+ * of it, which nobody should wait for in one go, nor hold as objects.
+ */
+
+const hex = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+
+/** As much of a script or witness as becomes text in one piece. */
+const hexPieceBytes = 64 * 1024;
+
+/** Hex of bytes in pieces. */
+export function* hexPieces(bytes: Uint8Array): Generator<string> {
+  for (let at = 0; at < bytes.length; at += hexPieceBytes) yield hex(bytes.subarray(at, at + hexPieceBytes));
+}
+
+export function* inputJson({
+  previousTxid,
+  previousVout,
+  scriptSig,
+  sequence,
+  witness,
+}: RawInput): Generator<string> {
+  yield `{"previous_output":"${displayHash(previousTxid)}:${previousVout}",`;
+  yield `"script_sig":"${hex(scriptSig)}","sequence":${sequence},"witness":[`;
+  for (const [place, item] of witness.entries()) {
+    yield place === 0 ? '"' : ',"';
+    yield* hexPieces(item);
+    yield '"';
+  }
+  yield ']}';
+}
+
+function outputJson({ value, script }: RawOutput): string {
+  return `{"value":${value},"script_pubkey":"${hex(script)}"}`;
+}
+
+export function* transactionJson({ version, lockTime, inputs, outputs }: RawTransaction): Generator<string> {
+  yield `{"version":${version},"lock_time":${lockTime},"input":[`;
+  for (const [place, input] of inputs.entries()) {
+    if (place > 0) yield ',';
+    yield* inputJson(input);
+  }
+  yield `],"output":[${outputs.map(outputJson).join(',')}]}`;
+}
+
+/** Pieces joined to ones of some size: each piece of a stream costs a turn of the event loop. */
+export function* joined(pieces: Iterable<string>): Generator<string> {
+  let text = '';
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length < 2 * hexPieceBytes) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
+}

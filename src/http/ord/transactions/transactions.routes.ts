@@ -1,0 +1,100 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { inscriptionCount } from '#chain/outputs/output.queries.ts';
+import { sendOrd } from '#http/ord/answers.ts';
+import { type BlockAnswers, quotedHex } from '#http/ord/blocks/block-answers.ts';
+import { heightOf, placeOf, txidOf } from '#http/ord/parameters.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { type RawTransaction, TransactionReader } from '#indexer/transaction/raw-transaction.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { decodeJson } from './decode.ts';
+import { inputJson, joined, transactionJson } from './transaction-json.ts';
+import type { Transactions } from './transactions.ts';
+
+const tags = ['ord'];
+const path = Type.Object({ txid: Type.String() });
+
+/** ord calls the third test network by the name it had when it was the only one. */
+export function ordChain(network: NetworkName): string {
+  return network === 'testnet3' ? 'testnet' : network;
+}
+
+/** Transactions: in ord's form, as hex, and the envelopes in them. */
+export function transactionsRoutes(
+  app: App,
+  deps: AppDependencies,
+  transactions: Transactions,
+  blocks: BlockAnswers,
+): void {
+  type Request = FastifyRequest<{ Params: { txid: string } }>;
+  const route = (
+    url: string,
+    summary: string,
+    isRecursive: boolean,
+    show: (transaction: RawTransaction, text: string) => Promise<Iterable<string>>,
+  ): void => {
+    const handler = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
+      const txid = txidOf(request.params.txid);
+      const { tip, transaction } = await transactions.find(txid);
+      const body = await show(transaction, request.params.txid.toLowerCase());
+      return sendOrd(request, reply, tip, body, { recursive: isRecursive, live: true });
+    };
+    app.route({ method: 'GET', url, schema: { summary, tags, params: path }, handler });
+  };
+
+  route('/tx/:txid', 'A transaction', false, async (transaction, txid) => {
+    const count = await inscriptionCount(deps.pool, txidOf(txid));
+    return joined(answerJson(transaction, txid, count, deps.network.name));
+  });
+  route('/decode/:txid', 'The envelopes of a transaction', false, async (transaction) =>
+    joined(decodeJson(transaction)),
+  );
+  route('/r/tx/:txid', 'A transaction in hex', true, async ({ bytes }) => quotedHex(bytes));
+
+  app.route({
+    method: 'GET',
+    url: '/input/:block/:transaction/:input',
+    schema: {
+      summary: 'An input by the places of its block, transaction and itself',
+      tags,
+      params: Type.Object({ block: Type.String(), transaction: Type.String(), input: Type.String() }),
+    },
+    handler: async (request, reply) => {
+      const places = [
+        heightOf(request.params.block),
+        placeOf(request.params.transaction, 'transaction'),
+        placeOf(request.params.input, 'input'),
+      ] as const;
+      const { tip, bytes } = await blocks.find(request.params.block, false);
+      const input = transactionAt(bytes, places[1])?.inputs[places[2]];
+      if (input === undefined) throw new AppError('not_found', `input /${places.join('/')} not found`);
+      return sendOrd(request, reply, tip, pathAndInput(places, inputJson(input)), { live: true });
+    },
+  });
+}
+
+function* answerJson(
+  transaction: RawTransaction,
+  txid: string,
+  inscriptions: number,
+  network: NetworkName,
+): Generator<string> {
+  yield `{"chain":"${ordChain(network)}","inscription_count":${inscriptions},"transaction":`;
+  yield* transactionJson(transaction);
+  yield `,"txid":"${txid}"}`;
+}
+
+function* pathAndInput(places: readonly number[], input: Iterable<string>): Generator<string> {
+  yield `{"path":${JSON.stringify(places)},"input":`;
+  yield* input;
+  yield '}';
+}
+
+function transactionAt(block: Uint8Array, place: number): RawTransaction | null {
+  const reader = new TransactionReader(block);
+  const count = reader.blockTransactions();
+  if (place >= count) return null;
+  for (let before = 0; before < place; before++) reader.transaction();
+  return reader.transaction();
+}

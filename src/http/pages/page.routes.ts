@@ -1,0 +1,196 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ClientBase } from 'pg';
+import { Type } from 'typebox';
+import { blockAt, blocksBelow, chainCounts, inscriptionSummaries } from '#chain/blocks/block.queries.ts';
+import {
+  type InscriptionDetail,
+  type InscriptionQuestion,
+  inscriptionDetail,
+  inscriptionDetails,
+  inscriptionKey,
+} from '#chain/inscriptions/inscription.queries.ts';
+import { type Reference, referencesOf } from '#chain/inscriptions/recursion.queries.ts';
+import { childrenFrom } from '#chain/inscriptions/relative.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { inscriptionJson, inscriptionView } from '#http/lists/inscription-views.ts';
+import { answerFromIndex } from '#http/ord/answers.ts';
+import type { BlockAnswers } from '#http/ord/blocks/block-answers.ts';
+import { blockQuestionOf, inscriptionQuestionOf, placeOf, quoted } from '#http/ord/parameters.ts';
+import { prefersJson } from '#http/server/accept.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { blockPage, blocksPage } from '#web/block.page.ts';
+import { homePage } from '#web/home.page.ts';
+import { inscriptionPage } from '#web/inscription.page.ts';
+import { mediaOf } from '#web/media.ts';
+import { type ResultsQuery, resultsQuery, resultsRoute } from './results-route.ts';
+import { sendPage } from './send-page.ts';
+import { Showcase } from './showcase.ts';
+import { blockLine, cardOf, siteOf } from './site.ts';
+
+/** Blocks on the first page, and in the list of blocks. */
+const latestBlocks = 25;
+const blocksPerPage = 100;
+/** So far the page of an inscription looks for what its content refers to. */
+const referenceBytes = 256 * 1024;
+/** As many cards as a block page shows at once. */
+const cardsPerPage = 60;
+
+/** The pages that people see. */
+export function pageRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers): void {
+  const tags = ['pages'];
+  const showcase = new Showcase();
+
+  app.route({
+    method: 'GET',
+    url: '/',
+    schema: { operationId: 'home', summary: 'The search page', tags, querystring: resultsQuery },
+    handler: async (request, reply) =>
+      isSearch(request.query) ? resultsRoute(deps, request.query, reply) : home(deps, showcase, reply),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/blocks',
+    schema: {
+      operationId: 'blocks',
+      summary: 'Blocks that are indexed, with what is known of each',
+      tags,
+      querystring: Type.Object({ from: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })) }),
+    },
+    handler: async (request, reply) => {
+      if (prefersJson(request.headers.accept)) return blocks.blocks(request, reply);
+      return withSnapshot(deps.pool, async ({ client, tip }) => {
+        const found = await blocksBelow(client, request.query.from ?? null, blocksPerPage + 1);
+        const lines = found.slice(0, blocksPerPage).map(blockLine);
+        const below = found[blocksPerPage]?.height ?? null;
+        return sendPage(reply, blocksPage({ site: siteOf(deps.network, tip), blocks: lines, below }));
+      });
+    },
+  });
+
+  blockRoute(app, deps, blocks);
+  inscriptionRoute(app, deps);
+}
+
+function isSearch(query: ResultsQuery): boolean {
+  return query.q !== undefined || query.text !== undefined || query.hash !== undefined;
+}
+
+async function home(
+  { pool, network }: AppDependencies,
+  showcase: Showcase,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return withSnapshot(pool, async (snapshot) => {
+    const { client, tip } = snapshot;
+    const counts = await chainCounts(client);
+    const latest = await blocksBelow(client, null, latestBlocks);
+    const summaries = await inscriptionSummaries(client, await showcase.keys(snapshot));
+    const view = {
+      site: siteOf(network, tip),
+      ...counts,
+      cards: summaries.map(cardOf),
+      latest: latest.map(blockLine),
+    };
+    return sendPage(reply, homePage(view));
+  });
+}
+
+function blockRoute(app: App, { pool, network }: AppDependencies, blocks: BlockAnswers): void {
+  app.route({
+    method: 'GET',
+    url: '/block/:query',
+    schema: {
+      operationId: 'block',
+      summary: 'A block by height or hash, and its inscriptions',
+      tags: ['pages'],
+      params: Type.Object({ query: Type.String() }),
+      querystring: Type.Object({ page: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: 1 }) }),
+    },
+    handler: async (request, reply) => {
+      const { query } = request.params;
+      const { page } = request.query;
+      if (prefersJson(request.headers.accept)) return blocks.block(request, reply, query);
+      return withSnapshot(pool, async ({ client, tip }) => {
+        const question = blockQuestionOf(query);
+        const block = await blockAt(client, question);
+        if (block === null) throw new AppError('not_found', `block ${query.slice(0, 64)} not found`);
+        const from = block.firstKey + (page - 1) * cardsPerPage;
+        const to = Math.min(from + cardsPerPage, block.firstKey + block.inscriptionCount);
+        const keys = from < to ? Array.from({ length: to - from }, (_, index) => from + index) : [];
+        const summaries = await inscriptionSummaries(client, keys);
+        const totalPages = Math.ceil(block.inscriptionCount / cardsPerPage);
+        const line = blockLine(block);
+        const view = {
+          site: siteOf(network, tip),
+          block: line,
+          cards: summaries.map(cardOf),
+          page,
+          totalPages,
+        };
+        return sendPage(reply, blockPage(view));
+      });
+    },
+  });
+}
+
+function inscriptionRoute(app: App, deps: AppDependencies): void {
+  const { pool, network } = deps;
+  const handler = async (
+    request: FastifyRequest<{ Params: { query: string; child?: string } }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    const { query, child } = request.params;
+    const question = inscriptionQuestionOf(query);
+    const place = child === undefined ? null : placeOf(child, 'child');
+    const find = async (client: ClientBase): Promise<InscriptionDetail> => {
+      const detail = await asked(client, question, place);
+      if (detail !== null) return detail;
+      const words = place === null ? '' : ` child ${place}`;
+      throw new AppError('not_found', `inscription ${quoted(query)}${words} not found`);
+    };
+    if (prefersJson(request.headers.accept)) {
+      return answerFromIndex(deps, request, reply, { page: true }, async ({ client }) =>
+        inscriptionJson(await find(client), network),
+      );
+    }
+    return withSnapshot(pool, async ({ client, tip }) => {
+      const detail = await find(client);
+      const references = await shownReferences(client, detail);
+      return sendPage(
+        reply,
+        inscriptionPage(inscriptionView(detail, references, network, siteOf(network, tip))),
+      );
+    });
+  };
+  const schema = {
+    summary: 'An inscription by id or number, or a child of one: a page, or ord’s JSON',
+    tags: ['pages'],
+    params: Type.Object({ query: Type.String(), child: Type.Optional(Type.String()) }),
+  };
+  app.route({ method: 'GET', url: '/inscription/:query', schema, handler });
+  app.route({ method: 'GET', url: '/inscription/:query/:child', schema, handler });
+}
+
+/** The inscription, or the child of it at a place that counts from 0. */
+async function asked(
+  client: ClientBase,
+  question: InscriptionQuestion,
+  child: number | null,
+): Promise<InscriptionDetail | null> {
+  if (child === null) return inscriptionDetail(client, question);
+  const parent = await inscriptionKey(client, question);
+  if (parent === null) return null;
+  const [key] = await childrenFrom(client, parent, child, 1);
+  return key === undefined ? null : ((await inscriptionDetails(client, [key])).get(key) ?? null);
+}
+
+/** What the content refers to, where it is of a type that browsers run. */
+async function shownReferences(
+  client: ClientBase,
+  { contentId, contentType }: InscriptionDetail,
+): Promise<readonly Reference[]> {
+  if (contentId === null || mediaOf(contentType) !== 'frame') return [];
+  return (await referencesOf(client, [contentId], referenceBytes)).get(contentId) ?? [];
+}

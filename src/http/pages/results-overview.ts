@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import { heightsOfDays } from '#chain/blocks/block-days.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { SearchFacets } from '#kernel/contracts/search-engine.ts';
+import type { Bar } from '#web/chart.ts';
+import type { ResultsView } from '#web/results.page.ts';
+
+/** As many as can be told apart and hit on a phone. */
+const barsMax = 40;
+const dayMs = 86_400_000;
+
+type Parameters = Readonly<Record<string, string>>;
+
+/** Counts of a search as its page shows them, with links into it. */
+export async function overviewOf(
+  pool: pg.Pool,
+  facets: Omit<SearchFacets, 'tip'> | null,
+  parameters: Parameters,
+): Promise<ResultsView['overview']> {
+  if (facets === null) return null;
+  const { types, otherTypes, days } = facets;
+  return { types, otherTypes, bars: await barsOf(pool, days, parameters) };
+}
+
+/** Equal spans of days from the first to the last, each with the blocks that it leads to. */
+async function barsOf(pool: pg.Pool, days: SearchFacets['days'], parameters: Parameters): Promise<Bar[]> {
+  const [first, last] = [days[0]?.day, days.at(-1)?.day];
+  if (first === undefined || last === undefined || first === last) return [];
+  const span = Math.ceil((last - first + 1) / barsMax);
+  const count = Math.ceil((last - first + 1) / span);
+  const counts = Array<number>(count).fill(0);
+  for (const { day, count: matches } of days) {
+    const index = Math.floor((day - first) / span);
+    counts[index] = (counts[index] ?? 0) + matches;
+  }
+  const starts = Array.from({ length: count + 1 }, (_, index) => first + index * span);
+  const heights = await withSnapshot(pool, ({ client }) => heightsOfDays(client, starts));
+  return counts.map((matches, index) => {
+    const start = first + index * span;
+    const end = Math.min(start + span - 1, last);
+    return {
+      label: span === 1 ? dayWords(start) : `${dayWords(start)} to ${dayWords(end)}`,
+      count: matches,
+      href: heights && linkTo(parameters, heights[index], heights[index + 1]),
+    };
+  });
+}
+
+/** The search in the blocks from one height to before another, within those that it is in already; null: in none. */
+function linkTo(parameters: Parameters, start: number | undefined, end: number | undefined): string | null {
+  if (start === undefined || end === undefined) return null;
+  const from = Math.max(start, Number(parameters['from'] ?? 0));
+  const to = Math.min(end - 1, Number(parameters['to'] ?? end));
+  if (from > to) return null;
+  const narrowed = { ...parameters, from: String(from), to: String(to) };
+  return `/?${new URLSearchParams(narrowed).toString()}`;
+}
+
+const dayWords = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);

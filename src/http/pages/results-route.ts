@@ -1,0 +1,217 @@
+import type { FastifyReply } from 'fastify';
+import { type Static, Type } from 'typebox';
+import { blockAt } from '#chain/blocks/block.queries.ts';
+import { inscriptionDetail } from '#chain/inscriptions/inscription.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { findTarget } from '#http/search/ord-search.ts';
+import { hashOf } from '#http/search/search-hash.ts';
+import {
+  matchOf,
+  memberQuery,
+  searchFilterOf,
+  searchFilterQuery,
+  searchPagingOf,
+  sortQuery,
+} from '#http/search/search-parameters.ts';
+import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import { clientGone } from '#http/server/client-gone.ts';
+import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import type { SearchFilter, SearchSort } from '#kernel/contracts/search-engine.ts';
+import type { PendingAnswer, RecordPage, SearchRecord } from '#kernel/contracts/search-service.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Card } from '#web/cards.ts';
+import { type ResultsQuestion, type ResultsView, resultsPage } from '#web/results.page.ts';
+import { filterNames } from '#web/search-filters.ts';
+import { overviewOf } from './results-overview.ts';
+import { sendPage } from './send-page.ts';
+import { siteOf } from './site.ts';
+
+// forms send fields that are empty
+const mark = Type.Optional(Type.Union([Type.Literal('1'), Type.Literal('')]));
+
+export const resultsQuery = Type.Object({
+  /** What was typed: an id, a hash, or a text. */
+  q: Type.Optional(Type.String()),
+  text: Type.Optional(Type.String()),
+  hash: Type.Optional(Type.String()),
+  in: Type.Optional(Type.Union([Type.Literal('content'), Type.Literal('metadata')])),
+  /** Commas separate needles; otherwise the whole text is one. */
+  all: mark,
+  words: mark,
+  fuzzy: mark,
+  ...searchFilterQuery,
+  ...memberQuery,
+  ...sortQuery,
+  page: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: 1 }),
+});
+export type ResultsQuery = Static<typeof resultsQuery>;
+
+/** How a text is searched; the box keeps it. */
+const modeNames = ['all', 'words', 'fuzzy'] as const;
+
+/** Fills rows of two to six cards. */
+const resultsPerPage = 60;
+
+/** Searches of the page: what was typed is sent on to where it leads, then shown. */
+export async function resultsRoute(
+  deps: AppDependencies,
+  query: ResultsQuery,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  if (query.q !== undefined) return reply.redirect(await typedTarget(deps, query.q, query), 303);
+  if (query.hash !== undefined && query.text !== undefined) {
+    throw new AppError('request_invalid', 'only one of text and hash can be searched at once');
+  }
+  return query.hash === undefined
+    ? textResults(deps, query, query.text ?? '', reply)
+    : hashResults(deps, query, query.hash.toLowerCase(), reply);
+}
+
+async function typedTarget(deps: AppDependencies, typed: string, query: ResultsQuery): Promise<string> {
+  const trimmed = typed.trim();
+  if (trimmed === '') return '/';
+  // a number alone is more often a text; with # it is meant
+  if (/^#-?\d{1,10}$/u.test(trimmed)) return `/inscription/${trimmed.slice(1)}`;
+  if (/^[0-9a-f]{64}(?:i\d+)?$/iu.test(trimmed) || parseAddress(trimmed, deps.network).kind === 'script') {
+    return findTarget(deps, trimmed, true);
+  }
+  const parameters = new URLSearchParams({ text: typed.toWellFormed() });
+  if (query.in === 'metadata') parameters.set('in', 'metadata');
+  for (const name of modeNames) if (query[name] === '1') parameters.set(name, '1');
+  return `/?${parameters.toString()}`;
+}
+
+/** What of a query narrows and orders a search. */
+interface Narrowing {
+  readonly paging: {
+    readonly page: number;
+    readonly itemsPerPage: number;
+    readonly filter?: SearchFilter;
+    readonly sort?: SearchSort;
+    readonly order?: 'asc' | 'desc';
+  };
+  /** The same as parameters of links. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+function narrowingOf({ page, ...query }: ResultsQuery): Narrowing {
+  const given = filterNames.flatMap((name) => {
+    const value = query[name] ?? '';
+    return value === '' ? [] : [[name, value] as const];
+  });
+  const parameters = Object.fromEntries(given);
+  const filter = searchFilterOf(parameters);
+  const { pending: _pending, highlight: _highlight, ...sorted } = searchPagingOf(parameters);
+  const paging = { ...sorted, page, itemsPerPage: resultsPerPage };
+  return { paging: filter === undefined ? paging : { ...paging, filter }, parameters };
+}
+
+async function textResults(
+  deps: AppDependencies,
+  query: ResultsQuery,
+  text: string,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const where = query.in ?? 'content';
+  const { paging, parameters: narrowing } = narrowingOf(query);
+  const { match } = matchOf({ words: query.words, fuzzy: query.fuzzy });
+  const answer = await deps.search.textSearch({
+    ...paging,
+    signal: clientGone(reply),
+    corpus: where,
+    text,
+    match,
+    phrase: match === 'substring' && query.all !== '1',
+    highlight: true,
+    facets: true,
+  });
+  const modes = modeNames.filter((name) => query[name] === '1').map((name) => [name, '1'] as const);
+  const parameters = {
+    text,
+    ...(where === 'metadata' ? { in: where } : {}),
+    ...Object.fromEntries(modes),
+    ...narrowing,
+  };
+  const question = { kind: 'text' as const, where, match, needles: answer.value.needles };
+  return show(deps, { query: text, question, parameters, page: query.page }, answer, reply);
+}
+
+async function hashResults(
+  deps: AppDependencies,
+  query: ResultsQuery,
+  hash: string,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const wanted = hashOf(hash, 'hash');
+  const { paging, parameters } = narrowingOf(query);
+  const answer = await deps.search.hashSearch({
+    ...paging,
+    signal: clientGone(reply),
+    hash: wanted,
+    facets: true,
+  });
+  const question = { kind: 'hash' as const, hash };
+  return show(
+    deps,
+    { query: hash, question, parameters: { hash, ...parameters }, page: query.page },
+    answer,
+    reply,
+  );
+}
+
+interface Asked {
+  readonly query: string;
+  readonly question: ResultsQuestion;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly page: number;
+}
+
+async function show(
+  deps: AppDependencies,
+  asked: Asked,
+  { tip, value }: PendingAnswer<RecordPage>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { question, parameters } = asked;
+  const where = question.kind === 'text' ? question.where : 'content';
+  const view = {
+    ...asked,
+    site: siteOf(deps.network, tip),
+    cards: value.records.map((record) => recordCard(record, where)),
+    totalItems: value.totalItems,
+    totalPages: Math.ceil(value.totalItems / resultsPerPage),
+    overview: await overviewOf(deps.pool, value.facets ?? null, parameters),
+    ...(question.kind === 'text' ? await namedBy(deps, asked.query) : { numbered: null, height: null }),
+  };
+  return sendPage(reply, resultsPage(view));
+}
+
+function recordCard(record: SearchRecord, where: 'content' | 'metadata'): Card {
+  return {
+    id: record.inscriptionid,
+    number: record.inscriptionnumber === null ? null : Number(record.inscriptionnumber),
+    height: Number(record.blockheight),
+    contentType: record.contenttypestr,
+    sizeBytes: record.contentlength === null ? null : Number(record.contentlength),
+    text: record.contentstr,
+    ...(record.highlights === undefined ? {} : { found: { where, pieces: record.highlights } }),
+  };
+}
+
+/** The inscription that has a text as its number, and the block that has it as its height. */
+async function namedBy(
+  { pool }: AppDependencies,
+  text: string,
+): Promise<Pick<ResultsView, 'numbered' | 'height'>> {
+  if (!/^-?\d{1,9}$/u.test(text)) return { numbered: null, height: null };
+  const number = Number(text);
+  return withSnapshot(pool, async ({ client }) => {
+    const detail = await inscriptionDetail(client, { kind: 'number', number });
+    const block = await blockAt(client, { kind: 'height', height: number });
+    return {
+      numbered: detail && { id: formatInscriptionId(detail.id.txid, detail.id.index), number },
+      height: block?.height ?? null,
+    };
+  });
+}

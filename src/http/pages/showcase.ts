@@ -1,0 +1,83 @@
+import type pg from 'pg';
+import { newestInscriptions } from '#chain/blocks/block.queries.ts';
+import { referencesOf } from '#chain/inscriptions/recursion.queries.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import { type Media, mediaOf } from '#web/media.ts';
+
+interface Candidate {
+  readonly key: number;
+  readonly contentId: number | null;
+  readonly contentType: string | null;
+}
+
+/** How many of each kind are shown at most, what can be seen first: mints of tokens would fill the page otherwise. */
+const shares: Readonly<Record<Media, number>> = {
+  image: 5,
+  frame: 5,
+  video: 1,
+  audio: 1,
+  font: 0,
+  other: 0,
+  text: 14,
+};
+/** Three full rows on a wide screen, the last place for the first inscription of all that are here. */
+const shownMax = 15;
+
+/** Narrow rows, read once a tip. */
+const consideredMax = 20_000;
+/** Frames that are looked into, and how far: one that asks for what is not indexed would be blank. 8 MB at most. */
+const framesConsideredMax = 1_000;
+const frameBytes = 8 * 1024;
+
+/** Keys to show of the newest inscriptions: various kinds, what can be seen first, no content twice. */
+export function chooseShowcase(newest: readonly Candidate[]): number[] {
+  const chosen = new Map<Media, number[]>(Object.keys(shares).map((media) => [media as Media, []]));
+  const seen = new Set<number>();
+  for (const { key, contentId, contentType } of newest) {
+    const media = mediaOf(contentType);
+    const keys = chosen.get(media);
+    if (keys === undefined || keys.length === shares[media]) continue;
+    if (contentId === null || seen.has(contentId)) continue;
+    seen.add(contentId);
+    keys.push(key);
+  }
+  const first = 0;
+  const others = [...chosen.values()].flat().filter((key) => key !== first);
+  return newest.length === 0 ? [] : [...others.slice(0, shownMax - 1), first];
+}
+
+/** What the first page shows, chosen once for each tip. */
+export class Showcase {
+  #tip: string | null = null;
+  #keys: Promise<number[]> = Promise.resolve([]);
+
+  async keys({ client, tip }: Snapshot): Promise<readonly number[]> {
+    const name = tip === null ? null : `${tip.height} ${Buffer.from(tip.hash).toString('hex')}`;
+    if (name !== this.#tip) {
+      const keys = choose(client);
+      // a choice that failed is made again
+      keys.catch(() => {
+        if (this.#keys === keys) this.#tip = null;
+      });
+      this.#tip = name;
+      this.#keys = keys;
+    }
+    return this.#keys;
+  }
+}
+
+async function choose(client: pg.ClientBase): Promise<number[]> {
+  const newest = await newestInscriptions(client, consideredMax);
+  const frames = newest.flatMap(({ contentId, contentType }) =>
+    contentId !== null && mediaOf(contentType) === 'frame' ? [contentId] : [],
+  );
+  const considered = [...new Set(frames)].slice(0, framesConsideredMax);
+  const references = await referencesOf(client, considered, frameBytes);
+  const isWhole = (contentId: number): boolean =>
+    references.get(contentId)?.every(({ isMissing }) => !isMissing) ?? false;
+  const showable = newest.filter(
+    ({ contentId, contentType }) =>
+      mediaOf(contentType) !== 'frame' || (contentId !== null && isWhole(contentId)),
+  );
+  return chooseShowcase(showable);
+}

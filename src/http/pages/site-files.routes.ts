@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { App } from '#http/server/app-dependencies.ts';
+import { assetsFolder } from '#web/assets.ts';
+
+/** What browsers ask for unasked: they go by the type, not by the name. */
+const icon = readFileSync(join(assetsFolder, 'icon.svg'), 'utf8');
+
+/** Searches cost, and what was inscribed by others is not ours to be found under. */
+const robots = 'User-agent: *\nDisallow: /search\nDisallow: /content/\nDisallow: /preview/\nDisallow: /r/\n';
+
+/** `/favicon.ico` and `/robots.txt`. */
+export function siteFilesRoutes(app: App): void {
+  const files = [
+    { url: '/favicon.ico', type: 'image/svg+xml', body: icon },
+    { url: '/robots.txt', type: 'text/plain; charset=utf-8', body: robots },
+  ];
+  for (const { url, type, body } of files) {
+    app.get(url, (_request, reply) => {
+      reply.header('cache-control', 'public, max-age=86400').type(type).send(body);
+    });
+  }
+}

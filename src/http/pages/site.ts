@@ -1,0 +1,22 @@
+import type { BlockFacts, InscriptionSummary } from '#chain/blocks/block.queries.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { BlockLine } from '#web/blocks-table.ts';
+import type { Card } from '#web/cards.ts';
+import type { Site } from '#web/layout.ts';
+
+/** What the head of every page says. */
+export function siteOf(network: NetworkParameters, tip: BlockRef | null): Site {
+  return { network: network.name, tipHeight: tip?.height ?? null };
+}
+
+export function blockLine({ hash, ...block }: BlockFacts): BlockLine {
+  return { ...block, hash: displayHash(hash) };
+}
+
+export function cardOf(summary: InscriptionSummary): Card {
+  const { id, number, height, contentType, sizeBytes, text } = summary;
+  return { id: formatInscriptionId(id.txid, id.index), number, height, contentType, sizeBytes, text };
+}

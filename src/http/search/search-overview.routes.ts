@@ -1,0 +1,112 @@
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { choice } from '#http/lists/list-parameters.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { clientGone } from '#http/server/client-gone.ts';
+import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import type { Corpus } from '#kernel/contracts/search-engine.ts';
+import type { CountedFacets, FacetsQuestion } from '#kernel/contracts/search-service.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { finds } from '#search/text/text-question.ts';
+import { needlesHeader } from './needles-header.ts';
+import { facetsAnswer, suggestAnswer, suggestQuery } from './search.schemas.ts';
+import { hashOf, oneOf } from './search-hash.ts';
+import {
+  type FacetsQuery,
+  facetsQuery,
+  isSet,
+  matchOf,
+  searchFilterOf,
+  withoutTextOptions,
+} from './search-parameters.ts';
+import { namesOf } from './suggest-names.ts';
+
+/** Longer texts are pasted, not typed: nothing is suggested for them. */
+const suggestedCharsMax = 200;
+const dayMs = 86_400_000;
+
+/** What a search would find in numbers, and what a text that is being typed could become. */
+export function searchOverviewRoutes(app: App, { pool, search, network }: AppDependencies): void {
+  const tags = ['search'];
+
+  app.route({
+    method: 'GET',
+    url: '/search/facets',
+    schema: {
+      operationId: 'searchFacets',
+      summary: 'How many inscriptions a search finds, by content type and by day',
+      tags,
+      querystring: facetsQuery,
+      response: { 200: facetsAnswer },
+    },
+    handler: async (request, reply) => {
+      const question = questionOf(request.query);
+      if (await answeredUnchanged(pool, request, reply)) return reply;
+      const answer = await search.facets({ ...question, signal: clientGone(reply) });
+      setMoment(request, reply, answer.tip);
+      if (answer.value.needles.length > 0)
+        reply.header('x-search-needles', needlesHeader(answer.value.needles));
+      return counted(answer.value);
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/search/suggest',
+    schema: {
+      operationId: 'suggestSearch',
+      summary: 'Words that a text could go on with, and what it names',
+      tags,
+      querystring: suggestQuery,
+      response: { 200: suggestAnswer },
+    },
+    handler: async (request, reply) => {
+      const { text } = request.query;
+      if (text === undefined) throw new AppError('request_invalid', 'text is missing');
+      if (text.length > suggestedCharsMax || text.trim() === '')
+        return { status: 'ok' as const, words: [], names: [] };
+      const { tip, value } = await search.suggest(text, clientGone(reply));
+      const names = await withSnapshot(pool, ({ client }) => namesOf(client, network, text));
+      setMoment(request, reply, tip);
+      const words = value.words.map(({ word, contents }) => ({ text: value.before + word, word, contents }));
+      return { status: 'ok' as const, words, names };
+    },
+  });
+}
+
+/** Throws `request_invalid`, naming the parameter. */
+function questionOf(query: FacetsQuery): FacetsQuestion {
+  const { text, hash } = query;
+  const corpus = choice(query.corpus, 'corpus', ['content', 'metadata']) ?? 'content';
+  if (isSet(query.pending)) throw invalid('pending is not counted: facets are of blocks');
+  checkCorpus(corpus, query);
+  const filter = searchFilterOf(query);
+  const narrowed = filter === undefined ? {} : { filter };
+  if (hash !== undefined) {
+    withoutTextOptions(query, 'a search by hash');
+    return { hash: hashOf(hash, 'hash'), ...narrowed };
+  }
+  if (text === undefined && !finds(filter)) throw invalid('text is missing');
+  return { corpus, ...(text === undefined ? {} : { text }), ...matchOf(query), ...narrowed };
+}
+
+/** A corpus has the parameters of its own search. */
+function checkCorpus(corpus: Corpus, { text, hash, key, value }: FacetsQuery): void {
+  if (corpus === 'content') {
+    if (key !== undefined || value !== undefined) throw invalid('key and value go with corpus=metadata');
+    oneOf({ text, hash });
+  } else if (hash !== undefined) {
+    throw invalid('hash goes with corpus=content');
+  }
+}
+
+const invalid = (message: string): AppError => new AppError('request_invalid', message);
+
+function counted({ totalItems, types, otherTypes, days }: CountedFacets) {
+  return {
+    status: 'ok' as const,
+    totalItems,
+    types: types.map(({ contentType, count }) => ({ contentType, count })),
+    otherTypes,
+    days: days.map(({ day, count }) => ({ day: new Date(day * dayMs).toISOString().slice(0, 10), count })),
+  };
+}

@@ -1,0 +1,205 @@
+import { type Static, Type } from 'typebox';
+import { boundedText, choice, filterQuery, idOf, sharedFilterOf, text } from '#http/lists/list-parameters.ts';
+import type { MetadataMember, SearchFilter, SearchSort, TextMatch } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { highlightedMax } from '#search/records/highlights.ts';
+
+const maxPage = 2 ** 31 - 1;
+const maxItemsPerPage = 1_000;
+const itemsPerPageDefault = 100;
+/** Traits that are asked for at once; nobody's inscription is known by more. */
+const maxTraits = 32;
+/** Code points of a title, as of a needle. */
+const maxTitle = 1_000;
+
+const flag = (description: string) =>
+  Type.Optional(
+    Type.Union([Type.Literal('0'), Type.Literal('1'), Type.Literal('false'), Type.Literal('true')], {
+      description,
+      examples: ['1'],
+    }),
+  );
+
+/** How a text is looked for. */
+const matchQuery = {
+  phrase: flag('1: the whole text is one needle, commas included'),
+  words: flag('1: all words of the text, whole, in any order'),
+  fuzzy: flag('1: as words, and a word may be some edits away'),
+};
+
+export const searchFilterQuery = {
+  ...filterQuery,
+  title: text('a piece of the title (tag 17), letter case aside', 'genesis'),
+  trait: text(
+    'Name:Value of the traits (tag 17), all of them, whole, letter case aside; \\, and \\: for a comma and a colon',
+    'Hat:Red',
+  ),
+  gallery: text('id of an inscription that the gallery (tag 17) names', '6fb976ab…i0'),
+};
+
+export const memberQuery = {
+  key: text('a key of the metadata at any depth, whole, letter case aside', 'name'),
+  value: text('a value of the metadata, or of key where both are given; whole, letter case aside', 'Foo'),
+};
+
+export const sortQuery = {
+  sort: text('height (order of application), number, or length of the stored content', 'height'),
+  order: text('asc (first), or desc', 'asc'),
+};
+
+/** How the matches are paged. Unknown parameters are ignored: public clients send more than the interface names. */
+const pagingQuery = {
+  page: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: maxPage, description: 'counts from 1', examples: [1] }),
+  ),
+  itemsPerPage: Type.Integer({ minimum: 1, maximum: maxItemsPerPage, default: itemsPerPageDefault }),
+  ...sortQuery,
+  cursor: text('nextCursor of the page before; empty for the first page', 'AQ…'),
+  highlight: flag('1: records have highlights, the text around what was found; at most 100 items a page'),
+  pending: flag('1: the matches of the mempool too, behind all others'),
+};
+
+const texts = {
+  text: text('needles, commas between; all must occur', 'brc-20,mint'),
+};
+
+export const searchQuery = Type.Object({
+  ...texts,
+  hash: text('sha256 of the content in 64 hex digits', '846d0512…'),
+  query: text('as on ord: leads to what it names', '0'),
+  ...matchQuery,
+  ...searchFilterQuery,
+  ...pagingQuery,
+});
+
+export const metadataQuery = Type.Object({
+  ...texts,
+  ...matchQuery,
+  ...searchFilterQuery,
+  ...memberQuery,
+  ...pagingQuery,
+});
+
+export const facetsQuery = Type.Object({
+  corpus: text('content: as /search; metadata: as /indexer/metadata', 'content'),
+  ...texts,
+  hash: text('sha256 of the content in 64 hex digits', '846d0512…'),
+  ...matchQuery,
+  ...searchFilterQuery,
+  ...memberQuery,
+  pending: pagingQuery.pending,
+});
+
+export type FacetsQuery = Static<typeof facetsQuery>;
+
+type Given<Query extends Record<string, unknown>> = { readonly [name in keyof Query]?: string | undefined };
+type MatchQuery = Given<typeof matchQuery>;
+type PagingQuery = Partial<Static<ReturnType<typeof pagingObject>>>;
+const pagingObject = () => Type.Object(pagingQuery);
+
+const invalid = (message: string): AppError => new AppError('request_invalid', message);
+
+export const isSet = (given: string | undefined): boolean => given === '1' || given === 'true';
+
+/** Throws `request_invalid`. */
+export function matchOf({ phrase, words, fuzzy }: MatchQuery): { match: TextMatch; phrase: boolean } {
+  const match = isSet(fuzzy) ? 'fuzzy' : isSet(words) ? 'words' : 'substring';
+  if (match !== 'substring' && isSet(phrase)) {
+    throw invalid(`phrase goes without ${match}: a phrase is one needle, not words`);
+  }
+  return { match, phrase: isSet(phrase) };
+}
+
+/** Refuses what is said of a text where there is none. Throws `request_invalid`. */
+export function withoutTextOptions(
+  given: Given<typeof matchQuery> & { readonly highlight?: string | undefined },
+  where: string,
+): void {
+  for (const name of ['words', 'fuzzy', 'highlight'] as const) {
+    if (isSet(given[name])) throw invalid(`${name} goes with text, not with ${where}`);
+  }
+}
+
+export interface SearchPaging {
+  readonly page: number;
+  readonly itemsPerPage: number;
+  readonly pending: boolean;
+  readonly sort?: SearchSort;
+  readonly order?: 'asc' | 'desc';
+  readonly cursor?: string;
+}
+
+/** Throws `request_invalid`, naming the parameter. */
+export function searchPagingOf(query: PagingQuery): SearchPaging & { readonly highlight: boolean } {
+  const { page, itemsPerPage = itemsPerPageDefault, cursor } = query;
+  const pending = isSet(query.pending);
+  const highlight = isSet(query.highlight);
+  if (cursor !== undefined && page !== undefined) throw invalid('only one of page and cursor can be given');
+  if (cursor !== undefined && pending) {
+    throw invalid('pending goes without cursor: what is pending has no place that stays');
+  }
+  if (highlight && itemsPerPage > highlightedMax) {
+    throw invalid(`itemsPerPage must be <= ${highlightedMax} with highlight`);
+  }
+  const given = {
+    sort: choice(query.sort, 'sort', ['height', 'number', 'length']),
+    order: choice(query.order, 'order', ['asc', 'desc']),
+    cursor,
+  };
+  return { page: page ?? 1, itemsPerPage, pending, highlight, ...withoutAbsent(given) };
+}
+
+/** The filter of a search; undefined where it has none. Throws `request_invalid`, naming the parameter. */
+export function searchFilterOf(
+  query: Given<typeof searchFilterQuery & typeof memberQuery>,
+): SearchFilter | undefined {
+  const { key, value } = query;
+  const member = withoutAbsent({ key: boundedText(key, 'key'), value: boundedText(value, 'value') });
+  const filter = withoutAbsent({
+    ...sharedFilterOf(query),
+    title: titleOf(query.title),
+    traits: query.trait === undefined ? undefined : traitsOf(query.trait),
+    gallery: idOf(query.gallery, 'gallery'),
+    metadata: Object.keys(member).length === 0 ? undefined : member,
+  });
+  return Object.keys(filter).length === 0 ? undefined : filter;
+}
+
+/** Without the fields that are undefined. */
+function withoutAbsent<Fields extends Record<string, unknown>>(
+  fields: Fields,
+): { [name in keyof Fields]?: Exclude<Fields[name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [name in keyof Fields]?: Exclude<Fields[name], undefined>;
+  };
+}
+
+function titleOf(value: string | undefined): string | undefined {
+  const title = boundedText(value, 'title');
+  if (title !== undefined && Array.from(title).length > maxTitle)
+    throw invalid(`title is longer than ${maxTitle} characters`);
+  return title;
+}
+
+/** `Name:Value` between commas; a backslash before a comma, a colon or a backslash makes it a part of a name or value. */
+function traitsOf(value: string): MetadataMember[] {
+  const bounded = boundedText(value, 'trait') ?? '';
+  const traits = splitUnescaped(bounded, ',').map((part) => {
+    const [name = '', ...rest] = splitUnescaped(part, ':');
+    if (rest.length === 0 || name === '') throw invalid('trait must be Name:Value, commas between several');
+    return { name: unescaped(name), value: unescaped(rest.join(':')) };
+  });
+  if (traits.length > maxTraits) throw invalid(`trait has more than ${maxTraits} traits`);
+  return traits;
+}
+
+function splitUnescaped(text: string, separator: string): string[] {
+  const parts = [''];
+  for (const [piece] of text.matchAll(/\\[\\,:]|[^]/gu)) {
+    if (piece === separator) parts.push('');
+    else parts[parts.length - 1] += piece;
+  }
+  return parts;
+}
+
+const unescaped = (part: string): string => part.replaceAll(/\\([\\,:])/gu, '$1');

@@ -1,0 +1,219 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { clientGone } from '#http/server/client-gone.ts';
+import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
+import type {
+  RecordPage,
+  SearchRecord,
+  SearchService,
+  TextSearch,
+} from '#kernel/contracts/search-service.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { finds } from '#search/text/text-question.ts';
+import { needlesHeader } from './needles-header.ts';
+import { findTarget } from './ord-search.ts';
+import {
+  hashAnswer,
+  hashesAnswer,
+  hashesBody,
+  lookupAnswer,
+  lookupQuery,
+  searchPath,
+  textAnswer,
+} from './search.schemas.ts';
+import { hashOf, oneOf } from './search-hash.ts';
+import {
+  isSet,
+  matchOf,
+  metadataQuery,
+  searchFilterOf,
+  searchPagingOf,
+  searchQuery,
+  withoutTextOptions,
+} from './search-parameters.ts';
+
+/** The searches of the interface (4.6), the bulk look-up of hashes, and the redirects of ord's `/search`. */
+export function searchRoutes(app: App, { pool, search, network }: AppDependencies): void {
+  const tags = ['search'];
+
+  app.route({
+    method: 'GET',
+    url: '/search',
+    schema: {
+      operationId: 'search',
+      summary: 'Inscriptions whose content contains a text, or has a hash',
+      tags,
+      querystring: searchQuery,
+      response: { 200: { anyOf: [textAnswer, hashAnswer] } },
+    },
+    handler: async (request, reply) => {
+      const { text, hash, query } = request.query;
+      oneOf({ text, hash, query });
+      if (query !== undefined) return reply.redirect(await findTarget({ pool, network }, query), 303);
+      const { highlight, ...paging } = searchPagingOf(request.query);
+      const asked = withFilter(paging, searchFilterOf(request.query));
+      if (text !== undefined) {
+        const question = { corpus: 'content', text, highlight, ...matchOf(request.query), ...asked } as const;
+        if (await answeredUnchanged(pool, request, reply, paging.pending)) return reply;
+        return textSearch(search, question, request, reply);
+      }
+      withoutTextOptions(request.query, 'a search by hash');
+      const wanted = hashOf(hash ?? '', 'hash');
+      if (await answeredUnchanged(pool, request, reply, paging.pending)) return reply;
+      const answer = await search.hashSearch({ hash: wanted, ...asked, signal: clientGone(reply) });
+      setMoment(request, reply, answer.tip, answer.mempoolRevision);
+      return envelope(answer.value, paging, withoutTexts);
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/search/:query',
+    schema: {
+      operationId: 'searchByPath',
+      summary: 'Redirects to what an identifier names, as ord does',
+      tags,
+      params: searchPath,
+    },
+    handler: async (request, reply) =>
+      reply.redirect(await findTarget({ pool, network }, request.params.query), 303),
+  });
+
+  metadataRoute(app, { pool, search });
+  lookupRoutes(app, { pool, search });
+}
+
+function metadataRoute(app: App, { pool, search }: Pick<AppDependencies, 'pool' | 'search'>): void {
+  app.route({
+    method: 'GET',
+    url: '/indexer/metadata',
+    schema: {
+      operationId: 'searchMetadata',
+      summary: 'Inscriptions whose metadata contain a text',
+      tags: ['search'],
+      querystring: metadataQuery,
+      response: { 200: textAnswer },
+    },
+    handler: async (request, reply) => {
+      const { text } = request.query;
+      const { highlight, ...paging } = searchPagingOf(request.query);
+      const filter = searchFilterOf(request.query);
+      if (text === undefined && !finds(filter)) throw new AppError('request_invalid', 'text is missing');
+      const question = {
+        corpus: 'metadata',
+        ...(text === undefined ? {} : { text }),
+        highlight,
+        ...matchOf(request.query),
+        ...withFilter(paging, filter),
+      } as const;
+      if (await answeredUnchanged(pool, request, reply, paging.pending)) return reply;
+      return textSearch(search, question, request, reply);
+    },
+  });
+}
+
+function lookupRoutes(app: App, { pool, search }: Pick<AppDependencies, 'pool' | 'search'>): void {
+  const tags = ['search'];
+
+  app.route({
+    method: 'GET',
+    url: '/indexer/inscription',
+    schema: {
+      operationId: 'lookUpInscription',
+      summary: 'Whether an inscription is indexed, and its record',
+      tags,
+      querystring: lookupQuery,
+      response: { 200: lookupAnswer },
+    },
+    handler: async (request, reply) => {
+      const { id: text } = request.query;
+      if (text === undefined || text === '') throw new AppError('request_invalid', 'id is missing');
+      const id = parseInscriptionId(text);
+      if (id === null) throw new AppError('request_invalid', 'id is not an inscription id');
+      const pending = isSet(request.query.pending);
+      if (await answeredUnchanged(pool, request, reply, pending)) return reply;
+      const answer = await search.inscription(id, pending);
+      setMoment(request, reply, answer.tip, answer.mempoolRevision);
+      return { status: 'ok' as const, results: answer.value === null ? [] : [answer.value] };
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/search/hashes',
+    schema: {
+      operationId: 'lookUpHashes',
+      summary: 'Which of many hashes are new, and the first inscription of each',
+      tags,
+      body: hashesBody,
+      response: { 200: hashesAnswer },
+    },
+    handler: async (request, reply) => {
+      const hashes = request.body.hashes.map((hash, index) => hashOf(hash, `hashes[${index}]`));
+      const answer = await search.hashes(hashes, clientGone(reply));
+      if (answer.tip !== null) reply.header('x-indexed-height', answer.tip.height);
+      const results = answer.value.map(({ hash, first }) => ({
+        hash: Buffer.from(hash).toString('hex'),
+        new: first === null,
+        first: first === null ? null : { ...withoutTexts(first), inscriptionnumber: first.inscriptionnumber },
+      }));
+      const newCount = results.filter((result) => result.new).length;
+      return { status: 'ok' as const, count: results.length, newCount, results };
+    },
+  });
+}
+
+async function textSearch(
+  search: SearchService,
+  question: TextSearch,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Envelope<SearchRecord>> {
+  const answer = await search.textSearch({ ...question, signal: clientGone(reply) });
+  setMoment(request, reply, answer.tip, answer.mempoolRevision);
+  reply.header('x-search-needles', needlesHeader(answer.value.needles));
+  return envelope(answer.value, question, (record) => record);
+}
+
+const withFilter = <Asked extends object>(
+  asked: Asked,
+  filter: SearchFilter | undefined,
+): Asked & { filter?: SearchFilter } => (filter === undefined ? asked : { ...asked, filter });
+
+interface Envelope<Result> {
+  status: 'ok';
+  count: number;
+  currentPage: number;
+  totalPages: number;
+  totalItems: number;
+  itemsPerPage: number;
+  nextCursor?: string | null;
+  results: Result[];
+}
+
+function envelope<Result>(
+  { records, totalItems, page, nextCursor }: RecordPage,
+  { itemsPerPage }: { readonly itemsPerPage: number },
+  shown: (record: SearchRecord) => Result,
+): Envelope<Result> {
+  return {
+    status: 'ok',
+    count: records.length,
+    currentPage: page,
+    totalPages: Math.ceil(totalItems / itemsPerPage),
+    totalItems,
+    itemsPerPage,
+    ...(nextCursor === undefined ? {} : { nextCursor }),
+    results: records.map(shown),
+  };
+}
+
+/** The record of a search by hash: the interface's subset, without what the searcher has already or did not ask. */
+function withoutTexts(
+  record: SearchRecord,
+): Omit<SearchRecord, 'inscriptionnumber' | 'contentstr' | 'metadatastr'> {
+  const { inscriptionnumber: _number, contentstr: _content, metadatastr: _metadata, ...core } = record;
+  return core;
+}

@@ -1,0 +1,97 @@
+import { Type } from 'typebox';
+import { limits } from '#http/server/limits.ts';
+import type { Highlight } from '#kernel/contracts/search-service.ts';
+
+const flag = Type.Optional(
+  Type.Union([Type.Literal('0'), Type.Literal('1'), Type.Literal('false'), Type.Literal('true')]),
+);
+
+export const lookupQuery = Type.Object({ id: Type.Optional(Type.String()), pending: flag });
+
+export const suggestQuery = Type.Object({
+  text: Type.Optional(Type.String({ description: 'what is typed so far', examples: ['brc-20 dep'] })),
+});
+
+export const searchPath = Type.Object({ query: Type.String() });
+
+// ours, so what it does not know is refused
+export const hashesBody = Type.Object(
+  { hashes: Type.Array(Type.String(), { maxItems: limits.hashes }) },
+  { additionalProperties: false },
+);
+
+const nullableString = Type.Union([Type.String(), Type.Null()]);
+
+const highlights = Type.Unsafe<readonly Highlight[]>(
+  Type.Array(
+    Type.Object({
+      text: Type.String(),
+      offset: Type.Integer(),
+      matches: Type.Array(Type.Object({ start: Type.Integer(), end: Type.Integer() })),
+    }),
+  ),
+);
+
+const recordCore = {
+  txid: Type.String(),
+  inputindex: Type.String(),
+  inscriptionid: Type.String(),
+  blockheight: nullableString,
+  contenttypestr: nullableString,
+  contenthash: nullableString,
+  contentlength: nullableString,
+  createdat: Type.String(),
+  pending: Type.Optional(Type.Literal('true')),
+  highlights: Type.Optional(highlights),
+};
+const textRecord = Type.Object({
+  ...recordCore,
+  inscriptionnumber: nullableString,
+  contentstr: nullableString,
+  metadatastr: nullableString,
+});
+const hashRecord = Type.Object(recordCore);
+const firstRecord = Type.Object({ ...recordCore, inscriptionnumber: nullableString });
+const lookupRecord = Type.Object({
+  ...textRecord.properties,
+  owner: nullableString,
+  content: nullableString,
+});
+
+const envelope = {
+  status: Type.Literal('ok'),
+  count: Type.Integer(),
+  currentPage: Type.Integer(),
+  totalPages: Type.Integer(),
+  totalItems: Type.Integer(),
+  itemsPerPage: Type.Integer(),
+  nextCursor: Type.Optional(nullableString),
+};
+
+export const textAnswer = Type.Object({ ...envelope, results: Type.Array(textRecord) });
+export const hashAnswer = Type.Object({ ...envelope, results: Type.Array(hashRecord) });
+export const lookupAnswer = Type.Object({ status: Type.Literal('ok'), results: Type.Array(lookupRecord) });
+export const facetsAnswer = Type.Object({
+  status: Type.Literal('ok'),
+  totalItems: Type.Integer(),
+  types: Type.Array(Type.Object({ contentType: nullableString, count: Type.Integer() })),
+  otherTypes: Type.Integer(),
+  days: Type.Array(Type.Object({ day: Type.String({ examples: ['2023-02-01'] }), count: Type.Integer() })),
+});
+export const suggestAnswer = Type.Object({
+  status: Type.Literal('ok'),
+  words: Type.Array(Type.Object({ text: Type.String(), word: Type.String(), contents: Type.Integer() })),
+  names: Type.Array(Type.Object({ kind: Type.String(), name: Type.String(), path: Type.String() })),
+});
+export const hashesAnswer = Type.Object({
+  status: Type.Literal('ok'),
+  count: Type.Integer(),
+  newCount: Type.Integer(),
+  results: Type.Array(
+    Type.Object({
+      hash: Type.String(),
+      new: Type.Boolean(),
+      first: Type.Union([firstRecord, Type.Null()]),
+    }),
+  ),
+});

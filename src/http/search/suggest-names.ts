@@ -1,0 +1,67 @@
+import type pg from 'pg';
+import { blockAt } from '#chain/blocks/block.queries.ts';
+import { inscriptionDetail } from '#chain/inscriptions/inscription.queries.ts';
+import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+
+/** Something that a text names. */
+export interface SuggestedName {
+  readonly kind: 'inscription' | 'block' | 'address' | 'hash';
+  /** What it is called in a list. */
+  readonly name: string;
+  /** Where it is. */
+  readonly path: string;
+}
+
+/** What a text names as a whole: an inscription by number or id, a block by height or hash, an address, else the hash of a file. */
+export async function namesOf(
+  client: pg.ClientBase,
+  network: NetworkParameters,
+  text: string,
+): Promise<SuggestedName[]> {
+  const trimmed = text.trim();
+  const number = /^#?(-?\d{1,9})$/u.exec(trimmed)?.[1];
+  if (number !== undefined) return numbered(client, Number(number), trimmed.startsWith('#'));
+  const id = parseInscriptionId(trimmed);
+  if (id !== null) {
+    const found = await inscriptionDetail(client, { kind: 'id', id });
+    return found === null ? [] : [inscriptionName(formatInscriptionId(id.txid, id.index), found.number)];
+  }
+  const hash = hashFromDisplay(trimmed);
+  if (hash !== null) return hashed(client, hash, trimmed.toLowerCase());
+  const isAddress = trimmed.length <= 100 && parseAddress(trimmed, network).kind === 'script';
+  return isAddress ? [{ kind: 'address', name: trimmed, path: `/address/${trimmed}` }] : [];
+}
+
+async function numbered(
+  client: pg.ClientBase,
+  number: number,
+  isInscription: boolean,
+): Promise<SuggestedName[]> {
+  const detail = await inscriptionDetail(client, { kind: 'number', number });
+  const block =
+    number < 0 || isInscription ? null : await blockAt(client, { kind: 'height', height: number });
+  const names: SuggestedName[] = [];
+  if (detail !== null)
+    names.push(inscriptionName(formatInscriptionId(detail.id.txid, detail.id.index), number));
+  if (block !== null)
+    names.push({ kind: 'block', name: `Block ${block.height}`, path: `/block/${block.height}` });
+  return names;
+}
+
+async function hashed(client: pg.ClientBase, hash: Uint8Array, hex: string): Promise<SuggestedName[]> {
+  const block = await blockAt(client, { kind: 'hash', hash });
+  if (block !== null)
+    return [{ kind: 'block', name: `Block ${block.height}`, path: `/block/${block.height}` }];
+  const first = await inscriptionDetail(client, { kind: 'id', id: { txid: hash, index: 0 } });
+  if (first !== null) return [inscriptionName(`${hex}i0`, first.number)];
+  return [{ kind: 'hash', name: 'Contents with this hash', path: `/?hash=${hex}` }];
+}
+
+const inscriptionName = (id: string, number: number | null): SuggestedName => ({
+  kind: 'inscription',
+  name: number === null ? `Inscription ${id}` : `Inscription #${number}`,
+  path: `/inscription/${id}`,
+});

@@ -1,0 +1,154 @@
+import cors from '@fastify/cors';
+import files from '@fastify/static';
+import fastify, { LogController } from 'fastify';
+import type { TSchema } from 'typebox';
+import { contentRoutes } from '#http/content/content.routes.ts';
+import { previewRoutes } from '#http/content/preview.routes.ts';
+import { eventsRoutes } from '#http/events/events.routes.ts';
+import { addressRoutes } from '#http/lists/address.routes.ts';
+import { inscriptionsRoutes } from '#http/lists/inscriptions.routes.ts';
+import { transfersRoutes } from '#http/lists/transfers.routes.ts';
+import { mempoolRoutes } from '#http/mempool/mempool.routes.ts';
+import { measureRequests, metricsRoutes } from '#http/operations/metrics.routes.ts';
+import { statusRoutes } from '#http/operations/status.routes.ts';
+import { ordRoutes } from '#http/ord/ord.routes.ts';
+import { pageRoutes } from '#http/pages/page.routes.ts';
+import { siteFilesRoutes } from '#http/pages/site-files.routes.ts';
+import { bareTarget } from '#http/search/ord-search.ts';
+import { searchRoutes } from '#http/search/search.routes.ts';
+import { searchOverviewRoutes } from '#http/search/search-overview.routes.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { assetsFolder } from '#web/assets.ts';
+import { accessHeaders, guardSearches } from './access.ts';
+import type { App, AppDependencies } from './app-dependencies.ts';
+import { handleClientError, handleError, handleNotFound } from './errors.ts';
+import { limits } from './limits.ts';
+import { watchMethods } from './methods.ts';
+import { checkBody, checkQueryEncoding, validationMessage } from './validation.ts';
+
+const corsOptions = {
+  origin: '*',
+  methods: ['GET', 'HEAD', 'POST'],
+  allowedHeaders: ['Accept', 'Content-Type', 'If-None-Match', 'Last-Event-ID', 'x-api-key'],
+  exposedHeaders: [
+    'ETag',
+    'X-Indexed-Height',
+    'X-Mempool-Revision',
+    'X-Next-Cursor',
+    'X-Search-Needles',
+    ...accessHeaders,
+  ],
+  maxAge: 86_400,
+  // an OPTIONS that is no preflight is answered like one; otherwise it would be an error in a form that is not ours
+  strictPreflight: false,
+};
+
+/**
+ * The HTTP side of Satscribe: routes, limits and the forms of errors (docs/http.md). It listens to nothing and reads
+ * no environment; what it needs comes as dependencies. `await app.ready()` before `inject`, or `app.listen(…)`.
+ */
+export function buildApp(deps: AppDependencies): App {
+  const app: App = fastify({
+    loggerInstance: deps.logger,
+    // errors are logged where they are answered; a line a request would be most of the log
+    logController: new LogController({ disableRequestLogging: true }),
+    http: { maxHeaderSize: limits.headerBytes, headersTimeout: limits.headersTimeoutMs },
+    bodyLimit: limits.bodyBytes,
+    trustProxy: [...(deps.trustedProxies ?? [])],
+    connectionTimeout: limits.idleTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: limits.pathParameterChars, ignoreTrailingSlash: true },
+    rewriteUrl: (request) => originForm(request.url ?? '/'),
+    clientErrorHandler: (error, socket) => {
+      handleClientError(error, socket);
+    },
+    frameworkErrors: (error, request, reply) => {
+      // no hooks run before these, the CORS header would be missing
+      handleError(error, request, reply.header('access-control-allow-origin', '*'));
+    },
+    // refused where a schema says so, ignored elsewhere; by default Fastify would cut it off without a word. A parameter that is
+    // given twice is a list, which none of ours is
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: true, allErrors: false } },
+    schemaErrorFormatter: (errors, part) => new Error(validationMessage(errors, part)),
+  });
+  // schemas say what routes answer, and tsc checks that they do; nothing is left to strip or convert
+  app.setSerializerCompiler(() => (value) => JSON.stringify(value));
+  app.server.maxConnections = limits.connections;
+  app.setErrorHandler(handleError);
+  app.setNotFoundHandler(async (request, reply) => {
+    const target = await bareTarget(deps, request);
+    return target === null ? handleNotFound(request, reply) : reply.redirect(target, 303);
+  });
+  app.register(cors, corsOptions);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
+    if (Buffer.byteLength(request.url) > limits.urlBytes) {
+      throw new AppError('url_too_long', `the URL is longer than ${limits.urlBytes} bytes`);
+    }
+    checkQueryEncoding(request.url);
+  });
+  // what the validator would take for a number, Infinity and 0x10 among it, is none to our users
+  app.addHook('preValidation', async (request) => {
+    const query = request.query as Readonly<Record<string, unknown>>;
+    for (const name of ['page', 'itemsPerPage', 'from', 'limit']) {
+      // ids of events have a dot
+      if (name === 'from' && request.routeOptions.url === '/events') continue;
+      const value = query[name];
+      // the form of the page sends what nobody filled in
+      if (value === '' && request.routeOptions.url === '/') continue;
+      if (typeof value === 'string' && !/^-?\d+$/u.test(value)) {
+        throw new AppError('request_invalid', `${name} is not a whole number`);
+      }
+    }
+    const { body } = request.routeOptions.schema ?? {};
+    if (body !== undefined) checkBody(body as TSchema, request.body);
+  });
+  // pages name them with a hash of their bytes
+  app.register(files, {
+    root: assetsFolder,
+    prefix: '/assets/',
+    maxAge: '365d',
+    immutable: true,
+    decorateReply: false,
+  });
+  measureRequests(app, deps.operations);
+  addRoutes(app, deps);
+  return app;
+}
+
+function addRoutes(app: App, deps: AppDependencies): void {
+  const refuseOtherMethods = watchMethods(app);
+  // in a plugin, so that the CORS hook is there before the routes are
+  app.register(async (routes) => {
+    const scope = routes as App;
+    statusRoutes(scope, deps);
+    metricsRoutes(scope, deps.operations);
+    // who only indexes answers for itself
+    if (deps.operations.role === 'indexer' || deps.operations.role === 'search-sync') return;
+    if (deps.access) guardSearches(scope, deps.access);
+    eventsRoutes(scope, deps);
+    searchRoutes(scope, deps);
+    searchOverviewRoutes(scope, deps);
+    mempoolRoutes(scope, deps);
+    contentRoutes(scope, deps);
+    previewRoutes(scope, deps);
+    inscriptionsRoutes(scope, deps);
+    addressRoutes(scope, deps);
+    transfersRoutes(scope, deps);
+    pageRoutes(scope, deps, ordRoutes(scope, deps));
+    siteFilesRoutes(scope);
+  });
+  app.register(async (routes) => {
+    refuseOtherMethods(routes as App);
+  });
+}
+
+/** A request through a forward proxy names its target in full (RFC 9112, 3.2.2); routes know the path alone. */
+function originForm(url: string): string {
+  if (url.startsWith('/')) return url;
+  const path = /^https?:\/\/[^/?#]*(.*)$/iu.exec(url)?.[1];
+  if (path === undefined) return url;
+  return path.startsWith('/') ? path : `/${path}`;
+}

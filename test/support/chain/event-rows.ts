@@ -1,0 +1,66 @@
+import { inflateSync } from 'node:zlib';
+import type pg from 'pg';
+import { readEventTexts } from '#chain/events/block-events.queries.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+
+/** A row of the outbox with its text as it was written. */
+export interface OutboxRow {
+  readonly sequence: number;
+  readonly height: number;
+  readonly hash: string;
+  readonly cancels: number | null;
+  readonly count: number;
+  readonly text: string | null;
+}
+
+export async function readOutbox(pool: pg.Pool): Promise<OutboxRow[]> {
+  const { rows } = await pool.query<{
+    sequence: number;
+    height: number;
+    block_hash: Buffer;
+    cancels: number | null;
+    event_count: number;
+    events: Buffer | null;
+  }>('SELECT * FROM chain.outbox ORDER BY sequence');
+  return rows.map((row) => ({
+    sequence: row.sequence,
+    height: row.height,
+    hash: Buffer.from(row.block_hash).reverse().toString('hex'),
+    cancels: row.cancels,
+    count: row.event_count,
+    text: row.events === null ? null : inflateSync(row.events).toString('latin1'),
+  }));
+}
+
+/** Hashes by height: of the text, and cumulative. */
+export async function readHashes(
+  pool: pg.Pool,
+): Promise<Map<number, { sha256: string; cumulative: string }>> {
+  const { rows } = await pool.query<{ height: number; sha256: Buffer; cumulative_sha256: Buffer }>(
+    'SELECT height, sha256, cumulative_sha256 FROM chain.event_hashes WHERE kind = 0 AND version = 1 ORDER BY height',
+  );
+  return new Map(
+    rows.map(({ height, sha256, cumulative_sha256: cumulative }) => [
+      height,
+      { sha256: sha256.toString('hex'), cumulative: cumulative.toString('hex') },
+    ]),
+  );
+}
+
+/** Texts of all blocks, made again from the tables. */
+export async function textsOfTables(
+  pool: pg.Pool,
+  network: NetworkName,
+): Promise<{ height: number; text: string; sha256: string; isKnown: boolean; count: number }[]> {
+  const blocks = await withTransaction(pool, (tx) =>
+    readEventTexts(tx, network, { from: 0, to: 2 ** 31 - 1, keep: true }),
+  );
+  return blocks.map(({ ref, text, sha256, isKnown, count }) => ({
+    height: ref.height,
+    text: text?.toString('latin1') ?? '',
+    sha256: sha256.toString('hex'),
+    isKnown,
+    count,
+  }));
+}

@@ -1,0 +1,214 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+
+const folder = join(import.meta.dirname, '../../fixtures/golden');
+
+/** Names of the golden chains, see test/fixtures/golden/ORIGIN.md. */
+export const goldenChainNames: readonly string[] = readdirSync(folder)
+  .filter((name) => name.endsWith('.br'))
+  .map((name) => name.slice(0, -3))
+  .sort();
+
+export interface GoldenBlock {
+  readonly height: number;
+  /** Display order. */
+  readonly hash: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly spent: Uint8Array<ArrayBuffer>;
+}
+
+interface Header {
+  readonly height: number;
+  readonly hash: string;
+}
+
+interface Counts {
+  readonly inscriptions: number;
+  readonly blessed_inscriptions: number;
+  readonly cursed_inscriptions: number;
+  readonly lost_sats: number;
+}
+
+interface ChainFile {
+  readonly network: NetworkName;
+  readonly tip: string;
+  readonly headers: readonly Header[];
+  readonly counts: Counts;
+  readonly staleBranches: readonly {
+    readonly tip: string;
+    readonly counts: Counts;
+    readonly answers: string;
+    readonly forkHeight: number;
+    readonly headers: readonly Header[];
+  }[];
+}
+
+/** The chain that ends at one tip, and the folder of ord's answers there. */
+export interface GoldenTip {
+  readonly name: string;
+  /** Display order. */
+  readonly tip: string;
+  readonly headers: readonly Header[];
+  readonly answers: string;
+  readonly counts: Counts;
+  /** Answers of an ord with a sat index, whose charms of sats have no source here. */
+  readonly hasSatCharms: boolean;
+}
+
+/** One line of an answer file. */
+export interface Answer<T> {
+  readonly key: string;
+  readonly value?: T;
+  readonly status?: number;
+  readonly error?: string;
+}
+
+/** What ord's `/inscription` says, as far as it is compared. */
+export interface OrdInscription {
+  readonly id: string;
+  readonly number: number;
+  readonly height: number;
+  readonly fee: number;
+  readonly satpoint: string;
+  readonly charms: readonly string[];
+  readonly parents: readonly string[];
+  readonly address: string | null;
+  readonly value: number | null;
+  readonly content_length: number | null;
+  readonly content_type: string | null;
+  readonly metaprotocol: string | null;
+  readonly timestamp: number;
+}
+
+export const charmsOfSats: ReadonlySet<string> = new Set([
+  'coin',
+  'uncommon',
+  'rare',
+  'epic',
+  'legendary',
+  'mythic',
+  'nineball',
+  'palindrome',
+]);
+
+/** Keys of pages: `<id>/<page>`. */
+function splitKey(key: string): { id: string; page: number } {
+  const [id = '', page = '0'] = key.split('/');
+  return { id, page: Number(page) };
+}
+
+/** A golden chain in memory. */
+export class GoldenChain {
+  readonly name: string;
+  readonly chain: ChainFile;
+  private readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+
+  constructor(name: string) {
+    this.name = name;
+    this.files = unpack(readFileSync(join(folder, `${name}.br`)));
+    this.chain = JSON.parse(text(this.file('chain.json'))) as ChainFile;
+  }
+
+  /** The best tip first, then those of stale branches. */
+  tips(): GoldenTip[] {
+    const { headers, tip, counts, staleBranches } = this.chain;
+    const best = { name: 'best', tip, headers, counts, answers: 'answers', hasSatCharms: false };
+    const stale = staleBranches.map((branch, index) => ({
+      name: `stale-${index + 1}`,
+      tip: branch.tip,
+      headers: [...headers.slice(0, branch.forkHeight + 1), ...branch.headers],
+      answers: branch.answers,
+      counts: branch.counts,
+      hasSatCharms: true,
+    }));
+    return [best, ...stale];
+  }
+
+  block(header: Header): GoldenBlock {
+    const name = `${String(header.height).padStart(7, '0')}-${header.hash}.bin`;
+    return { ...header, bytes: this.file(`blocks/${name}`), spent: this.file(`spent/${name}`) };
+  }
+
+  /**
+   * Lines of an answer file, those of an ord without a sat index where they differ. Numbers are read as doubles:
+   * what is compared is far below 2^53, and larger ones occur in metadata and traits only.
+   */
+  answers<T>(tip: GoldenTip, question: string): Answer<T>[] {
+    return this.answerLines(tip, question).map((line) => JSON.parse(line) as Answer<T>);
+  }
+
+  /** Whether there is anything to ask: a chain without a gallery has no file of galleries. */
+  hasAnswers(tip: GoldenTip, question: string): boolean {
+    return this.answerFile(tip, question) !== undefined;
+  }
+
+  private answerFile(tip: GoldenTip, question: string): Uint8Array | undefined {
+    const name = `${question}.ndjson`;
+    return this.files.get(`${tip.answers}-no-sat-index/${name}`) ?? this.files.get(`${tip.answers}/${name}`);
+  }
+
+  /** The same as they were recorded, one line of JSON each. */
+  answerLines(tip: GoldenTip, question: string): string[] {
+    const lines = text(
+      this.answerFile(tip, question) ?? this.file(`${tip.answers}/${question}.ndjson`),
+    ).split('\n');
+    return lines.filter((line) => line !== '');
+  }
+
+  /** ord's `/inscription` of every inscription, by id, with all of its parents in place of the first four. */
+  inscriptions(tip: GoldenTip): Map<string, OrdInscription> {
+    const parents = new Map<string, string[]>();
+    const pages = this.answers<{ ids: string[] }>(tip, 'r-parents')
+      .map(({ key, value }) => ({ key: splitKey(key), ids: value?.ids ?? [] }))
+      .sort((a, b) => a.key.page - b.key.page);
+    for (const { key, ids } of pages) parents.set(key.id, [...(parents.get(key.id) ?? []), ...ids]);
+    return new Map(
+      this.answers<OrdInscription>(tip, 'inscription').map(({ key, value }) => {
+        if (value === undefined) throw new Error(`${this.name} has no answer for ${key}`);
+        const charms = value.charms.filter((charm) => !tip.hasSatCharms || !charmsOfSats.has(charm));
+        return [key, { ...value, charms, parents: parents.get(key) ?? value.parents }];
+      }),
+    );
+  }
+
+  /** Ids of all inscriptions in the order of their sequence numbers. */
+  order(tip: GoldenTip): string[] {
+    return this.answers<{ ids: string[] }>(tip, 'inscriptions-block')
+      .map(({ key, value }) => ({ key: splitKey(key), ids: value?.ids ?? [] }))
+      .sort((a, b) => Number(a.key.id) - Number(b.key.id) || a.key.page - b.key.page)
+      .flatMap(({ ids }) => ids);
+  }
+
+  /** Writes the chain as a blocks folder, stale blocks too. */
+  writeFolder(target: string): void {
+    for (const [name, bytes] of this.files) {
+      if (name.startsWith('answers')) continue;
+      mkdirSync(dirname(join(target, name)), { recursive: true });
+      writeFileSync(join(target, name), bytes);
+    }
+  }
+
+  private file(name: string): Uint8Array<ArrayBuffer> {
+    const bytes = this.files.get(name);
+    if (bytes === undefined) throw new Error(`${this.name} has no ${name}`);
+    return bytes;
+  }
+}
+
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+function unpack(packed: Uint8Array): Map<string, Uint8Array<ArrayBuffer>> {
+  const whole = brotliDecompressSync(packed);
+  const start = whole.indexOf(0x0a) + 1;
+  const directory = JSON.parse(whole.toString('utf8', 0, start)) as [string, number][];
+  const files = new Map<string, Uint8Array<ArrayBuffer>>();
+  let at = start;
+  for (const [name, size] of directory) {
+    // copies: their buffers may be transferred
+    files.set(name, Uint8Array.from(whole.subarray(at, at + size)));
+    at += size;
+  }
+  return files;
+}

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import type { App } from '#http/server/app-dependencies.ts';
+import { exactJson } from '#test/support/exact-json.ts';
+import { charmsOfSats, type GoldenChain, type GoldenTip } from './golden-chain.ts';
+
+/** One recorded question with ord's answer; `value` undefined: ord answered with an error. */
+interface Recorded {
+  readonly key: string;
+  readonly value?: unknown;
+}
+
+type Fields = Record<string, unknown>;
+
+/** Where a question of a golden file is asked, by its key. */
+const urls: Readonly<Record<string, (key: string) => string>> = {
+  inscription: (key) => `/inscription/${key}`,
+  'inscription-number': (key) => `/inscription/${key}`,
+  'inscriptions-block': (key) => `/inscriptions/block/${key}`,
+  'r-inscription': (key) => `/r/inscription/${key}`,
+  'r-metadata': (key) => `/r/metadata/${key}`,
+  'r-children': (key) => `/r/children/${key}`,
+  'r-children-inscriptions': (key) => `/r/children/${key.replace('/', '/inscriptions/')}`,
+  'r-parents': (key) => `/r/parents/${key}`,
+  'r-parents-inscriptions': (key) => `/r/parents/${key.replace('/', '/inscriptions/')}`,
+  gallery: (key) => `/gallery/${key.replace('/', '/page/')}`,
+  galleries: (key) => `/galleries/${key}`,
+  decode: (key) => `/decode/${key}`,
+  block: (key) => `/block/${key}`,
+  'r-blockinfo': (key) => `/r/blockinfo/${key}`,
+  output: (key) => `/output/${key}`,
+  'output-empty': (key) => `/output/${key}`,
+};
+
+/** Questions whose answers come from the index and the blocks alone. */
+export const indexQuestions = Object.keys(urls).filter((question) => question !== 'output-empty');
+
+const nullOutpoint = `${'0'.repeat(64)}:4294967295`;
+
+/** ord's answer without what has no source here: runes, and at stale tips what its sat index adds. */
+function expectedOf(question: string, value: unknown, { hasSatCharms }: GoldenTip): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value))
+    return value.map((item) => expectedOf(question, item, { hasSatCharms } as GoldenTip));
+  const { rune: _rune, runes: _runes, runestone: _runestone, ...fields } = value as Fields;
+  if (!hasSatCharms) return fields;
+  if ('sat' in fields) fields['sat'] = null;
+  if ('sat_ranges' in fields) {
+    fields['sat_ranges'] = null;
+    // the sum of the ranges
+    if (fields['outpoint'] === nullOutpoint) fields['value'] = 0;
+  }
+  for (const list of ['children', 'parents']) {
+    if (question.endsWith('-inscriptions'))
+      fields[list] &&= expectedOf('', fields[list], { hasSatCharms } as GoldenTip);
+  }
+  if (Array.isArray(fields['charms']))
+    fields['charms'] = fields['charms'].filter((charm) => !charmsOfSats.has(charm as string));
+  return fields;
+}
+
+/** Our answer in the form of what was recorded: of a number the id, of a body its length and hash. */
+function shownOf(question: string, value: unknown): unknown {
+  if (question === 'inscription-number') return (value as Fields)['id'];
+  if (question !== 'decode') return value;
+  const { inscriptions } = value as { inscriptions: { payload: Fields }[] };
+  for (const { payload } of inscriptions) {
+    const body = payload['body'] as number[] | null;
+    if (body === null) continue;
+    const sha256 = createHash('sha256').update(Uint8Array.from(body)).digest('hex');
+    payload['body'] = { length: body.length, sha256 };
+  }
+  return value;
+}
+
+export interface Difference {
+  readonly key: string;
+  readonly status: number;
+  readonly expected: unknown;
+  readonly given: unknown;
+}
+
+/**
+ * After a reorganisation the recording node had transactions of the stale branch in its mempool, and ord says of what they spend
+ * that it is spent. Nothing else is both spent and still an output of the chain, but what nobody can spend.
+ */
+function isSpentByRecordedMempool(
+  question: string,
+  { spent, indexed, script_pubkey: script }: Fields,
+): boolean {
+  return (
+    question.startsWith('output') && spent === true && indexed === true && !String(script).startsWith('6a')
+  );
+}
+
+/** As many tell what is wrong; a hundred would only fill the screen. */
+const shownMax = 3;
+
+/**
+ * Asks an app all recorded questions of a kind, or every `step`-th of them, and gives how many it asked and what it answered
+ * otherwise than ord. What ord answered with an error may be anything but a failure of ours.
+ */
+export async function differences(
+  app: App,
+  golden: GoldenChain,
+  tip: GoldenTip,
+  question: string,
+  step = 1,
+): Promise<{ asked: number; different: Difference[] }> {
+  const lines = golden.answerLines(tip, question).filter((_, place) => place % step === 0);
+  const different: Difference[] = [];
+  const queue = lines.values();
+  const lane = async (): Promise<void> => {
+    for (const line of queue) {
+      const { key, value } = exactJson(line) as Recorded;
+      const answer = await app.inject({
+        url: urls[question]!(key),
+        headers: { accept: 'application/json' },
+      });
+      const status = answer.statusCode;
+      if (value === undefined) {
+        if (status >= 500) different.push({ key, status, expected: 'an error', given: answer.body });
+        continue;
+      }
+      const expected = expectedOf(question, value, tip);
+      const given = status === 200 ? shownOf(question, exactJson(answer.body)) : answer.body;
+      if (isSpentByRecordedMempool(question, (expected ?? {}) as Fields)) {
+        delete (expected as Fields)['spent'];
+        delete (given as Fields)['spent'];
+      }
+      if (!isEqual(expected, given)) different.push({ key, status, expected, given });
+    }
+  };
+  // as many as the pool has connections
+  await Promise.all(Array.from({ length: 10 }, lane));
+  return { asked: lines.length, different: different.slice(0, shownMax) };
+}
+
+/** Deep equality: order matters in arrays, not in objects, and no key may be there on one side alone. */
+function isEqual(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return (
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((item, place) => isEqual(item, (b as unknown[])[place]))
+    );
+  }
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isEqual((a as Fields)[key], (b as Fields)[key]))
+  );
+}

@@ -1,0 +1,69 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { readMarker } from '#search/elastic/server/marker.ts';
+import { runSearchSync, type SearchSyncOptions } from '#search/sync/search-sync.ts';
+import type { SyncedIndex } from './synced-index.ts';
+
+export interface RunningSync {
+  /** Codes of failures that were waited for; `none` where work went on. */
+  readonly problems: string[];
+  readonly standby: () => number;
+  stop(): Promise<void>;
+}
+
+/** The sync of an index as a process runs it, in small steps. */
+export function startSync(
+  given: Partial<SearchSyncOptions> & Pick<SearchSyncOptions, 'databaseUrl' | 'elastic' | 'prefix'>,
+): RunningSync {
+  const ending = new AbortController();
+  const problems: string[] = [];
+  let standby = 0;
+  const running = runSearchSync(
+    {
+      network: 'regtest',
+      shards: 1,
+      replicas: 0,
+      keysMax: 50,
+      loadKeysMax: 50,
+      news: {
+        mark: () => 0,
+        news: (_, __, signal) => delay(30, undefined, { signal }).catch(() => undefined),
+      },
+      onProblem: (problem) => problems.push(problem?.code ?? 'none'),
+      onStandby: () => standby++,
+      ...given,
+    },
+    ending.signal,
+  );
+  return {
+    problems,
+    standby: () => standby,
+    stop: async () => {
+      ending.abort();
+      await running;
+    },
+  };
+}
+
+export async function waitUntil(isSo: () => Promise<boolean> | boolean, limitMs = 90_000): Promise<void> {
+  const deadline = Date.now() + limitMs;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error('it does not come');
+    await delay(50);
+  }
+}
+
+/** Waits until the index says that it is at the chain. */
+export async function caughtUp(
+  pool: pg.Pool,
+  { elastic, alias }: SyncedIndex,
+  limitMs?: number,
+): Promise<void> {
+  const { rows: last } = await pool.query<{ sequence: number }>(
+    'SELECT max(sequence) AS sequence FROM chain.outbox',
+  );
+  await waitUntil(async () => {
+    const placed = await readMarker(elastic, alias).catch(() => null);
+    return placed?.marker.state === 'complete' && placed.marker.sequence === last[0]!.sequence;
+  }, limitMs);
+}

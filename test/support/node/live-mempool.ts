@@ -1,0 +1,141 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { buildApp } from '#http/server/app.ts';
+import type { App } from '#http/server/app-dependencies.ts';
+import { follow } from '#indexer/follow/follow.ts';
+import { type FollowMempoolOptions, followMempool } from '#indexer/mempool/stream/follow-mempool.ts';
+import { openNodeSource } from '#indexer/source/node-source.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { testOperations } from '#test/support/operations.ts';
+import { type Bitcoind, type BitcoindOptions, startBitcoind } from './bitcoind.ts';
+
+/** A follower of the mempool that runs. */
+export interface MempoolRun {
+  readonly controller: AbortController;
+  readonly end: Promise<void>;
+}
+
+/** A real node, its chain indexed and its mempool followed as `serve` does, and the HTTP side on top. */
+export class LiveMempool {
+  readonly bitcoind: Bitcoind;
+  readonly chain: RegtestChain;
+  readonly database: TestDatabase;
+  readonly app: App;
+  private readonly node: BitcoinNode;
+  private followers: { controller: AbortController; ends: Promise<unknown>[] } | null = null;
+  private mempool: MempoolRun | null = null;
+
+  private constructor(
+    bitcoind: Bitcoind,
+    chain: RegtestChain,
+    database: TestDatabase,
+    app: App,
+    node: BitcoinNode,
+  ) {
+    this.bitcoind = bitcoind;
+    this.chain = chain;
+    this.database = database;
+    this.app = app;
+    this.node = node;
+  }
+
+  static async start(options: BitcoindOptions = {}): Promise<LiveMempool> {
+    const bitcoind = await startBitcoind(options);
+    const chain = await RegtestChain.start(bitcoind.rpc, 130);
+    const database = await createTestDatabase();
+    const { pool } = database;
+    const app = buildApp({
+      pool,
+      search: createSearchService({ pool, engine: createPostgresEngine() }),
+      network: networks.regtest,
+      logger: silentLogger(),
+      operations: testOperations(pool),
+    } as Parameters<typeof buildApp>[0]);
+    await app.ready();
+    const node = await connectNode(bitcoind.settings);
+    return new LiveMempool(bitcoind, chain, database, app, node);
+  }
+
+  /** Follows the blocks. */
+  index(): void {
+    const controller = new AbortController();
+    const source = openNodeSource(this.node);
+    const { pool } = this.database;
+    const end = follow({ source, pool, signal: controller.signal, threads: 1, bounds: { pollMs: 200 } });
+    this.followers = { controller, ends: [end.catch(() => undefined)] };
+  }
+
+  /** Settles when the node's best block is indexed. */
+  async indexed(): Promise<void> {
+    const hash = await this.bitcoind.rpc.call<string>('getbestblockhash');
+    await this.eventually(async () => {
+      const { rows } = await this.database.pool.query<{ hash: Buffer }>(
+        'SELECT tip_hash AS hash FROM chain.state WHERE tip_hash IS NOT NULL',
+      );
+      if (rows[0] === undefined || displayHash(rows[0].hash) !== hash) throw new Error('not indexed yet');
+    });
+  }
+
+  async stopIndexing(): Promise<void> {
+    this.followers?.controller.abort();
+    await Promise.all(this.followers?.ends ?? []);
+    this.followers = null;
+  }
+
+  /** Follows the mempool. Called again it leaves the one before running, to whoever has it. */
+  follow(options: Partial<FollowMempoolOptions> = {}): MempoolRun {
+    const controller = new AbortController();
+    const end = followMempool({
+      node: this.node,
+      pool: this.database.pool,
+      network: networks.regtest,
+      signal: controller.signal,
+      log: silentLogger(),
+      // what only the written state shows is seen soon
+      bounds: { stateEveryMs: 1000 },
+      ...options,
+    });
+    this.mempool = { controller, end };
+    return this.mempool;
+  }
+
+  async stopFollowing(): Promise<void> {
+    this.mempool?.controller.abort();
+    await this.mempool?.end;
+    this.mempool = null;
+  }
+
+  async get<Answer>(url: string): Promise<Answer> {
+    const response = await this.app.inject({ method: 'GET', url });
+    return response.json();
+  }
+
+  /** Asks again until the answer is right, and throws the last failure after 20 s. */
+  async eventually(check: () => Promise<void>): Promise<void> {
+    const deadline = Date.now() + 20_000;
+    while (true) {
+      try {
+        await check();
+        return;
+      } catch (error) {
+        if (Date.now() > deadline) throw error;
+        await delay(50);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.stopFollowing();
+    await this.stopIndexing();
+    await this.app.close();
+    await this.node.close();
+    await this.bitcoind.remove();
+    await this.database.drop();
+  }
+}

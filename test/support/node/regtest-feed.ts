@@ -1,0 +1,25 @@
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { GoldenChain } from '#test/support/chain/golden-chain.ts';
+
+/** Puts a golden chain on an empty regtest node: its stale branches first, so that the node reorganises to its best one. */
+export async function feedGoldenChain(rpc: NodeRpc, golden: GoldenChain): Promise<void> {
+  const { headers, staleBranches } = golden.chain;
+  const stale = staleBranches.flatMap((branch) => [
+    ...headers.slice(0, branch.forkHeight + 1),
+    ...branch.headers,
+  ]);
+  const fed = new Set<string>();
+  for (const header of [...stale, ...headers]) {
+    // every regtest node has block 0
+    if (header.height === 0 || fed.has(header.hash)) continue;
+    fed.add(header.hash);
+    await submitBlock(rpc, golden.block(header).bytes);
+  }
+}
+
+/** Hands a block to the node. Throws with the node's reason where it does not take it. */
+export async function submitBlock(rpc: NodeRpc, bytes: Uint8Array): Promise<void> {
+  const refusal = await rpc.call<string | null>('submitblock', [Buffer.from(bytes).toString('hex')]);
+  // a branch with less work is stored and not followed
+  if (refusal !== null && refusal !== 'inconclusive') throw new Error(`submitblock: ${refusal}`);
+}

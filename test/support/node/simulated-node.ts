@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BlockRef, Island, SourceBlock } from '#kernel/contracts/block-source.ts';
+import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { GoldenChain } from '#test/support/chain/golden-chain.ts';
+
+interface Block {
+  readonly ref: HeaderRef;
+  readonly bytes: Uint8Array;
+  readonly spent: Uint8Array | null;
+}
+
+const internal = (hash: string): Uint8Array => {
+  const bytes = hashFromDisplay(hash);
+  if (bytes === null) throw new Error(`${hash} is no hash`);
+  return bytes;
+};
+
+/**
+ * A node in this process, over the blocks of a golden chain: it grows, reorganises and fails when a test says so. For
+ * what a real node does at no known moment; what a real node answers is tested with a real one.
+ */
+export class SimulatedNode implements LiveBlockSource {
+  readonly name = 'simulated node';
+  readonly network: NetworkName;
+  readonly trusted = true;
+  /** Headers that were given, and blocks that were read. */
+  headersGiven = 0;
+  reads = 0;
+  /** Thrown by every call while it is there. */
+  failure: AppError | null = null;
+  /** Called before a block is given. */
+  onRead: (ref: BlockRef) => Promise<void> | void = () => undefined;
+  readonly invalid = new Set<string>();
+  private readonly blocks = new Map<string, Block>();
+  private chain: readonly Block[] = [];
+  private readonly waiting = new Set<() => void>();
+
+  constructor(golden: GoldenChain) {
+    this.network = golden.chain.network;
+    const branches = [golden.chain.headers, ...golden.chain.staleBranches.map(({ headers }) => headers)];
+    for (const header of branches.flat()) {
+      const { bytes, spent } = golden.block(header);
+      const ref = { height: header.height, hash: internal(header.hash), header: bytes.slice(0, 80) };
+      this.blocks.set(header.hash, { ref, bytes, spent });
+    }
+    this.setTip(golden.chain.tip);
+  }
+
+  /** Makes the chain that ends in a block (display order) the best one; `height`: cut off above it. */
+  setTip(hash: string, height = Number.POSITIVE_INFINITY): void {
+    const chain: Block[] = [];
+    for (let at = this.blocks.get(hash); at !== undefined; ) {
+      if (at.ref.height <= height) chain.push(at);
+      at = this.blocks.get(displayHash(at.ref.header.subarray(4, 36)));
+    }
+    this.chain = chain.reverse();
+    this.wake();
+  }
+
+  get best(): readonly BlockRef[] {
+    return this.chain.map(({ ref }) => ref);
+  }
+
+  wake(): void {
+    for (const wake of this.waiting) wake();
+  }
+
+  islands(): Promise<Island[]> {
+    return Promise.resolve([{ firstHeight: 0, lastHeight: this.chain.length - 1, start: {} }]);
+  }
+
+  async refs(from = 0): Promise<BlockRef[]> {
+    await this.answer();
+    return this.best.slice(from);
+  }
+
+  async tip(): Promise<BlockRef> {
+    await this.answer();
+    return this.best.at(-1) as BlockRef;
+  }
+
+  async headers(fromHeight: number, count: number): Promise<HeaderRef[]> {
+    await this.answer();
+    const headers = this.chain.slice(fromHeight, fromHeight + count).map(({ ref }) => ref);
+    this.headersGiven += headers.length;
+    return headers;
+  }
+
+  async isInvalid(hash: Uint8Array): Promise<boolean> {
+    await this.answer();
+    return this.invalid.has(displayHash(hash));
+  }
+
+  async news(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    await Promise.race([
+      new Promise<void>((resolve) => {
+        this.waiting.add(resolve);
+      }),
+      sleep(timeoutMs, undefined, { signal }).catch(() => undefined),
+    ]);
+    this.waiting.clear();
+  }
+
+  async read(ref: BlockRef): Promise<SourceBlock> {
+    await this.answer();
+    await this.onRead(ref);
+    this.reads++;
+    const block = this.blocks.get(displayHash(ref.hash));
+    if (block === undefined) throw new AppError('block_unavailable', `no block ${displayHash(ref.hash)}`);
+    // copies: their buffers are transferred
+    const spentOutputs = block.spent === null ? null : Uint8Array.from(block.spent);
+    return { ref, bytes: Uint8Array.from(block.bytes), spentOutputs, spentHeights: null };
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  private async answer(): Promise<void> {
+    await Promise.resolve();
+    if (this.failure !== null) throw this.failure;
+  }
+}

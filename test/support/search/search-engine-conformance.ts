@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { testFilters } from './conformance-filters.ts';
+import { testPages } from './conformance-pages.ts';
+import { ConformanceSubject, type EngineUnderTest } from './conformance-subject.ts';
+import { testSubstrings } from './conformance-substrings.ts';
+import { testWords } from './conformance-words.ts';
+import { chain } from './search-corpora.ts';
+import { type QuestionSeed, questionOf, questionSeed, sliceOf } from './search-questions.ts';
+import { createSearchRows } from './search-rows.ts';
+
+/** Asks everything: of what is there now, pages and counts. */
+async function ask(subject: ConformanceSubject, seeds: readonly QuestionSeed[]): Promise<void> {
+  const { inscriptions } = subject.rows;
+  for (const [index, seed] of seeds.entries()) {
+    const question = questionOf(seed, inscriptions);
+    if (question === null) continue;
+    await subject.expectPage(question, sliceOf(seed, inscriptions));
+    if (index % 3 === 0) await subject.expectFacets(question);
+  }
+}
+
+/**
+ * What every engine must answer: the same as a scan of everything, in every state of its own index.
+ *
+ * @param chains random chains that are asked everything; SEARCH_RUNS where it is set
+ */
+export function describeSearchEngine(
+  name: string,
+  create: (pool: pg.Pool) => Promise<EngineUnderTest> | EngineUnderTest,
+  chains = 12,
+): void {
+  describe(`${name}: searches`, () => {
+    let database: TestDatabase;
+    let subject: ConformanceSubject;
+    const current = (): ConformanceSubject => subject;
+
+    beforeAll(async () => {
+      database = await createTestDatabase();
+      const rows = await createSearchRows(database.pool);
+      subject = new ConformanceSubject(database.pool, rows, await create(database.pool));
+    });
+
+    afterAll(async () => {
+      await subject?.close();
+      await database?.drop();
+    });
+
+    test('equal a scan of everything, however much is taken up, and after going back', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          chain,
+          fc.array(questionSeed, { minLength: 15, maxLength: 25 }),
+          fc.nat(),
+          async (blocks, seeds, cut) => {
+            await subject.clear();
+            for (const [height, { inscriptions, time }] of blocks.entries()) {
+              await subject.addBlock(inscriptions, time);
+              if (height === 0) await ask(subject, seeds);
+              // every block but the last is taken up on its own: many parts, which are put together again
+              if (height < blocks.length - 1) await subject.takeUp();
+            }
+            await ask(subject, seeds);
+            await subject.takeUp();
+            await ask(subject, seeds);
+            await subject.undoAbove((cut % blocks.length) - 1);
+            await ask(subject, seeds);
+            for (const { inscriptions, time } of blocks.toReversed())
+              await subject.addBlock(inscriptions, time);
+            await ask(subject, seeds);
+            await subject.takeUp();
+            await ask(subject, seeds);
+          },
+        ),
+        { numRuns: Number(process.env['SEARCH_RUNS'] ?? chains), interruptAfterTimeLimit: 150_000 },
+      );
+    });
+
+    testSubstrings(current);
+    testPages(current);
+    testWords(current);
+    testFilters(current);
+  });
+}

@@ -1,0 +1,313 @@
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { foldUtf8 } from '#kernel/text/fold.ts';
+
+/** A body as a test wants it stored. */
+export interface TestContent {
+  readonly type: string;
+  readonly body: Uint8Array;
+  /** What is searched: the body, or what it decodes to; null where it is no text. */
+  readonly text: string | null;
+  /** 0 none, 1 br, 2 gzip, 3 zstd, 4 unknown. Default 0. */
+  readonly encoding?: number;
+  /** The decoded body, where it could be decoded. */
+  readonly decoded?: Uint8Array;
+}
+
+export interface TestInscription {
+  readonly content: TestContent | null;
+  readonly metadata: string | null;
+  /** A character a byte (latin1); null none. Default: the content's. */
+  readonly contentType?: string | null;
+  /** Which number it gets: the next one, the next one below 0, or none. Default `blessed`. */
+  readonly numbered?: 'blessed' | 'cursed' | 'unknown';
+  readonly metaprotocol?: string | null;
+  /** Of each parent which one of the inscriptions before it, counted round and round. */
+  readonly parents?: readonly number[];
+  /** As indexer/parse/properties-json.ts writes them. */
+  readonly properties?: string | null;
+}
+
+/** An inscription as it stands in the tables. */
+export interface StoredInscription {
+  readonly content: TestContent | null;
+  readonly metadata: string | null;
+  readonly contentType: string | null;
+  readonly number: number | null;
+  readonly metaprotocol: string | null;
+  /** Their keys, each once. */
+  readonly parents: readonly number[];
+  readonly properties: string | null;
+  readonly key: number;
+  readonly height: number;
+  /** Of the block, in seconds since 1970. */
+  readonly time: number;
+}
+
+/** A chain of blocks of inscriptions, written by SQL: the writer is not under test here. */
+export interface SearchRows {
+  readonly inscriptions: readonly StoredInscription[];
+  readonly height: number;
+  /** Commits one block with a time (seconds since 1970, default 0) and returns its height. */
+  addBlock(inscriptions: readonly TestInscription[], time?: number): Promise<number>;
+  /** Takes back what is above a height, a block after the other, in one transaction with `hook`. */
+  undoAbove(height: number, hook: UndoHook): Promise<void>;
+  /** Takes everything back. */
+  clear(): Promise<void>;
+}
+
+type UndoHook = (
+  client: pg.ClientBase,
+  left: { nextKey: number; nextContentId: number; nextMetadataId: number },
+) => Promise<void>;
+
+const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
+
+const addOutboxRow = `
+  INSERT INTO chain.outbox (sequence, height, block_hash, event_count, cancels)
+  SELECT (SELECT coalesce(max(sequence), 0) + 1 FROM chain.outbox), $1, $2, 0, $3`;
+
+/** A txid that is the key's own. */
+export const testTxid = (key: number): Buffer => sha256(Buffer.from(`transaction ${key}`));
+
+/** The id of the inscription with a key. */
+export const testId = (key: number): InscriptionId => ({ txid: testTxid(key), index: 0 });
+
+export const text = (value: string, type = 'text/plain'): TestContent => ({
+  type,
+  body: Buffer.from(value),
+  text: value,
+});
+
+/** An inscription as it stands in the tables once it is there. */
+export function storedInscription(
+  inscription: TestInscription,
+  place: Pick<StoredInscription, 'key' | 'height' | 'time' | 'number'>,
+): StoredInscription {
+  const { content, metadata } = inscription;
+  const { contentType = content?.type ?? null, metaprotocol = null, properties = null } = inscription;
+  const parents = (inscription.parents ?? []).flatMap((parent) =>
+    place.key === 0 ? [] : [parent % place.key],
+  );
+  return {
+    ...place,
+    content,
+    metadata,
+    contentType,
+    metaprotocol,
+    parents: [...new Set(parents)],
+    properties,
+  };
+}
+
+export async function createSearchRows(pool: pg.Pool): Promise<SearchRows> {
+  await pool.query(
+    `INSERT INTO chain.state (network, fingerprint_key, text_rules, cbor_rules) VALUES ('regtest', $1, 1, 1)`,
+    [Buffer.alloc(32)],
+  );
+  return new SqlRows(pool);
+}
+
+/** chain.contents.text and .folded */
+function storedText(content: TestContent): { text: number; folded: Buffer | null } {
+  if (content.text === null) return { text: 0, folded: null };
+  const searched = Buffer.from(content.text);
+  const folded = foldUtf8(searched);
+  if (folded === null && (content.encoding ?? 0) === 0) return { text: 1, folded: null };
+  return { text: 2, folded: Buffer.from(folded ?? searched) };
+}
+
+interface Block {
+  readonly hash: Buffer;
+  /** Of its row of the outbox. */
+  readonly sequence: number;
+  readonly nextKey: number;
+  readonly nextContentId: number;
+  readonly nextMetadataId: number;
+}
+
+class SqlRows implements SearchRows {
+  readonly #pool: pg.Pool;
+  inscriptions: StoredInscription[] = [];
+  #blocks: Block[] = [];
+  #contents = new Map<string, number>();
+  #metadata = new Map<string, number>();
+  /** How many there are so far. */
+  #numbers = { blessed: 0, cursed: 0 };
+  /** Rows of the outbox so far: hashes of blocks are made of it, so that none comes twice. */
+  #sequence = 0;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  get height(): number {
+    return this.#blocks.length - 1;
+  }
+
+  get #next(): Omit<Block, 'hash' | 'sequence'> {
+    return this.#blocks.at(-1) ?? { nextKey: 0, nextContentId: 0, nextMetadataId: 0 };
+  }
+
+  async addBlock(inscriptions: readonly TestInscription[], time = 0): Promise<number> {
+    const height = this.#blocks.length;
+    const { nextKey: firstKey } = this.#next;
+    await withTransaction(this.#pool, async (tx) => {
+      for (const [index, inscription] of inscriptions.entries()) {
+        await this.#insert(tx, this.#stored(inscription, firstKey + index, height, time));
+      }
+      const sequence = this.#sequence + 1;
+      const hash = testTxid(-sequence);
+      const block = {
+        hash,
+        sequence,
+        nextKey: firstKey + inscriptions.length,
+        nextContentId: this.#contents.size,
+        nextMetadataId: this.#metadata.size,
+      };
+      await tx.query(
+        `INSERT INTO chain.blocks (height, hash, header, time, parsed_at, size_bytes, tx_count, island_height, anchored,
+           has_spent, first_key, next_key, next_content_id, next_metadata_id)
+         VALUES ($1, $2, $3, $4, '2026-01-02T03:04:05.678Z', 1, 1, 0, true, true, $5, $6, $7, $8)`,
+        [
+          height,
+          hash,
+          Buffer.alloc(80),
+          time,
+          firstKey,
+          block.nextKey,
+          block.nextContentId,
+          block.nextMetadataId,
+        ],
+      );
+      await tx.query(addOutboxRow, [height, hash, null]);
+      await tx.query('UPDATE chain.state SET tip_height = $1, tip_hash = $2', [height, hash]);
+      this.#sequence = sequence;
+      this.#blocks.push(block);
+    });
+    return height;
+  }
+
+  #stored(inscription: TestInscription, key: number, height: number, time: number): StoredInscription {
+    const { numbered = 'blessed' } = inscription;
+    const before = numbered === 'unknown' ? 0 : this.#numbers[numbered]++;
+    const ordsNumber = { blessed: before, cursed: -1 - before, unknown: null }[numbered];
+    return storedInscription(inscription, { key, height, time, number: ordsNumber });
+  }
+
+  async #insert(tx: pg.ClientBase, inscription: StoredInscription): Promise<void> {
+    const { key, height, content, contentType, metadata, parents } = inscription;
+    const contentId = content === null ? null : await this.#contentId(tx, content);
+    const metadataId = metadata === null ? null : await this.#metadataId(tx, metadata);
+    await tx.query(
+      `INSERT INTO chain.inscriptions
+         (key, txid, index, height, tx_index, input, content_id, content_type, number, flags, metadata_id)
+       VALUES ($1, $2, 0, $3, 1, 0, $4, $5, $6, 0, $7)`,
+      [
+        key,
+        testTxid(key),
+        height,
+        contentId,
+        contentType === null ? null : Buffer.from(contentType, 'latin1'),
+        inscription.number,
+        metadataId,
+      ],
+    );
+    const { metaprotocol, properties } = inscription;
+    if (metaprotocol !== null || properties !== null) {
+      await tx.query(
+        'INSERT INTO chain.inscription_details (key, metaprotocol, properties_json) VALUES ($1, $2, $3)',
+        [key, metaprotocol === null ? null : Buffer.from(metaprotocol), properties],
+      );
+    }
+    if (parents.length > 0) {
+      await tx.query(
+        `INSERT INTO chain.parents (child_key, position, parent_key, height)
+         SELECT $1, place - 1, parent, $3 FROM unnest($2::integer[]) WITH ORDINALITY AS parents (parent, place)`,
+        [key, parents, height],
+      );
+    }
+    this.inscriptions.push(inscription);
+  }
+
+  async #contentId(tx: pg.ClientBase, content: TestContent): Promise<number> {
+    const hash = sha256(content.body);
+    const variant = (content.encoding ?? 0) + (content.text === null ? 0 : 8);
+    const name = `${hash.toString('hex')} ${variant}`;
+    const known = this.#contents.get(name);
+    if (known !== undefined) return known;
+    const id = this.#contents.size;
+    this.#contents.set(name, id);
+    const stored = storedText(content);
+    await tx.query(
+      `INSERT INTO chain.contents (content_id, sha256, variant, text, body, folded, decoded_sha256, decoded_length,
+         first_key)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, (SELECT coalesce(max(key) + 1, 0) FROM chain.inscriptions))`,
+      [
+        id,
+        hash,
+        variant,
+        stored.text,
+        Buffer.from(content.body),
+        stored.folded,
+        content.decoded === undefined ? null : sha256(content.decoded),
+        content.decoded?.length ?? null,
+      ],
+    );
+    return id;
+  }
+
+  async #metadataId(tx: pg.ClientBase, json: string): Promise<number> {
+    const known = this.#metadata.get(json);
+    if (known !== undefined) return known;
+    const id = this.#metadata.size;
+    this.#metadata.set(json, id);
+    const bytes = Buffer.from(json);
+    const folded = foldUtf8(bytes);
+    await tx.query(
+      'INSERT INTO chain.metadata_texts (metadata_id, sha256, json, folded) VALUES ($1, $2, $3, $4)',
+      [id, sha256(bytes), bytes, folded === null ? null : Buffer.from(folded)],
+    );
+    return id;
+  }
+
+  async undoAbove(height: number, hook: UndoHook): Promise<void> {
+    const kept = this.#blocks.slice(0, height + 1);
+    const left = kept.at(-1) ?? { nextKey: 0, nextContentId: 0, nextMetadataId: 0 };
+    const undone = this.#blocks.slice(height + 1).toReversed();
+    await withTransaction(this.#pool, async (tx) => {
+      await tx.query('DELETE FROM chain.inscriptions WHERE key >= $1', [left.nextKey]);
+      await tx.query('DELETE FROM chain.inscription_details WHERE key >= $1', [left.nextKey]);
+      await tx.query('DELETE FROM chain.parents WHERE child_key >= $1', [left.nextKey]);
+      await tx.query('DELETE FROM chain.contents WHERE content_id >= $1', [left.nextContentId]);
+      await tx.query('DELETE FROM chain.metadata_texts WHERE metadata_id >= $1', [left.nextMetadataId]);
+      await tx.query('DELETE FROM chain.blocks WHERE height > $1', [height]);
+      for (const [index, { hash, sequence }] of undone.entries()) {
+        await tx.query(addOutboxRow, [this.height - index, hash, sequence]);
+      }
+      await tx.query('UPDATE chain.state SET undo_epoch = undo_epoch + $3, tip_height = $1, tip_hash = $2', [
+        ...(height < 0 ? [null, null] : [height, kept.at(-1)?.hash]),
+        undone.length,
+      ]);
+      await hook(tx, left);
+    });
+    this.#sequence += undone.length;
+    this.#blocks = kept;
+    this.inscriptions = this.inscriptions.filter(({ key }) => key < left.nextKey);
+    const numbers = this.inscriptions.map(({ number: one }) => one).filter((one) => one !== null);
+    const cursed = numbers.filter((one) => one < 0).length;
+    this.#numbers = { blessed: numbers.length - cursed, cursed };
+    this.#contents = new Map([...this.#contents].filter(([, id]) => id < left.nextContentId));
+    this.#metadata = new Map([...this.#metadata].filter(([, id]) => id < left.nextMetadataId));
+  }
+
+  async clear(): Promise<void> {
+    await this.undoAbove(-1, async (tx) => {
+      await tx.query(
+        'TRUNCATE chain.search_segments, chain.search_postings, chain.search_columns, chain.search_lengths',
+      );
+    });
+  }
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { type AnswerKind, readAnswer } from '#node/large-answers.ts';
+
+function bytesOf(answer: unknown): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer)));
+}
+
+const read = (kind: AnswerKind, answer: unknown): ReturnType<typeof readAnswer> =>
+  readAnswer({ kind, bytes: bytesOf(answer) });
+
+const id = (byte: string): string => `${byte.repeat(31)}01`;
+
+describe('the ids of a mempool', () => {
+  it('come in internal order, with the number of the next change', () => {
+    const answer = { result: { txids: [id('aa'), id('bb')], mempool_sequence: 17 }, error: null };
+    const txids = Uint8Array.from(Buffer.from(`01${'aa'.repeat(31)}01${'bb'.repeat(31)}`, 'hex'));
+    expect(read('mempool', answer)).toEqual({ kind: 'read', value: { txids, sequence: 17 } });
+  });
+
+  it.each([
+    ['no list', { result: { mempool_sequence: 1 } }],
+    ['no number', { result: { txids: [] } }],
+    ['an id that is too short', { result: { txids: ['aa'], mempool_sequence: 1 } }],
+    ['an id that is no hex', { result: { txids: ['zz'.repeat(32)], mempool_sequence: 1 } }],
+  ])('are refused with %s', (_, answer) => {
+    expect(read('mempool', answer)).toMatchObject({ kind: 'failed', code: 'node_answer_invalid' });
+  });
+});
+
+describe('a batch of results in hex', () => {
+  it('gives each result, and the error of each that has none', () => {
+    const answer = [
+      { result: 'aabb', error: null },
+      { result: null, error: { code: -5, message: 'No such mempool transaction' } },
+      { result: 'cc', error: null },
+    ];
+    expect(read('hex-batch', answer)).toEqual({
+      kind: 'read',
+      value: {
+        bytes: Uint8Array.of(0xaa, 0xbb, 0xcc),
+        ends: Uint32Array.of(2, 2, 3),
+        errors: Int32Array.of(0, -5, 0),
+      },
+    });
+  });
+
+  it('is the one error of all where the node is starting', () => {
+    expect(read('hex-batch', { result: null, error: { code: -28, message: 'Loading…' } })).toEqual({
+      kind: 'refused',
+      rpcCode: -28,
+      message: 'Loading…',
+    });
+  });
+
+  it.each([
+    ['no hex', [{ result: 'xy' }]],
+    ['half a byte', [{ result: 'abc' }]],
+    ['a number', [{ result: 7 }]],
+    ['neither result nor error', [{}]],
+    ['one answer for many calls', { result: 'aa' }],
+  ])('is refused with %s', (_, answer) => {
+    expect(read('hex-batch', answer)).toMatchObject({ kind: 'failed', code: 'node_answer_invalid' });
+  });
+});
+
+describe('an answer that is none', () => {
+  it.each(['', 'Work queue depth exceeded', 'null', '7', '[1', { result: null }])(
+    'is refused: %j',
+    (answer) => {
+      expect(read('spent-outputs', answer)).toMatchObject({ kind: 'refused', rpcCode: 0 });
+    },
+  );
+
+  it('says what the node said', () => {
+    const answer = { result: null, error: { code: -5, message: 'Block not found' } };
+    expect(read('spent-outputs', answer)).toEqual({
+      kind: 'refused',
+      rpcCode: -5,
+      message: 'Block not found',
+    });
+  });
+
+  it('is invalid where a block does not say what it spends', () => {
+    expect(read('spent-outputs', { result: { tx: [{}] } })).toMatchObject({
+      kind: 'failed',
+      code: 'node_answer_invalid',
+    });
+  });
+});
