@@ -62,7 +62,7 @@ export interface BlockAnswers {
 export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswers, facts: ChainFacts): void {
   const { columns, ref } = block;
   refuseImpossible(block);
-  if (block.outputs !== null) refuseGap(batch.after.tip, ref);
+  if (block.facts.outputs !== undefined) refuseGap(batch.after.tip, ref);
   const position = enterBlock(batch.after, ref, columns.header, facts.islands, facts.network);
   if (answers.ended !== null) refuseDoubleSpend(block, [...answers.ended, batch.ended]);
   const held = heldByBlock(block, [...answers.held, batch.outputs]);
@@ -112,9 +112,9 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
   encodeBlock(encoders.blocks, block, ledger, place);
   encodeInscriptions(encoders, columns, ledger, place);
   encodeLocations(encoders.locations, block.bytes, ledger);
-  if (block.outputs !== null) {
+  if (block.facts.outputs !== undefined) {
     batch.spent.isUnchecked = answers.ended !== null;
-    addOutputs(encoders.outputs, batch.spent, block.bytes, ref.height, block.outputs);
+    addOutputs(encoders.outputs, batch.spent, block.bytes, ref.height, block.facts.outputs);
   }
   addEvents(batch, { block, ledger, held, isKnown: position.anchored && ledger.anchored }, facts);
   leave(batch, ledger);

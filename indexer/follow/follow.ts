@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BlockWriter, Committed } from '#indexer/apply/block-writer.ts';
+import { factsOfAddressIndex } from '#indexer/derived/outputs/address-index.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { createParsePool, type ParsePool } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
@@ -286,7 +287,7 @@ class Follower {
       ...(isLive(source) ? {} : { blocks }),
       ...(threads === undefined ? {} : { threads }),
       ...(textMaxBytes === undefined ? {} : { textMaxBytes }),
-      ...(indexAddresses === undefined ? {} : { indexAddresses }),
+      facts: factsOfAddressIndex(indexAddresses),
       ...(demand === undefined ? {} : { demand }),
       ...(onStep === undefined ? {} : { onStep }),
       ...(onQueue === undefined ? {} : { onQueue }),

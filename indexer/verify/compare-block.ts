@@ -50,7 +50,7 @@ export async function compareBlock(
   const differences: Difference[] = [];
   for (const target of Object.keys(copyTargets) as CopyTarget[]) {
     // of databases without the index of addresses
-    if (target === 'outputs' && block.outputs === null) continue;
+    if (target === 'outputs' && block.facts.outputs === undefined) continue;
     const [table, columns] = copyTargets[target];
     const where = rowsOf(target, height, batch);
     if (where === null) continue;
@@ -62,7 +62,8 @@ export async function compareBlock(
     differences.push(...compareRows(height, table, columns.split(', '), keyColumns[target], made, stored));
   }
   differences.push(...(await compareEnded(client, height, batch)));
-  if (block.outputs !== null) differences.push(...(await compareSpent(client, block, block.outputs.spendAt)));
+  const { outputs } = block.facts;
+  if (outputs !== undefined) differences.push(...(await compareSpent(client, block, outputs.spendAt)));
   differences.push(...(await compareHash(client, height, batch)));
   return differences;
 }

@@ -1,6 +1,7 @@
 import { AssertionError } from 'node:assert';
 import type pg from 'pg';
 import type { ChainFacts } from '#indexer/apply/fill-batch.ts';
+import { factsOfAddressIndex } from '#indexer/derived/outputs/address-index.ts';
 import { isLive } from '#indexer/follow/plan-steps.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
@@ -86,7 +87,7 @@ async function verifyWith(client: pg.PoolClient, options: VerifyOptions): Promis
   const done = { blocks: 0, blocksTotal: await countBlocks(client, from, to), bytes: 0, inscriptions: 0 };
   const parsePool = createParsePool(createBufferPool(), {
     blocks: done.blocksTotal,
-    indexAddresses: stored.hasAddresses,
+    facts: factsOfAddressIndex(stored.hasAddresses),
     ...(threads === undefined ? {} : { threads }),
     ...(textMaxBytes === undefined ? {} : { textMaxBytes }),
   });

@@ -1,3 +1,4 @@
+import type { FactSet } from '#indexer/facts/fact.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
 /** What goes to a worker: one block. The buffers of `block`, `spent` and `into` are transferred. */
@@ -15,8 +16,8 @@ export interface ParseJob {
   readonly textMaxBytes: number;
   /** Where the columns go if there is room for them. */
   readonly into: ArrayBuffer;
-  /** Read what the block makes and spends too, for the index of addresses: half as much again as the parse and more. */
-  readonly outputs: boolean;
+  /** What is read beside the columns. `outputs` costs half as much again as the parse. */
+  readonly facts: FactSet;
 }
 
 /** What comes back; the buffers are transferred, also where the block is refused. */

@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
-import { decodeOutputColumns, type OutputColumns } from '#indexer/derived/outputs/output-columns.ts';
+import type { BlockFacts } from '#indexer/facts/block-facts.ts';
+import { type FactSet, noFacts } from '#indexer/facts/fact.ts';
+import { decodeOutputColumns } from '#indexer/facts/output-columns.ts';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';
@@ -17,8 +19,8 @@ export interface ParsedBlock {
   /** The block itself. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly hasSpent: boolean;
-  /** What it makes and spends; null where the pool does not index addresses. */
-  readonly outputs: OutputColumns | null;
+  /** What the pool was asked to read beside the columns. */
+  readonly facts: BlockFacts;
   /** Gives the buffers of the block and of its columns back: nothing that views them may be used then. */
   release(): void;
 }
@@ -28,8 +30,8 @@ export interface ParsePoolOptions {
   readonly threads?: number;
   /** Longest text, decoded, that is made searchable; absent: every one. */
   readonly textMaxBytes?: number;
-  /** Read the outputs of every block too (docs/adr/0013-address-index.md). */
-  readonly indexAddresses?: boolean;
+  /** What is read of each block beside its columns; absent: nothing. */
+  readonly facts?: FactSet;
   /** So many blocks will come: no more threads are started than can have one. */
   readonly blocks?: number;
   /** Searches of this process: blocks are parsed when these leave the processor free. */
@@ -86,7 +88,7 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
         source,
         fingerprintKey,
         textMaxBytes,
-        indexAddresses: options.indexAddresses ?? false,
+        facts: options.facts ?? noFacts,
         signal,
         onStep,
         columnsBytes: columnsBytesFirst,
@@ -127,7 +129,7 @@ interface ParseContext {
   readonly source: BlockSource;
   readonly fingerprintKey: Uint8Array;
   readonly textMaxBytes: number;
-  readonly indexAddresses: boolean;
+  readonly facts: FactSet;
   readonly signal: AbortSignal;
   readonly onStep: (step: ParseStep, seconds: number) => void;
   readonly demand: SearchDemand | null;
@@ -157,7 +159,7 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
     fingerprintKey,
     textMaxBytes,
     into,
-    outputs: context.indexAddresses,
+    facts: context.facts,
   };
   const transferList = [bytes.buffer, into];
   if (spentOutputs !== null) transferList.push(spentOutputs.buffer);
@@ -182,7 +184,7 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
     columns: decodeBlockColumns(result.columns),
     bytes: result.block,
     hasSpent: result.spent !== null,
-    outputs: result.outputs === null ? null : decodeOutputColumns(result.outputs),
+    facts: result.outputs === null ? {} : { outputs: decodeOutputColumns(result.outputs) },
     release: () => {
       buffers.give(result.block.buffer);
       buffers.give(result.columns);

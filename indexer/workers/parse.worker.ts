@@ -1,5 +1,5 @@
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
-import { OutputReader } from '#indexer/derived/outputs/read-outputs.ts';
+import { OutputReader } from '#indexer/facts/read-outputs.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
@@ -28,7 +28,7 @@ function resultOf(job: ParseJob): ParseJobResult {
   }
   const parsed = parseBlock(block, job);
   if (parsed.kind === 'parsed') {
-    const outputs = job.outputs ? outputsOf(job) : null;
+    const outputs = job.facts.has('outputs') ? outputsOf(job) : null;
     return { ok: true, block, spent, columns: parsed.columns, outputs };
   }
   const { code, message, at } = parsed;

@@ -1,6 +1,12 @@
 import type pg from 'pg';
+import { type FactSet, noFacts } from '#indexer/facts/fact.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+
+const neededFacts: FactSet = new Set(['outputs']);
+
+/** What the index needs of each block. */
+export const factsOfAddressIndex = (isWanted = false): FactSet => (isWanted ? neededFacts : noFacts);
 
 /**
  * Makes sure that the database has the address index where it is wanted, and none where it is not: what was left out

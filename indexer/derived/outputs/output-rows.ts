@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
+import type { OutputColumns } from '#indexer/facts/output-columns.ts';
 import { copyBytes } from '#indexer/parse/arena.ts';
 import { withRoom } from '#indexer/parse/growable.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
-import type { OutputColumns } from './output-columns.ts';
 
 /** The table of outputs, and its columns in the order in which they are encoded here. */
 export const outputsTarget = ['chain.outputs', 'value, height, spent_height, vout, txid, script'] as const;

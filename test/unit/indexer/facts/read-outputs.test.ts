@@ -1,7 +1,7 @@
 import { Block } from 'bitcoinjs-lib';
 import { describe, expect, test } from 'vitest';
-import { decodeOutputColumns, type OutputColumns } from '#indexer/derived/outputs/output-columns.ts';
-import { OutputReader } from '#indexer/derived/outputs/read-outputs.ts';
+import { decodeOutputColumns, type OutputColumns } from '#indexer/facts/output-columns.ts';
+import { OutputReader } from '#indexer/facts/read-outputs.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { compactSize, transaction } from '#test/unit/indexer/parse/synthetic-block.ts';
