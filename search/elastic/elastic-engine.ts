@@ -24,26 +24,26 @@ import { type ElasticTuning, usualTuning } from './server/elastic-tuning.ts';
 import { hashClause, type TextQuery, textQuery } from './text-query.ts';
 
 export interface ElasticEngineOptions {
-  /** Not closed with the engine. */
+  /** The engine does not close it. */
   readonly client: ElasticClient;
   /** The read alias, or an index. */
   readonly alias: string;
   readonly readDatabase: DatabaseReader;
-  /** `spanKeys` as the index was written with. */
+  /** The `spanKeys` that the index was written with. */
   readonly tuning?: Partial<ElasticTuning>;
 }
 
-/** What is asked, without a page. */
+/** A search without its page. */
 interface Question {
-  /** As it is asked of the index of a moment; null: nothing can match. */
+  /** The search as the index of one moment is asked. Null: nothing can match. */
   readonly queryOf: (source: PageSource) => Promise<TextQuery | null>;
   readonly filter: SearchFilter | undefined;
 }
 
 /**
- * The engine that answers from Elasticsearch (docs/adr/0014). Answers speak of the block that the index has got to, which is
- * the tip of the snapshot or below it. Throws `search_engine_behind` while the index is of another chain than the
- * snapshot, and the other `search_engine_…` codes where the server does not answer in full.
+ * The engine that answers from Elasticsearch (docs/adr/0014). An answer speaks of the block that the index has
+ * reached: the tip of the snapshot, or a block below it. Throws `search_engine_behind` while the index follows
+ * another chain than the snapshot, and other `search_engine_…` codes where the server does not answer in full.
  */
 export function createElasticEngine(options: ElasticEngineOptions): SearchEngine {
   const { client, alias, readDatabase, tuning: given } = options;
@@ -97,7 +97,7 @@ const ofHash = ({ hash, filter }: HashMatches): Question => ({
   filter,
 });
 
-/** What is known of all matches of a text says nothing of those that a filter passes. */
+/** Counts for all matches of a text do not hold for the matches that a filter leaves. */
 function matchingOf({ clauses, within }: TextQuery, filtered: Filtered): Matching {
   const isAll = filtered.clauses.length === 0 && !isCut(filtered.window);
   return {
@@ -109,7 +109,10 @@ function matchingOf({ clauses, within }: TextQuery, filtered: Filtered): Matchin
 
 type Filtered = Pick<Matching, 'clauses' | 'window'>;
 
-/** What Postgres knows of a filter: keys of heights and of a parent. Of the snapshot, so also of any block below its tip. */
+/**
+ * The part of a filter that Postgres resolves: keys of heights and of a parent. It reads the snapshot, so it knows
+ * every block below the tip.
+ */
 async function readFilter(postgres: Snapshot['client'], filter: SearchFilter = {}): Promise<Filtered | null> {
   const { parent } = filter;
   const parentKey = parent === undefined ? null : await keyOfInscription(postgres, parent);
@@ -119,8 +122,8 @@ async function readFilter(postgres: Snapshot['client'], filter: SearchFilter = {
 }
 
 /**
- * The place with the key that it has in the order of keys: the first inscription behind it decides, as a place may be one of
- * blocks that were taken back.
+ * Adds the key that a place has in the order of keys. The first inscription behind the place decides, because the
+ * place may lie in blocks that were taken back.
  */
 async function placeOf(
   postgres: Snapshot['client'],
@@ -141,14 +144,14 @@ async function placeOf(
   return { after: { ...after, key: first === undefined ? 0 : first + 1 } };
 }
 
-/** The keys of blocks of a range of heights. */
+/** The keys of the blocks in a range of heights. */
 async function readWindow(
   postgres: Snapshot['client'],
   { from, to }: Pick<SearchFilter, 'from' | 'to'>,
 ): Promise<KeyWindow> {
   if (from === undefined && to === undefined) return allKeys;
   const { first, end } = await keysOfHeights(postgres, { from, to });
-  // where there is no block beyond, the window ends where the index does
+  // without a block beyond, the window ends where the index does
   return { from: from === undefined ? 0 : (first ?? keysEnd), to: to === undefined ? keysEnd : (end ?? 0) };
 }
 

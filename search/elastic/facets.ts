@@ -12,7 +12,7 @@ import {
 } from './pages/key-window.ts';
 import type { Matching } from './pages/sorted-pages.ts';
 
-/** Types that an answer brings at once: more than there are honest ones; a server allows 65,536 buckets. */
+/** Types in one answer. Real content types are fewer; a server allows 65,536 buckets. */
 const typesAtOnce = 10_000;
 
 interface TypeKey {
@@ -30,8 +30,8 @@ interface FacetsAnswer extends CountAnswer {
 }
 
 /**
- * Counts matches by type and by day. Types come in the order of their terms, all of them in parts, so that the sum of each is
- * that of all shards; days are counted one inscription after the other, as copies of one document come on several.
+ * Counts matches by type and by day. Types are read in the order of their terms, page by page, so that each count
+ * sums all shards. Days are counted inscription by inscription, because the copies in one document span several days.
  */
 export async function readFacets(
   source: PageSource,
@@ -76,13 +76,13 @@ export async function readFacets(
   };
 }
 
-/** Where the next part begins; undefined: there is none. */
+/** Where the next part begins. Undefined: this was the last. */
 const endOf = ({ types: { buckets, after_key: after } }: FacetsAnswer): TypeKey | undefined =>
   buckets.length < typesAtOnce ? undefined : after;
 
 type TypeCount = SearchFacets['types'][number];
 
-/** The types with most matches so far: a miner can make as many types as there are inscriptions. */
+/** Keeps the types with the most matches: a miner can make as many types as there are inscriptions. */
 class TypeCounts {
   #counts: TypeCount[] = [];
 
@@ -104,7 +104,7 @@ class TypeCounts {
   }
 }
 
-/** By code points, which is by bytes of UTF-8; none at all comes first. */
+/** By code points, which is the order of the UTF-8 bytes. Inscriptions without a type come first. */
 function compareTypes(a: string | null, b: string | null): number {
   if (a === null || b === null) return Number(b === null) - Number(a === null);
   return Buffer.compare(Buffer.from(a), Buffer.from(b));

@@ -5,8 +5,8 @@ import type { Clause } from './server/clause.ts';
 import { needleClauses } from './text-query.ts';
 
 /**
- * The clauses of a filter but for its heights, which are keys; null where nothing can satisfy them. `parentKey` is the key of
- * its parent, null where that is not indexed.
+ * The clauses of a filter, without its heights (those become keys). Null where nothing can match. `parentKey` is the
+ * key of the parent, null where the parent is not indexed.
  */
 export function filterClauses(filter: SearchFilter, parentKey: number | null): Clause[] | null {
   if (!isWellFormed(filter) || (filter.parent !== undefined && parentKey === null)) return null;
@@ -36,7 +36,7 @@ function propertyClauses({ title, traits = [], gallery, metadata = {} }: SearchF
 
 const term = (field: string, value: string | number | boolean): Clause => ({ term: { [field]: value } });
 
-/** Half of a surrogate pair is in nothing that was inscribed, and a server may read it as something else. */
+/** No text on chain holds half of a surrogate pair, and a server may read it as something else. */
 function isWellFormed({
   contentType,
   metaprotocol,

@@ -12,31 +12,31 @@ const wordFields: Readonly<Record<Corpus, string>> = { content: 'words', metadat
 /** Code points of a gram. */
 const gramPoints = 3;
 
-/** What the text of a corpus must satisfy. */
+/** The clauses for a text of a corpus. */
 export interface TextQuery {
   readonly clauses: readonly Clause[];
-  /** Null: how many inscriptions match has to be counted. */
+  /** Null: the matches have to be counted. */
   readonly within: WithinPhrases | null;
 }
 
-/** Matches that are known without a look at their documents: of texts that have all needles within phrases. */
+/** Matches known without looking at their documents: texts that have all needles inside phrases. */
 export interface WithinPhrases {
   readonly inscriptions: number;
   /** All other matches. */
   readonly others: Clause;
 }
 
-/** The phrases of the index that is asked, and what their combinations count. */
+/** The phrases of the index, and the counts of their combinations. */
 export interface Phrases {
   readonly book: PhraseBook;
-  /** Asked for where a needle can stand in more than one way. Null: there are too many of them. */
+  /** Asked where a needle can stand in more than one way. Null: there are too many combinations. */
   shapes(): Promise<ShapeCounts | null>;
   readonly search: Search;
 }
 
 type NamedShapes = Pick<ElasticTuning, 'namedShapesMax'>;
 
-/** How the needles or words are asked for in the texts of a corpus; null: no text can have all of them. */
+/** How needles or words are asked of a corpus. Null: no text can have all of them. */
 export async function textQuery(
   { corpus, match = 'substring', needles }: Omit<TextMatches, 'filter'>,
   phrases: Phrases,
@@ -48,7 +48,7 @@ export async function textQuery(
   return clauses === null ? null : { clauses, within: null };
 }
 
-/** Words are whole terms; a fuzzy one is any near one. */
+/** Words are whole terms; a fuzzy word is any term near it. */
 function wordClauses(corpus: Corpus, match: TextMatch, words: readonly string[]): Clause[] | null {
   if (!words.every((word) => word.isWellFormed())) return null;
   const field = wordFields[corpus];
@@ -58,15 +58,15 @@ function wordClauses(corpus: Corpus, match: TextMatch, words: readonly string[])
 }
 
 /**
- * The clauses that a field of grams must satisfy to contain all of the folded needles, exactly; null where none can. A needle of
- * three and more code points is a phrase of its grams, whose positions follow each other. A shorter one begins a gram: every
- * code point of a text begins one, as two more follow the last.
+ * The clauses of a field of grams that match exactly the texts with all folded needles. Null where no text can. A
+ * needle of three or more code points is a phrase of its grams, at consecutive positions. A shorter needle is the
+ * beginning of a gram: every code point of a text begins one, because two more follow the last.
  */
 export function needleClauses(field: string, folded: readonly string[]): Clause[] | null {
   return neededOf(folded)?.map((needle) => needleClause(field, gramNeedle(needle))) ?? null;
 }
 
-/** The same of texts whose phrases are letters: each needle in one of its ways. */
+/** The same for texts whose phrases are letters: each needle in one of its ways. */
 async function contentQuery(
   folded: readonly string[],
   phrases: Phrases,
@@ -75,7 +75,7 @@ async function contentQuery(
   const needed = neededOf(folded);
   if (needed === null) return null;
   const ways = needed.map((needle) => phrases.book.waysOf(gramNeedle(needle)));
-  // a search may be of filters alone
+  // a search may have filters only
   if (ways.length === 0) return { clauses: [], within: null };
   const isFew = ways.length <= dividedMax;
   const isAsked = ways.some(({ phrases: within, parts }) => within.length > 0 || parts.length > 1);
@@ -86,7 +86,7 @@ async function contentQuery(
       parts: await possibleParts(shapes.partsOf(parts), phrases),
     })),
   );
-  // a short one is also in many texts outside of their phrases: one sum over all is quicker than over those that are left
+  // short needles also stand outside the phrases of most texts: one count over all is faster than one over the rest
   const isDivided =
     isFew && needles.every(({ phrases: own }, at) => own.length > 0 && !isShort(needed[at] ?? ''));
   return isDivided
@@ -94,9 +94,9 @@ async function contentQuery(
     : { clauses: needles.map((needle) => wayClause(needle, shapes)), within: null };
 }
 
-/** Code points of all parts of a needle: each is a clause to the server, which bounds them. */
+/** Code points of all parts of a needle. Each becomes a clause, and the server bounds clauses. */
 const partsLengthMax = 2000;
-/** Of these many at both ends a part is told from the others. */
+/** Code points at both ends that tell the parts of a needle apart. */
 const endLength = 16;
 
 interface PartsAnswer {
@@ -105,7 +105,10 @@ interface PartsAnswer {
   };
 }
 
-/** Parts of a long needle differ at their ends alone: those whose ends are in no text are left out before all of each is asked for. */
+/**
+ * The parts of a long needle differ only at their ends: parts whose ends occur in no text are dropped before the
+ * whole is asked for.
+ */
 async function possibleParts(
   parts: readonly string[],
   { search }: Pick<Phrases, 'search'>,
@@ -124,12 +127,16 @@ async function possibleParts(
   return parts.filter((_, at) => (aggregations.parts.buckets[at]?.doc_count ?? 0) > 0);
 }
 
-/** A few needles, as what is divided grows with the square of their number, and the server bounds all clauses together. */
+/**
+ * Needles for which this is done: the cost grows with the square of their number, and the server bounds all clauses
+ * together.
+ */
 const dividedMax = 3;
 
 /**
- * Most texts that have all of the needles have all of them within phrases, which their shape tells. They are a clause of their own:
- * where each of several clauses may also be a part, a server looks at every document of all of them.
+ * Most texts that have all of the needles have them inside phrases, and their shape tells. These texts get a clause
+ * of their own: where each of several clauses could also match a part, a server would look at every document of all
+ * of them.
  */
 function dividedQuery(needles: readonly NeedleWays[], shapes: ShapeClauses): TextQuery {
   const others = anyOf(
@@ -154,17 +161,17 @@ function wayClause(needle: NeedleWays, shapes: ShapeClauses): Clause {
 
 const partClauses = (needle: NeedleWays): Clause[] => needle.parts.map((part) => needleClause('text', part));
 
-/** The needles without those that say nothing more; null: one of them can be in no text. */
+/** Needles without those that add nothing. Null: one of them occurs in no text. */
 function neededOf(folded: readonly string[]): string[] | null {
   if (!folded.every((needle) => needle.isWellFormed())) return null;
   const distinct = [...new Set(folded)].toSorted((a, b) => b.length - a.length);
-  // a needle that is part of another one says nothing more
+  // a needle that is part of another one adds nothing
   return distinct.filter(
     (needle, at) => !distinct.some((other, before) => before < at && other.includes(needle)),
   );
 }
 
-/** Of fewer code points than a gram. */
+/** Shorter than a gram. */
 const isShort = (needle: string): boolean =>
   needle.length < gramPoints * 2 && Array.from(needle).length < gramPoints;
 
@@ -175,8 +182,8 @@ function needleClause(field: string, needle: string): Clause {
 }
 
 /**
- * Every word within the edits of a word, however many there are: with this rewrite the automaton walks through the dictionary of
- * words, and `max_expansions`, which bounds other rewrites, is not looked at.
+ * All words within the allowed edits of a word, however many: with this rewrite the automaton walks the dictionary of
+ * words, and `max_expansions`, which bounds other rewrites, does not apply.
  */
 function fuzzyClause(field: string, word: string): Clause {
   const fuzziness = editsOf(word);
@@ -185,10 +192,10 @@ function fuzzyClause(field: string, word: string): Clause {
   return { fuzzy: { [field]: { value: word, fuzziness, prefix_length: 0, transpositions: true, rewrite } } };
 }
 
-/** A hash as it stands in the index: random terms share no beginnings, so each of their bytes counts. */
+/** A hash as the index has it: random terms share no beginnings, so every byte costs. */
 export const hashTerm = (hash: Uint8Array): string => Buffer.from(hash).toString('base64url');
 
-/** The clause of contents whose stored or decoded body has a hash. */
+/** The clause for contents whose stored or decoded body has this hash. */
 export const hashClause = (hash: Uint8Array): Clause => ({
   term: { hashes: hashTerm(hash) },
 });

@@ -5,16 +5,16 @@ import { indexPair, indexTerm } from '#search/text/index-term.ts';
 import { metadataTerms } from '#search/text/metadata-terms.ts';
 import { propertiesCheck, readProperties } from '#search/text/searched-properties.ts';
 
-/** Whether a filter can pass an inscription that is in no block: it has no height and no number. */
+/** Whether a filter can match an unconfirmed inscription, which has no height and no number. */
 export function canPassPending({ from, to, cursed }: SearchFilter): boolean {
   return from === undefined && to === undefined && cursed === undefined;
 }
 
 /**
- * The part of a filter that the columns of chain.pending_inscriptions `p` decide, as SQL. A parent holds where the transaction that
- * reveals the child moves it.
+ * The part of a filter that columns of chain.pending_inscriptions `p` decide, as SQL. A parent holds where the
+ * transaction that reveals the child moves it.
  *
- * @param place names a value
+ * @param place adds a value and returns its placeholder
  */
 export function pendingConditions(
   { contentType, metaprotocol, parent }: SearchFilter,
@@ -44,14 +44,14 @@ export function pendingConditions(
   return conditions;
 }
 
-/** What of a pending inscription is read as JSON. */
+/** The JSON columns that checks read. */
 export interface PendingJson {
   readonly metadata: string | null;
   /** As ord shows them. */
   readonly properties: string | null;
 }
 
-/** Checks the rest of a filter; null: there is none. */
+/** The checks that SQL cannot make. Null: none. */
 export function pendingCheck(filter: SearchFilter): ((row: PendingJson) => boolean) | null {
   const { metadata, title, traits, gallery } = filter;
   const checks: ((row: PendingJson) => boolean)[] = [];

@@ -19,13 +19,13 @@ export interface PendingRef {
 }
 
 export interface PendingHits {
-  /** Of the slice, in the order in which they came to be known. */
+  /** The hits of the slice, in the order in which they were seen. */
   readonly refs: readonly PendingRef[];
   /** Exact. */
   readonly totalItems: number;
 }
 
-/** How a corpus stands in chain.pending_inscriptions. */
+/** The columns of a corpus in chain.pending_inscriptions. */
 const folded = {
   content: 'CASE p.text WHEN 1 THEN p.body WHEN 2 THEN p.folded END',
   metadata: 'coalesce(p.metadata_folded, p.metadata_json)',
@@ -33,19 +33,19 @@ const folded = {
 
 const none: PendingHits = { refs: [], totalItems: 0 };
 
-/** What is asked of pending inscriptions. */
+/** A search of pending inscriptions. */
 interface Question {
   readonly conditions: readonly string[];
   readonly values: readonly unknown[];
-  /** What SQL does not decide; null: nothing. */
+  /** What SQL cannot decide. Null: nothing. */
   readonly check: ((row: CandidateRow) => boolean) | null;
-  /** SQL of the text that `check` looks into. */
+  /** SQL of the text that `check` reads. */
   readonly text: string;
 }
 
 /**
- * Pending inscriptions that match, in the moment of the client's snapshot: a scan, because what is pending is bounded
- * (docs/mempool.md) and gone in an hour.
+ * The pending inscriptions that match, in the snapshot of the client. It is a scan: the mempool is bounded
+ * (docs/mempool.md), and most of it is mined within the hour.
  */
 export async function matchPendingTexts(
   client: pg.ClientBase,
@@ -54,7 +54,7 @@ export async function matchPendingTexts(
 ): Promise<PendingHits> {
   const plan = planNeedles(needles);
   if (plan === null) return none;
-  // a whole word is a substring; one that is a few edits away need not be
+  // a whole word is also a substring; a word some edits away need not be
   const substrings = match === 'fuzzy' ? [] : plan.all;
   const hasWords = wordCheckOf(match, needles);
   return readMatches(client, filter, slice, (place) => ({
@@ -64,13 +64,13 @@ export async function matchPendingTexts(
   }));
 }
 
-/** Null: nothing but substrings is looked for, or nothing at all. */
+/** Null: the search is for substrings only, or has no text. */
 function wordCheckOf(match: TextMatch, needles: readonly string[]): WordCheck | null {
   if (match === 'substring' || needles.length === 0) return null;
   return match === 'fuzzy' ? fuzzyWordCheck(needles) : exactWordCheck(needles);
 }
 
-/** Pending inscriptions of a content, by the sha256 of its stored or decoded bytes. */
+/** The pending inscriptions of a content, by the sha256 of its stored or decoded bytes. */
 export async function matchPendingHash(
   client: pg.ClientBase,
   { hash, filter = {} }: HashMatches,
@@ -136,12 +136,12 @@ interface CandidateRow extends PendingRef {
   readonly properties: string | null;
 }
 
-/** Candidates that are in memory at once; of all that is pending there are 64 MB at most. */
+/** Candidates held in memory at once. All pending candidates together are at most 64 MB. */
 const candidatesAtOnce = 500;
-/** Bytes that are looked at in one turn of the event loop, beside a text that is larger: 5 to 10 ms. */
+/** Bytes checked in one turn of the event loop (5 to 10 ms); a single larger text is checked in one turn. */
 const bytesATurn = 1024 * 1024;
 
-/** The rows, between which others get to work. */
+/** Yields the rows, and yields to the event loop between them. */
 async function* inTurns(rows: readonly CandidateRow[]): AsyncGenerator<CandidateRow> {
   let bytes = 0;
   for (const row of rows) {
@@ -156,7 +156,7 @@ async function* inTurns(rows: readonly CandidateRow[]): AsyncGenerator<Candidate
 
 const sizeOf = (value: Buffer | string | null): number => value?.length ?? 0;
 
-/** As `readHits`, with candidates checked here, some at a time in their order. */
+/** Like `readHits`, but checks the candidates here, in order, a few at a time. */
 async function checkHits(
   client: pg.ClientBase,
   { conditions, values, check, text }: Question,
@@ -185,7 +185,7 @@ async function checkHits(
   }
 }
 
-/** The revision of what is pending; null: nobody follows a mempool. */
+/** The revision of the mempool. Null: no mempool is followed. */
 export async function pendingRevision(client: pg.ClientBase): Promise<number | null> {
   const { rows } = await client.query<{ revision: number }>('SELECT revision FROM chain.pending_state');
   return rows[0]?.revision ?? null;

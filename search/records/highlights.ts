@@ -14,28 +14,28 @@ import {
 } from '#search/text/words.ts';
 import type { ShownBytes } from './records.ts';
 
-/** Records of a page with highlights: so much is read of each text that a page has to be small. */
+/** Records of a page with highlights: every text is read, so the page has to be small. */
 export const highlightedMax = 100;
-/** UTF-8 of the texts of a page together, in which matches are looked for. Six pages at once have to fit into memory. */
+/** UTF-8 bytes of all texts of a page that are searched for matches. Six such pages have to fit into memory. */
 const pageBytesMax = 8 * 1024 * 1024;
-/** Words that a page compares with those of a fuzzy search: some tenths of a second. */
+/** Words that a page of a fuzzy search compares: some tenths of a second. */
 const comparisonsMax = 1_000_000;
-/** What stands around a match, in UTF-16 units on each side: a line or two. */
+/** UTF-16 units shown on each side of a match: a line or two. */
 const aroundUnits = 80;
 
-/** How much is read of each text of a page, to find what is searched for beyond what records show. */
+/** Bytes read of each text of a page, to find matches beyond what the record shows. */
 export function highlightBytesOf(itemsPerPage: number): number {
   return Math.floor(pageBytesMax / itemsPerPage);
 }
 
-/** What was looked for in texts. */
+/** What a search looked for in texts. */
 export interface Looked {
   readonly match: TextMatch;
   /** Folded. */
   readonly needles: readonly string[];
 }
 
-/** Finds what was looked for in the texts of a page. */
+/** Finds the matches in the texts of a page. */
 export class Highlighter {
   private readonly looked: Looked;
   private readonly needles: readonly Needle[];
@@ -49,10 +49,13 @@ export class Highlighter {
     this.matchers = isSubstring ? [] : looked.needles.map((word) => wordMatcher(word, looked.match));
   }
 
-  /** The pieces around the first match of each needle, joined where they meet. All matches within them are told. */
+  /**
+   * The pieces around the first match of each needle, joined where they meet. Each piece lists all of its matches.
+   */
   highlights(text: string): Highlight[] {
     const folded = foldText(text);
-    // offsets are shared: no mapping of the folding changes how many units a code point has (test/unit/search/records/highlights.test.ts)
+    // offsets hold for both texts: folding never changes the units of a code point
+    // (test/unit/search/records/highlights.test.ts)
     if (folded.length !== text.length) throw new Error('folding has changed the length of a text');
     const isSubstring = this.looked.match === 'substring';
     const found = isSubstring ? firstNeedles(folded, this.needles) : this.firstWords(folded);
@@ -126,7 +129,7 @@ function needlesIn(folded: string, { start, end }: Span, needles: readonly Needl
   return spans;
 }
 
-/** The words of a part of a text; one that the ends of the part divide is none. */
+/** The words of a part of a text. A word that the part cuts does not count. */
 function* wordsWithin(folded: string, { start, end }: Span): Generator<Span & { readonly word: string }> {
   for (const { 0: word, index } of folded.slice(start, end).matchAll(runOfLetters)) {
     const span = { start: start + index, end: start + index + word.length };
@@ -137,7 +140,7 @@ function* wordsWithin(folded: string, { start, end }: Span): Generator<Span & { 
   }
 }
 
-/** Of each word the first place. One look a word of the text, however many are looked for. */
+/** The first place of each word. Each word of the text is looked at once, however many words are searched. */
 function firstExactWords(folded: string, words: readonly string[]): Span[] {
   const spans: Span[] = [];
   const missing = new Set(words);
@@ -149,7 +152,7 @@ function firstExactWords(folded: string, words: readonly string[]): Span[] {
   return spans;
 }
 
-/** A span with what stands around it, at the borders of code points. */
+/** A span with its surroundings, cut at code points. */
 function widened(text: string, { start, end }: Span): Span {
   return {
     start: codePointStart(text, Math.max(0, start - aroundUnits)),
@@ -157,7 +160,7 @@ function widened(text: string, { start, end }: Span): Span {
   };
 }
 
-/** Spans in their order, those that overlap or touch joined. */
+/** Sorts spans and joins those that overlap or touch. */
 function joined(spans: readonly Span[]): Span[] {
   const merged: Span[] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
@@ -169,8 +172,8 @@ function joined(spans: readonly Span[]): Span[] {
 }
 
 /**
- * Records, read with `highlightBytesOf` of their texts, with what was found in one of these, and the texts cut to what records show. Lets
- * others work between them: 8 MB of texts take up to a second.
+ * Adds highlights to records that were read with `highlightBytesOf` of their texts, and cuts the texts to what
+ * records show. Yields between records: 8 MB of texts take up to a second.
  */
 export async function highlighted(
   records: readonly SearchRecord[],
@@ -191,15 +194,15 @@ export async function highlighted(
   return marked;
 }
 
-/** Without the word at the end where the text may be cut there: it could be the beginning of a longer one. */
+/** Drops the last word where the text may be cut inside it. */
 function wholeWords(text: string, bytesRead: number): string {
-  // what is cut at the border of a code point lacks at most three bytes
+  // a text cut inside a code point lacks at most three bytes
   if (text.length * 3 < bytesRead || Buffer.byteLength(text) + 3 < bytesRead) return text;
   return text.slice(0, lastRunStart(text));
 }
 
 function cutShown(text: string | null, bytesMax: number): string | null {
-  // a unit is at least a byte
+  // a unit takes at least a byte
   if (text === null || (text.length <= bytesMax && Buffer.byteLength(text) <= bytesMax)) return text;
   return cutText(Buffer.from(text), bytesMax);
 }

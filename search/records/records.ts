@@ -6,7 +6,7 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { cutText, decodedStart, isEncoded } from '#search/text/stored-text.ts';
 
-/** How much of the texts a record shows. */
+/** How much of its texts a record shows. */
 export interface ShownBytes {
   readonly content: number;
   readonly metadata: number;
@@ -14,20 +14,23 @@ export interface ShownBytes {
 
 /** Bytes of UTF-8 in a list (docs/search.md, "Records"). */
 export const listBytes: ShownBytes = { content: 4096, metadata: 65_536 };
-/** The metadata of a page together: ten such answers at once have to fit into memory, and six times as long in JSON. */
+/**
+ * Bytes of metadata in a page: ten such answers have to fit into memory at once, and JSON takes up to six times as
+ * much.
+ */
 const metadataPageBytes = 16 * 1024 * 1024;
 
-/** How much a record shows in a page of so many: the more they are, the less metadata of each. */
+/** What a record shows in a page of this size: larger pages show less metadata of each. */
 export function listBytesOf(itemsPerPage: number): ShownBytes {
   const metadata = Math.min(listBytes.metadata, Math.floor(metadataPageBytes / itemsPerPage));
   return { content: listBytes.content, metadata };
 }
-/** More than any text that a block can hold, or that is made of what it holds. */
+/** Longer than every text in a block, and every text derived from one. */
 export const wholeBytes = 2 ** 30;
-/** Of an encoded body so many times more is read than is shown: enough in all but contrived cases. */
+/** Factor between what is read of an encoded body and what is shown. It is enough except for contrived bodies. */
 const encodedFactor = 4;
 
-/** So much of an encoded body is read to show `bytes` of what it decodes to. */
+/** Bytes to read of an encoded body to show `bytes` of its decoded text. */
 export const encodedBytes = (bytes: number): number => Math.min(bytes * encodedFactor, wholeBytes);
 
 interface RecordRow {
@@ -63,7 +66,7 @@ const readRecords = `
     LEFT JOIN chain.metadata_texts AS m USING (metadata_id)
    ORDER BY wanted.place`;
 
-/** The records of inscriptions by their keys, in the order given. Texts of 0 bytes are not read and null. */
+/** The records of inscriptions by key, in the given order. Texts limited to 0 bytes are not read and null. */
 export async function recordsOfKeys(
   client: pg.ClientBase,
   keys: readonly number[],
@@ -104,7 +107,7 @@ function recordOf(row: RecordRow, contentstr: string | null, metadataBytes: numb
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** As ord reads it: null where it is no UTF-8. */
+/** As ord reads it: null where it is not UTF-8. */
 export function contentType(bytes: Buffer | null): string | null {
   if (bytes === null) return null;
   try {
@@ -114,7 +117,7 @@ export function contentType(bytes: Buffer | null): string | null {
   }
 }
 
-/** A body as it was read: the beginning of it, where it is long. */
+/** A body as it was read; of a long one, the beginning. */
 interface ReadContent {
   readonly variant: number | null;
   readonly is_text: boolean | null;
@@ -124,8 +127,8 @@ interface ReadContent {
 }
 
 /**
- * The text of a body (decoded, where it is encoded), cut; empty where it is no text; null without a body. `readWhole` is
- * asked where the beginning of an encoded body does not decode to enough.
+ * The text of a body (decoded where it is encoded), cut. Empty where the body is not text; null without a body. Calls
+ * `readWhole` where the beginning of an encoded body does not decode to enough.
  */
 export async function shownText(
   row: ReadContent,
@@ -161,7 +164,7 @@ interface OwnerRow {
   network: NetworkName;
 }
 
-/** The record of one inscription with its whole body and its owner; null where it is not indexed. */
+/** The record of one inscription with its whole body and its owner. Null where it is not indexed. */
 export async function lookUpRecord(client: pg.ClientBase, id: InscriptionId): Promise<LookupRecord | null> {
   const { rows } = await client.query<OwnerRow>(
     `SELECT i.key, c.body, l.place, l.spent_height, l.script, state.network
@@ -184,7 +187,7 @@ export async function lookUpRecord(client: pg.ClientBase, id: InscriptionId): Pr
   return { ...record, owner: ownerOf(row), content: row.body?.toString('hex') ?? null };
 }
 
-/** The address of the output that it lies in; null where that is not known, has no address, or is none. */
+/** The address of the output that holds it. Null: unknown, not an output, or a script without an address. */
 function ownerOf({ place, spent_height, script, network }: OwnerRow): string | null {
   if (place !== 0 || spent_height !== null || script === null) return null;
   return scriptToAddress(script, networks[network]);

@@ -9,14 +9,14 @@ const placeBytes = 4 + 1 + 4 + 4;
 export interface CursorPage {
   /** 1-based. */
   readonly page: number;
-  /** It begins behind this place; null: it is the first one. */
+  /** The page begins after this place. Null: it is the first page. */
   readonly after: SearchPlace | null;
 }
 
 /**
- * What a cursor of a search means; empty: the start. Throws `cursor_stale` and `request_invalid`.
+ * Reads a cursor of a search. Empty: the start. Throws `cursor_stale` and `request_invalid`.
  *
- * @param question everything that was asked but for the page
+ * @param question everything that the search asks, without the page
  */
 export async function readSearchCursor(
   client: pg.ClientBase,
@@ -34,7 +34,7 @@ export async function readSearchCursor(
   return { page, after };
 }
 
-/** The cursor that leads to a page behind an inscription. */
+/** The cursor of the page after an inscription. */
 export async function writeSearchCursor(
   client: pg.ClientBase,
   question: string,

@@ -1,29 +1,29 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 
 export interface SearchGateOptions {
-  /** Searches at once. */
+  /** Searches that run at once. */
   readonly running?: number;
-  /** Searches that wait for one of them to end. */
+  /** Searches that wait for a free place. */
   readonly waiting?: number;
-  /** So long one waits at most. */
+  /** The longest wait, in milliseconds. */
   readonly waitMs?: number;
 }
 
 /**
- * Ten connections read for everybody (kernel/pg/pool.ts): six for searches leave four to pages, contents and look-ups,
+ * Ten connections serve all reads (kernel/pg/pool.ts). Six for searches leave four to pages, contents and look-ups,
  * which take a millisecond each.
  */
 const runningDefault = 6;
-/** Ten turns of all that run: the last one waits about as long as a slow search takes. */
+/** Ten rounds of all that run: the last one waits about as long as a slow search takes. */
 const waitingDefault = 60;
-/** Who waits longer has closed the page, or asks again. */
+/** After this time the client has closed the page, or asks again. */
 const waitMsDefault = 10_000;
 
 interface Waiting {
   readonly enter: () => void;
 }
 
-/** Lets a bounded number of searches run at once, and a bounded number wait; the others are refused at once. */
+/** Runs a bounded number of searches at once and lets a bounded number wait. Others are refused at once. */
 export class SearchGate {
   private readonly runningMax: number;
   private readonly waitingMax: number;
@@ -37,14 +37,14 @@ export class SearchGate {
     this.waitMs = options.waitMs ?? waitMsDefault;
   }
 
-  /** How many wait, and may. */
+  /** How many wait now, and how many may. */
   get state(): { readonly length: number; readonly limit: number } {
     return { length: this.queue.size, limit: this.waitingMax };
   }
 
   /**
-   * Runs `work` when there is room. Throws `search_busy` where too many wait already or it waited too long, and the
-   * signal's reason where that is aborted before it began.
+   * Runs `work` when a place is free. Throws `search_busy` where too many wait already or the wait was too long, and
+   * the signal's reason where it was aborted before the start.
    */
   async run<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     signal?.throwIfAborted();
@@ -57,7 +57,7 @@ export class SearchGate {
     }
   }
 
-  /** The room of who leaves goes to the first who waits: nobody who comes later is before it. */
+  /** A free place goes to the search that has waited longest; later arrivals queue behind. */
   private leave(): void {
     const [next] = this.queue;
     if (next === undefined) this.running--;

@@ -15,19 +15,19 @@ import { Highlighter, highlightBytesOf, highlighted, type Looked } from '#search
 import { listBytesOf, recordsOfKeys, type ShownBytes } from '#search/records/records.ts';
 import { readSearchCursor, writeSearchCursor } from './search-cursor.ts';
 
-/** A search, and how its parts are asked. */
+/** A search with the engine parts that answer it. */
 export interface PageQuestion {
-  /** Everything that is asked but for the page: what cursors hang on. */
+  /** Everything the search asks, without the page. Cursors belong to it. */
   readonly name: string;
   readonly paging: Paging;
   readonly search: (slice: SearchSlice) => Promise<SearchHits>;
   readonly facets: () => Promise<SearchFacets>;
   readonly matchPending: (slice: Slice) => Promise<PendingHits>;
-  /** What is looked for in the texts of the records, and in which; null: nothing. */
+  /** What highlights look for in the texts of the records, and in which texts. Null: no highlights. */
   readonly highlight: { readonly looked: Looked; readonly field: 'contentstr' | 'metadatastr' } | null;
 }
 
-/** A page of what an engine finds and, where that is asked for, of the mempool's matches behind it. */
+/** A page of the engine's matches, followed by the mempool's where they are asked for. */
 export async function readPage(
   { client }: Snapshot,
   question: PageQuestion,
@@ -65,7 +65,7 @@ export async function readPage(
   return { tip: hits.tip, value: { ...value, records, totalItems }, mempoolRevision };
 }
 
-/** The slice to be asked for; one more than is shown tells whether a cursor leads on. */
+/** The slice to read: one more than is shown tells whether the cursor leads on. */
 function sliceOf(
   { page, itemsPerPage, sort, order, cursor }: Paging,
   after: SearchSlice['after'] | null,
@@ -92,12 +92,12 @@ async function nextOf(
 }
 
 /**
- * Counting goes through all matches, which a page need not: of more than these it has no counts. `/search/facets` counts any
- * number.
+ * Counting visits every match, which a page does not: above this many matches a page has no counts. `/search/facets`
+ * counts any number.
  */
 const countedMax = 1_000_000;
 
-/** Counts of the moment that the hits are of; null where they would cost too much, or the index went on in between. */
+/** Counts for the moment of the hits. Null where they would cost too much, or the index moved on in between. */
 async function countedAt(
   { tip, totalItems }: SearchHits,
   count: () => Promise<SearchFacets>,
@@ -122,7 +122,7 @@ interface Texts {
   readonly finish: (records: readonly SearchRecord[]) => Promise<readonly SearchRecord[]>;
 }
 
-/** How much of texts is read, and what becomes of the records then. */
+/** How much of the texts is read, and what the records become then. */
 function shownTexts(itemsPerPage: number, highlight: PageQuestion['highlight']): Texts {
   const shown = listBytesOf(itemsPerPage);
   if (highlight === null) return { read: shown, finish: (records) => Promise.resolve(records) };

@@ -34,13 +34,13 @@ import { isTimeout, suggestionGate, suggestWords, typedEnd } from './suggest-wor
 export interface SearchServiceOptions {
   readonly pool: pg.Pool;
   readonly engine: SearchEngine;
-  /** Absent: the usual one. */
+  /** Absent: the default. */
   readonly gate?: SearchGate;
-  /** Told of every search, so that others give way; absent: nobody does. */
+  /** Called for every search, so that background work gives way. Absent: nothing gives way. */
   readonly demand?: SearchDemand;
 }
 
-/** Searches as the routes ask them: the engine finds inscriptions, their records are read in the same snapshot. */
+/** Searches for the routes: the engine finds inscriptions, and their records are read in the same snapshot. */
 export function createSearchService({
   pool,
   engine,
@@ -84,7 +84,7 @@ export function createSearchService({
   };
 }
 
-/** Reads a search of one moment, when there is room for it. */
+/** Runs a search of one moment when there is a free place. */
 type Searched = <T>(signal: AbortSignal | undefined, read: (snapshot: Snapshot) => Promise<T>) => Promise<T>;
 
 async function searchText(
@@ -147,13 +147,16 @@ async function countFacets(
   });
 }
 
-/** Snapshots that a search is tried in, and the pause between them: a reorganisation is worked off in some tenths of a second. */
+/**
+ * Snapshots that a search is tried in, and the pause between them: a reorganisation is applied within some tenths of
+ * a second.
+ */
 const snapshotsMax = 3;
 const anewPauseMs = 150;
 
 /**
- * Reads again, in a later snapshot, where an engine and the snapshot spoke of different chains: what was found in one moment
- * is never shown with rows of another.
+ * Reads again in a later snapshot where the engine and the snapshot spoke of different chains: results of one moment
+ * are never shown with rows of another.
  */
 async function readAnew<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -176,7 +179,7 @@ function hashMatches(hash: Uint8Array, filter?: SearchFilter): HashMatches {
   return { hash, ...(filter === undefined ? {} : { filter }) };
 }
 
-/** Equal for equal questions, in every process: what a cursor hangs on. */
+/** Equal for equal questions, in every process: cursors carry it. */
 function nameOf(
   matches: TextMatches | HashMatches,
   { sort = 'height', order = 'asc' }: { readonly sort?: string; readonly order?: string },
@@ -189,9 +192,9 @@ function hexOfBytes(_name: string, value: unknown): unknown {
 }
 
 /**
- * The first inscription of each content, by the sha256 of its stored or of its decoded bytes; its record without
- * texts (`contentstr` and `metadatastr` are null). One statement for all, and one for the records, however many
- * inscriptions have a content.
+ * The first inscription of each content, by the sha256 of its stored or decoded bytes, as a record without texts
+ * (`contentstr` and `metadatastr` are null). One statement finds all of them and one reads the records, however many
+ * inscriptions share a content.
  */
 async function firstOfHashes(client: pg.ClientBase, hashes: readonly Uint8Array[]): Promise<FirstOfHash[]> {
   const distinct = new Map(hashes.map((hash) => [Buffer.from(hash).toString('hex'), Buffer.from(hash)]));

@@ -3,30 +3,35 @@ import type { SuggestedWord } from '#kernel/contracts/search-service.ts';
 import { foldText } from '#kernel/text/fold.ts';
 import { lastRunStart, wordCodePointsMax, wordsOfFolded } from '#search/text/words.ts';
 
-/** Words that are suggested: as many as a list below a box shows. */
+/** Words suggested: as many as a list below a box shows. */
 const wordsMax = 8;
-/** Inscriptions whose words are counted: the newest that match. */
+/** Matching inscriptions, newest first, whose words are counted. */
 const sampleMax = 200;
-/** So much is read of each text: all of it in nearly all of them. */
+/** Bytes read of each text: nearly all texts are shorter. */
 const textBytesMax = 2_048;
-/** Shorter beginnings are in so many texts that looking for them would take long: the newest texts of all are the sample then. */
+/**
+ * Shorter beginnings stand in so many texts that finding them takes long. The sample is then the newest texts of all.
+ */
 const searchedPoints = 3;
-/** Contents that are looked at for a shorter beginning. */
+/** Contents in the sample of a shorter beginning. */
 const newestMax = 1_000;
-/** Words before the last one that the sample has to have too. */
+/** Words before the last one that the sample must have too. */
 const contextMax = 3;
-/** A statement of a search that takes longer is given up, and the newest texts are the sample: what is in so many is in these too. */
+/**
+ * A slower statement of a search is given up, and the newest texts are the sample: something this frequent is in them
+ * too.
+ */
 const searchTimeoutMs = 60;
-/** No statement of a suggestion takes longer, whatever the machine has to do: whoever types has typed on. */
+/** The bound for every statement of a suggestion: by then the user has typed on. */
 const statementTimeoutMs = 500;
 
-/** So many suggestions are made at once: they must not take the connections of searches. */
+/** Suggestions at once. They must not take the connections of searches. */
 export const suggestionGate = { running: 2, waiting: 6, waitMs: 500 };
 
 /** The end of a text that is being typed. */
 export interface TypedEnd {
   readonly before: string;
-  /** The run of letters that it ends with, folded; empty: none. */
+  /** The folded run of letters that the text ends with. Empty: none. */
   readonly beginning: string;
 }
 
@@ -36,8 +41,9 @@ export function typedEnd(text: string): TypedEnd {
 }
 
 /**
- * What a text could go on with: words that begin with its last one, by the number of distinct contents that have them among the
- * newest inscriptions whose content has all of the text's words. A statement that takes too long is ended by the server (57014).
+ * Suggests how a text could go on: words that begin with its last word, ranked by the number of distinct contents
+ * that have them, among the newest inscriptions whose content has all words of the text. The server ends a statement
+ * that takes too long (57014).
  */
 export async function suggestWords(
   engine: SearchEngine,
@@ -54,14 +60,14 @@ export async function suggestWords(
   return ranked(await readTexts(snapshot, found ?? (await newestContents(snapshot))), beginning);
 }
 
-/** Words before the last one that are long enough to be looked for, the nearest ones. */
+/** The nearest words before the last one that are long enough to be looked for. */
 function contextOf(before: string): string[] {
   return wordsOfFolded(foldText(before))
     .filter((word) => word.isWellFormed() && Array.from(word).length >= searchedPoints)
     .slice(-contextMax);
 }
 
-/** Null: to look for them takes too long. */
+/** Null: looking for them takes too long. */
 async function matchingContents(
   engine: SearchEngine,
   snapshot: Snapshot,
@@ -83,7 +89,7 @@ async function newestKeys(
 ): Promise<readonly number[] | null> {
   const { client } = snapshot;
   await client.query(`SAVEPOINT suggestion; SET LOCAL statement_timeout = ${searchTimeoutMs}`);
-  // Elasticsearch knows no time limit of Postgres
+  // Elasticsearch does not know the time limit of Postgres
   const limit = AbortSignal.timeout(statementTimeoutMs);
   const signal = snapshot.signal === undefined ? limit : AbortSignal.any([snapshot.signal, limit]);
   try {
@@ -105,7 +111,7 @@ async function newestKeys(
   }
 }
 
-/** The server ended a statement that took longer than it may (57014, query_canceled). */
+/** The server ended a statement at its time limit (57014, query_canceled). */
 export const isTimeout = (error: unknown): boolean =>
   error instanceof Error && (error as { code?: unknown }).code === '57014';
 

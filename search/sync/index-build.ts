@@ -27,7 +27,7 @@ export interface IndexBuildOptions {
   /** Reads the chain, and holds the lock `searchBuild`. */
   readonly chain: pg.ClientBase;
   readonly signal: AbortSignal;
-  /** Inscriptions of a step of the load. */
+  /** Inscriptions of one step of the load. */
   readonly loadKeysMax?: number;
   readonly onProgress?: (progress: BuildProgress) => void;
   readonly onRetry?: (error: AppError) => void;
@@ -38,20 +38,20 @@ export interface BuildProgress {
   readonly blocks: number;
   readonly blocksTotal: number;
   readonly inscriptions: number;
-  /** Sent to Elasticsearch. */
+  /** Documents sent to Elasticsearch. */
   readonly bytes: number;
 }
 
 /**
- * Copies within a step become one document, so steps are as large as a document may reach: Postgres sorts four million rows of some
- * 100 bytes, on its disk. A load that is cut off goes on behind its last step.
+ * Copies within a step become one document, so a step is as large as a document may reach: Postgres sorts four
+ * million rows of some 100 bytes, on its disk. An interrupted load resumes after its last step.
  */
 const loadKeysMaxDefault = usualTuning.spanKeys;
 
 /**
- * Builds the next index from the tables, while the one that is served goes on answering, and lets the read alias name it once it
- * is whole. A build that was cut off before is gone on with, where it is of this database and these documents; what else was left
- * behind is deleted, and so is the index that was served. Gives the name of the new one. Throws `nothing_indexed`.
+ * Builds the next index from the tables while the current one goes on answering, and points the read alias at it when
+ * it is complete. An interrupted build of this database and document version is resumed; other leftovers are deleted,
+ * and so is the index that was served before. Returns the name of the new index. Throws `nothing_indexed`.
  */
 export async function buildIndex(options: IndexBuildOptions): Promise<string> {
   const { elastic, prefix, network, replicas, signal } = options;
@@ -61,7 +61,7 @@ export async function buildIndex(options: IndexBuildOptions): Promise<string> {
   await finishLoading(elastic, index, replicas);
   await verifyWhole(options, index, sync.marker);
   if (sync.marker.state === 'loading') await sync.mark({ state: 'complete' });
-  // what came in meanwhile, each block of it visible at once
+  // what arrived meanwhile, each block visible at once
   await catchUp(options, index, sync);
   signal.throwIfAborted();
   const before = await readCatalog(elastic, prefix, network);
@@ -70,7 +70,7 @@ export async function buildIndex(options: IndexBuildOptions): Promise<string> {
   return index;
 }
 
-/** An index to go on with, or a new one. */
+/** The index of an interrupted build, or a new one. */
 async function openBuild(options: IndexBuildOptions): Promise<string> {
   const { elastic, prefix, network, shards, replicas, chain, signal } = options;
   const database = await readDatabaseIdentity(chain);
@@ -109,7 +109,7 @@ async function openSync(options: IndexBuildOptions, index: string): Promise<Inde
   throw new AppError('search_engine_missing', `The index ${index} has lost its marker.`, { index });
 }
 
-/** Steps until nothing is left. Where the index turns out to be foreign it is deleted: the next build begins anew. */
+/** Runs steps until nothing is left. An index that turns out to be foreign is deleted: the next build starts anew. */
 async function catchUp(options: IndexBuildOptions, index: string, sync: IndexSync): Promise<void> {
   const { elastic, chain, signal, onProgress } = options;
   let bytes = 0;
@@ -143,7 +143,7 @@ async function blocksUpTo(
   return { blocks: sequence, blocksTotal: rows[0]?.total ?? 0 };
 }
 
-/** Throws unless every inscription that can be found is in the index once. */
+/** Throws unless the index has every findable inscription exactly once. */
 async function verifyWhole(options: IndexBuildOptions, index: string, { nextKey }: Marker): Promise<void> {
   const { elastic, chain } = options;
   const findable = await withTransaction(chain, (tx) => countFindable(tx, 0, nextKey), readOnlyMoment);

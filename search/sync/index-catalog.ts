@@ -5,21 +5,24 @@ import { indexName, readAlias, writeAlias } from '#search/elastic/server/search-
 
 /** The indices of one network under one prefix. */
 export interface IndexCatalog {
-  /** The index that the read alias names; null: there is none. */
+  /** The index behind the read alias. Null: there is none. */
   readonly served: string | null;
-  /** Those made before it that the alias names too: they were restored with it. Nobody can ask an alias of several. */
+  /**
+   * Older indices that the alias names too, because they were restored with it. An alias of several indices cannot be
+   * read.
+   */
   readonly servedToo: readonly string[];
-  /** Those made after it, oldest first: they are being built, or their build was cut off. */
+  /** Newer indices, oldest first: a build that runs, or that was interrupted. */
   readonly newer: readonly string[];
-  /** Those made before it: a change to the next one was cut off. */
+  /** Older indices: a switch to the next one was interrupted. */
   readonly older: readonly string[];
-  /** The name of the next one. */
+  /** The name of the next index. */
   readonly nextName: string;
 }
 
 type AliasesAnswer = Readonly<Record<string, { readonly aliases: Readonly<Record<string, unknown>> }>>;
 
-/** Names that are ours, and the numbers in them; whatever else begins in the same way is left alone. */
+/** Our names and the numbers in them. Other names with the same beginning are left alone. */
 const ownName = /-v(\d+)-(\d+)$/u;
 
 export async function readCatalog(
@@ -54,7 +57,7 @@ const isOwn = (name: string, alias: string): boolean =>
 
 const numberOf = (name: string): number => Number(ownName.exec(name)?.[2] ?? 0);
 
-/** Deletes an index with its aliases; one that is gone already is none to delete. */
+/** Deletes an index with its aliases. Does nothing where it is gone already. */
 export async function deleteIndex(client: ElasticClient, index: string): Promise<void> {
   try {
     await client.request({ method: 'DELETE', path: `/${index}` });

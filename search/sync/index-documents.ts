@@ -4,7 +4,7 @@ import { tombstone } from '#search/elastic/documents/group-document.ts';
 import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
 import { assertShards, refreshIndex } from '#search/elastic/server/search-index.ts';
 
-/** Ids that are in memory at once. */
+/** Ids held in memory at once. */
 const idsMax = 5000;
 
 interface SearchAnswer {
@@ -14,7 +14,7 @@ interface SearchAnswer {
   readonly aggregations?: { readonly count: { readonly value: number } };
 }
 
-/** Asks what was refreshed last, all of it or not at all. */
+/** Reads the state of the last refresh, whole or not at all. */
 async function ask(
   client: ElasticClient,
   index: string,
@@ -31,8 +31,8 @@ async function ask(
 }
 
 /**
- * How many inscriptions the documents hold whose first keys are from `from` to below `to`, as of the last refresh. Documents of a
- * step hold no keys but those of the step, so it says whether each inscription is there once.
+ * The number of inscriptions in documents with first keys from `from` to below `to`, as of the last refresh.
+ * Documents of a step hold only keys of that step, so this tells whether each inscription is there exactly once.
  */
 export async function countInscriptions(
   client: ElasticClient,
@@ -48,8 +48,8 @@ export async function countInscriptions(
 }
 
 /**
- * The least first key, below `nextKey`, of documents that hold keys from `nextKey` on too; null: there are none. As of the last
- * refresh.
+ * The smallest first key below `nextKey` of documents that also hold keys from `nextKey` on, as of the last refresh.
+ * Null: there are none.
  */
 export async function firstStraddlingKey(
   client: ElasticClient,
@@ -69,8 +69,8 @@ export async function firstStraddlingKey(
 }
 
 /**
- * Takes away the documents with first keys from `nextKey` on: of steps that were cut off, and of blocks that were taken back. A
- * tombstone with a version takes the place of each, so that a late write of an older version does not bring it back.
+ * Deletes the documents with first keys from `nextKey` on: interrupted steps, and blocks that were taken back. Each
+ * leaves a tombstone with a version, so that a late write of an older version does not bring it back.
  */
 export async function removeFrom(
   client: ElasticClient,
@@ -96,8 +96,8 @@ export async function removeFrom(
 }
 
 /**
- * Versions come from the outbox, which only grows: where the index has newer ones it was made from another history of this
- * database, as after a backup of it was restored.
+ * Versions come from the outbox, which only grows. Newer versions in the index mean that it was made from another
+ * history of this database, for example before a backup was restored.
  */
 export function newerThanOutbox(index: string, version: number): AppError {
   const message = `Documents of ${index} are newer than row ${version}, the last one of the outbox.`;

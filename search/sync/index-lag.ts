@@ -3,21 +3,21 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
 import { type Marker, readMarker } from '#search/elastic/server/marker.ts';
 
-/** How far the index that is served is behind the chain. */
+/** How far the served index is behind the chain. */
 export interface SearchStanding {
   /** Null: it could not be read; `problem` says why. */
   readonly marker: Marker | null;
   readonly problem: AppError | null;
-  /** Blocks of the chain that are not in it; null: not known. */
+  /** Blocks of the chain that are missing in it. Null: unknown. */
   readonly lagBlocks: number | null;
   /** Rows of the outbox. */
   readonly lagSequence: number | null;
 }
 
-/** Whoever asks for a status waits no longer than this for another server. */
+/** A status request waits no longer than this for another server. */
 const timeoutMs = 2000;
 
-/** Asks both sides. What Elasticsearch cannot say is part of the answer; Postgres throws. */
+/** Asks both sides. A failure of Elasticsearch becomes part of the answer; a failure of Postgres throws. */
 export async function readSearchStanding(
   elastic: ElasticClient,
   alias: string,
@@ -34,7 +34,7 @@ export async function readSearchStanding(
     return {
       marker,
       problem: null,
-      // one that has not gone back yet is above the tip
+      // an index that has not gone back yet is above the tip
       lagBlocks: Math.max(0, height - (marker.tip?.height ?? -1)),
       lagSequence: Math.max(0, last - marker.sequence),
     };

@@ -7,10 +7,13 @@ import type { Marker } from '#search/elastic/server/marker.ts';
 import { mappingVersion } from '#search/elastic/server/search-index.ts';
 import type { AppliedBlock, ChainPosition } from './sync-plan.ts';
 
-/** Rows of 80 bytes: more than a step takes on a chain of full blocks, and all of a chain of empty ones in a hundred steps. */
+/**
+ * Rows (80 bytes each) read at once: more than a step takes of full blocks; a chain of empty blocks takes a hundred
+ * steps.
+ */
 const appliedMax = 10_000;
 
-/** One moment for all that is compared with each other. */
+/** One moment for everything that is compared. */
 export const readOnlyMoment = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 interface BlockRow {
@@ -33,8 +36,8 @@ interface EndsRow {
 }
 
 /**
- * Where the chain stands, as far as a marker needs it; null: nothing was ever indexed. It survives a crash of the server: a marker
- * never speaks of rows that are given again.
+ * The position of the chain, as far as a marker needs it. Null: nothing was ever indexed. It survives a crash of the
+ * server: a marker never covers rows that could be numbered again.
  */
 export async function readPosition(client: pg.ClientBase, marker: Marker): Promise<ChainPosition | null> {
   const position = await withTransaction(client, (tx) => positionIn(tx, marker.sequence), readOnlyMoment);
@@ -43,7 +46,7 @@ export async function readPosition(client: pg.ClientBase, marker: Marker): Promi
 }
 
 async function positionIn(tx: pg.ClientBase, at: number): Promise<ChainPosition | null> {
-  // takes back what the marker reflects: a row above it that cancels one up to it
+  // takes back a block the marker covers: a row above it that cancels one up to it
   const ends = await tx.query<EndsRow>(
     `SELECT network, fingerprint_key, undo_epoch, (SELECT max(sequence) FROM chain.outbox) AS last,
        ARRAY(SELECT sequence FROM chain.outbox WHERE cancels IS NOT NULL AND sequence > $1 ORDER BY sequence) AS undos,
@@ -72,16 +75,16 @@ async function positionIn(tx: pg.ClientBase, at: number): Promise<ChainPosition 
 }
 
 /**
- * Which database this is: another one of the same chain is another one, with an outbox of its own. And for which documents, as
- * an index of older ones is as foreign.
+ * Identifies the database and the version of the documents. Another database of the same chain has an outbox of its
+ * own, and an index of older documents is just as foreign.
  */
 function databaseIdentity(network: string, fingerprintKey: Buffer): string {
-  // the key itself stays here: whoever knew it could aim collisions at fingerprints
+  // the key itself stays here: with it, collisions of fingerprints could be made
   const digest = createHash('sha256').update('satscribe search').update(fingerprintKey).digest('hex');
   return `${network}-v${mappingVersion}-${digest.slice(0, 32)}`;
 }
 
-/** The identity of a database in markers; null: nothing was ever indexed into it. */
+/** The identity of a database in markers. Null: nothing was ever indexed. */
 export async function readDatabaseIdentity(client: pg.ClientBase | pg.Pool): Promise<string | null> {
   const { rows } = await client.query<{ network: string; fingerprint_key: Buffer }>(
     'SELECT network, fingerprint_key FROM chain.state',
@@ -89,7 +92,7 @@ export async function readDatabaseIdentity(client: pg.ClientBase | pg.Pool): Pro
   return rows[0] === undefined ? null : databaseIdentity(rows[0].network, rows[0].fingerprint_key);
 }
 
-/** The last block when a row of the outbox was the last one: applied up to it, and not taken back up to it. */
+/** The last block when a row of the outbox was the newest: applied up to it, and not taken back up to it. */
 async function readTipAt(tx: pg.ClientBase, at: number): Promise<Marker['tip']> {
   const { rows } = await tx.query<BlockRow>(
     `SELECT o.sequence, o.height, o.block_hash AS hash FROM chain.outbox AS o
@@ -101,7 +104,10 @@ async function readTipAt(tx: pg.ClientBase, at: number): Promise<Marker['tip']> 
   return rows[0] === undefined ? null : tipOf(rows[0]);
 }
 
-/** A row counts where its block is there and nobody took it back: a block that came, went and came again has several rows. */
+/**
+ * A row counts where its block stands and no later row takes it back: a block that came, went and came again has
+ * several.
+ */
 async function readApplied(tx: pg.ClientBase, which: string, values: unknown[]): Promise<AppliedBlock[]> {
   const { rows } = await tx.query<AppliedRow>(
     `SELECT o.sequence, o.height, o.block_hash AS hash, b.next_key
@@ -113,7 +119,7 @@ async function readApplied(tx: pg.ClientBase, which: string, values: unknown[]):
   return rows.map((row) => ({ sequence: row.sequence, tip: tipOf(row), nextKey: row.next_key }));
 }
 
-/** Whether a block is in the chain that a transaction sees, with the same keys up to it. */
+/** Whether a block is in the chain that the transaction sees, with the same keys up to it. */
 export async function isThere(tx: pg.ClientBase, { tip, nextKey }: Marker): Promise<boolean> {
   if (tip === null) return true;
   const { rowCount } = await tx.query(
@@ -123,7 +129,9 @@ export async function isThere(tx: pg.ClientBase, { tip, nextKey }: Marker): Prom
   return rowCount === 1;
 }
 
-/** How many inscriptions with such keys searches can find: those that have a content, metadata or properties. */
+/**
+ * The number of inscriptions in a range of keys that searches can find: those with a content, metadata or properties.
+ */
 export async function countFindable(tx: pg.ClientBase, from: number, to: number): Promise<number> {
   const { rows } = await tx.query<{ count: number }>(
     `SELECT count(*) AS count FROM chain.inscriptions AS i
@@ -136,8 +144,8 @@ export async function countFindable(tx: pg.ClientBase, from: number, to: number)
 }
 
 /**
- * The last block, applied up to a row of the outbox and still in the chain, that uses no key from `key` on: as a marker
- * speaks of it. The row is that block's own, or 0 before the first one.
+ * The last block that was applied up to a row of the outbox, still stands, and uses no key from `key` on: what a
+ * marker covers. The row is that block's own, or 0 before the first one.
  */
 export async function readBlockUpTo(
   client: pg.ClientBase,

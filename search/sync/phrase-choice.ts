@@ -1,18 +1,19 @@
 import type pg from 'pg';
 import { learnPhrases } from '#search/elastic/phrases/learn-phrases.ts';
 
-/** Contents, spread over the whole chain, that are looked at: on mainnet a third of them is no text. */
+/** Contents in the sample, spread over the whole chain: on mainnet a third of them is not text. */
 const sampleContents = 16_384;
-/** Texts of them that are read: what one in a hundred has is in some tens. */
+/** Texts read of them. What one text in a hundred has occurs some tens of times. */
 const sampleTexts = 4096;
-/** Longer ones are mostly of one kind in all of their length. */
+/** Characters of each text: longer texts are mostly uniform. */
 const textBytesMax = 4000;
-/** Of fewer texts nothing can be told that holds for those that come. */
+/** With fewer texts, nothing can be learned that holds for later ones. */
 const learnedMin = 1000;
 
 /**
- * What most texts of mainnet are made of, for an index that is begun before there are texts to learn from: the operations of
- * BRC-20 and SNS (https://layer1.gitbook.io/layer1-foundation/protocols/brc-20/documentation), and the ends of names.
+ * What most texts of mainnet consist of, for an index that is created before there are texts to learn from:
+ * operations of BRC-20 and SNS (https://layer1.gitbook.io/layer1-foundation/protocols/brc-20/documentation), and the
+ * ends of names.
  */
 export const usualPhrases: readonly string[] = [
   '{"p":"brc-20","op":"',
@@ -23,8 +24,8 @@ export const usualPhrases: readonly string[] = [
 ];
 
 /**
- * The phrases of an index that is begun now: learned from the texts that are there, all over the chain, in an order that nobody has chosen;
- * the usual ones where fewer than 1,000 of 16,384 contents are texts.
+ * The phrases of a new index: learned from existing texts all over the chain, in a pseudo-random order. The usual
+ * phrases where fewer than 1,000 of 16,384 contents are texts.
  */
 export async function choosePhrases(chain: pg.ClientBase, signal: AbortSignal): Promise<readonly string[]> {
   const { rows } = await chain.query<{ text: Buffer }>(

@@ -9,8 +9,8 @@ interface WrittenMarker {
 }
 
 /**
- * Writes a marker in place of the one that was read or written before. Throws `search_engine_moved` where another process
- * has written one meanwhile: what this one knows of the index is void.
+ * Replaces the marker that was read or written last. Throws `search_engine_moved` where another process has written
+ * one since: what this process knows of the index is void.
  */
 export async function placeMarker(
   client: ElasticClient,

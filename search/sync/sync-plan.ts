@@ -1,52 +1,52 @@
 import type { Marker } from '#search/elastic/server/marker.ts';
 
-/** A block that is in the chain now: its row of the outbox, and the first key that it and those before it do not use. */
+/** A block of the current chain: its outbox row, and the first key above those of it and of all blocks before it. */
 export interface AppliedBlock {
   readonly sequence: number;
   readonly tip: NonNullable<Marker['tip']>;
   readonly nextKey: number;
 }
 
-/** What a marker is compared with, read in one moment of Postgres (`readPosition`). */
+/** The facts that a marker is compared with, read in one moment of Postgres (`readPosition`). */
 export interface ChainPosition {
   readonly database: string;
   readonly undoEpoch: number;
-  /** Of the newest row of the outbox; 0: it is empty. */
+  /** The newest outbox sequence. 0: the outbox is empty. */
   readonly lastSequence: number;
-  /** The last block when the row with the marker's sequence was written; null: there was none. */
+  /** The last block when the row with the marker's sequence was written. Null: no block. */
   readonly tipAtMarker: Marker['tip'];
-  /** Sequences above the marker's of rows that take a block back, ascending. */
+  /** Ascending sequences, above the marker's, of rows that take a block back. */
   readonly undoSequences: readonly number[];
-  /** The last of them that takes back what the marker reflects; null: all of that is still there. */
+  /** The last of these that takes back a block the marker covers. Null: all of those blocks still stand. */
   readonly undoneAt: number | null;
-  /** The highest block that the marker reflects and that is in the chain now; null: none is. */
+  /** The highest block that the marker covers and that still stands. Null: none. */
   readonly left: AppliedBlock | null;
-  /** Blocks above the marker that are in the chain now, ascending. The first ones, where there are more. */
+  /** The blocks above the marker that stand now, ascending; of many, the first ones. */
   readonly applied: readonly AppliedBlock[];
   /** Whether `applied` has all of them. */
   readonly isAll: boolean;
 }
 
-/** How an index comes to a later row of the outbox. */
+/** How an index reaches a later row of the outbox. */
 export type SyncStep =
-  /** The documents are of another chain, or of another history of this one: an index has to be made anew. */
+  /** The documents belong to another chain, or another history of this one: the index has to be built anew. */
   | { readonly kind: 'rebuild'; readonly reason: string }
-  /** Blocks that it reflects were taken back: what documents hold of keys from the new `nextKey` on goes. */
+  /** Blocks that the index covers were taken back: documents lose their keys from the new `nextKey` on. */
   | { readonly kind: 'rewind'; readonly marker: Marker }
-  /** The inscriptions from the old `nextKey` to that of the new marker are written. */
+  /** The inscriptions from the old `nextKey` to the new marker's are written. */
   | { readonly kind: 'advance'; readonly marker: Marker }
   | { readonly kind: 'nothing' };
 
 /**
- * A document holds copies of several blocks of a step, so going back into a step begins at its start: behind blocks that
- * may well be taken back a step has one block. Deeper reorganisations cost more, and are as exact.
+ * Near the tip, where blocks may be taken back, a step has one block: a document holds copies of several blocks of a
+ * step, so going back into a step begins at its start. Deeper reorganisations cost more, and are just as exact.
  */
 const unsettledBlocks = 6;
 
 /**
- * What to do next, one step at a time. Blocks that came and went since the marker are passed over: of the rows above a marker,
- * those that take back what it reflects all come before those of blocks that are still there, as blocks are a stack.
- * A step takes at least one block, and no more where that would be above `keysMax` inscriptions.
+ * The next step. Blocks that came and went since the marker are skipped: blocks are a stack, so among the rows above
+ * the marker those that take back covered blocks come before those of blocks that still stand. A step takes at least
+ * one block, and stops before it would exceed `keysMax` inscriptions.
  */
 export function planStep(marker: Marker, position: ChainPosition, keysMax: number): SyncStep {
   const reason = foreignBecause(marker, position);
@@ -74,7 +74,7 @@ function advance(marker: Marker, position: ChainPosition, keysMax: number): Sync
     count++;
   }
   const block = applied[count - 1];
-  // behind the last block that is still there only blocks follow that came and went
+  // after the last block that still stands, all rows belong to blocks that came and went
   const isEnd = isAll && count === applied.length;
   const sequence = isEnd || block === undefined ? lastSequence : block.sequence;
   const { tip, nextKey } = block ?? marker;
@@ -84,7 +84,7 @@ function advance(marker: Marker, position: ChainPosition, keysMax: number): Sync
   };
 }
 
-/** Why a marker cannot be one of this chain and its history; null: it is. */
+/** Why a marker cannot belong to this chain and its history. Null: it can. */
 function foreignBecause({ database, sequence, tip }: Marker, position: ChainPosition): string | null {
   if (database !== position.database) return 'the index is of another database';
   if (sequence > position.lastSequence) return `the outbox ends before row ${sequence}`;
@@ -93,7 +93,7 @@ function foreignBecause({ database, sequence, tip }: Marker, position: ChainPosi
   return `after row ${sequence} of the outbox the chain was another one than the index was made from`;
 }
 
-/** The undo epoch when a row was the last one. */
+/** The undo epoch at the time of a row. */
 function epochAt({ undoEpoch, undoSequences }: ChainPosition, sequence: number): number {
   return undoEpoch - undoSequences.filter((undo) => undo > sequence).length;
 }

@@ -17,16 +17,16 @@ export interface IndexSyncOptions {
   readonly elastic: ElasticClient;
   /** The index itself, not an alias of it. */
   readonly index: string;
-  /** Reads the chain. It holds the lock that lets this process write into the index, and is used by nobody else. */
+  /** Reads the chain and holds the lock for writing the index. Used for nothing else. */
   readonly chain: pg.ClientBase;
   readonly signal: AbortSignal;
-  /** Inscriptions of a step at most, but for a block that has more. */
+  /** Most inscriptions of a step, unless one block has more. */
   readonly keysMax: number;
-  /** Told of failures of Elasticsearch that are waited for, and tried again. */
+  /** Called for failures of Elasticsearch that are waited for and retried. */
   readonly onRetry?: (error: AppError) => void;
 }
 
-/** What a step did; null: there was nothing to do, or the chain went on meanwhile and has to be looked at again. */
+/** The result of a step. Null: nothing to do, or the chain moved on and has to be looked at again. */
 export interface StepDone {
   readonly kind: 'advanced' | 'rewound' | 'nothing' | 'again';
   readonly marker: Marker;
@@ -37,14 +37,14 @@ export interface StepDone {
 }
 
 /**
- * Brings one index to the chain, a step at a time. What it knows of the index is its marker alone; after anything that failed
- * a new one has to be made. The first step takes away what earlier steps have left that were cut off.
+ * Brings one index up to the chain, step by step. All it knows of the index is the marker; create a new one after any
+ * failure. The first step removes what interrupted steps left behind.
  */
 export class IndexSync {
   private readonly options: IndexSyncOptions;
   private readonly book: PhraseBook;
   private placed: PlacedMarker;
-  /** Documents may be there that the marker does not speak of: of a step, or of a way back, that was cut off. */
+  /** Documents may exist beyond the marker, from a step or an undo that was cut off. */
   private mayHoldMore = true;
 
   private constructor(options: IndexSyncOptions, placed: PlacedMarker) {
@@ -63,20 +63,20 @@ export class IndexSync {
     return this.placed.marker;
   }
 
-  /** Whether a marker that was read is the one that this process wrote or read last. */
+  /** Whether a marker is the one that this process wrote or read last. */
   isAt({ place }: PlacedMarker): boolean {
     const own = this.placed.place;
     return own?.seqNo === place?.seqNo && own?.primaryTerm === place?.primaryTerm;
   }
 
-  /** Writes another state of what is there. */
+  /** Writes another state of the same marker. */
   async mark(changed: Partial<Pick<Marker, 'state' | 'isMerged'>>): Promise<void> {
     await this.place({ ...this.marker, ...changed });
   }
 
   /**
-   * Throws `search_engine_foreign` where the index cannot become one of this chain, `search_engine_moved` where another process
-   * writes into it, and the other codes of Elasticsearch and Postgres.
+   * Throws `search_engine_foreign` where the index cannot become one of this chain, `search_engine_moved` where
+   * another process writes into it, and the other codes of Elasticsearch and Postgres.
    */
   async step(): Promise<StepDone> {
     const { chain, keysMax, index } = this.options;
@@ -88,7 +88,7 @@ export class IndexSync {
         throw new AppError('search_engine_foreign', `${index}: ${step.reason}.`, { index });
       case 'nothing':
         if (this.marker.state !== 'undoing') return this.done('nothing');
-        // cut off in the middle of going back
+        // interrupted while going back
         await this.rewindTo(this.marker, position.lastSequence);
         return this.done('rewound');
       case 'rewind':
@@ -118,7 +118,7 @@ export class IndexSync {
     return this.done('advanced', to.nextKey - from.nextKey, counts);
   }
 
-  /** Writes the documents of a step, read in one moment. Null: the block is not in the chain any more, or is another one. */
+  /** Writes the documents of a step, read in one moment. Null: the block is no longer in the chain. */
   private write(
     from: number,
     to: Marker,
@@ -147,13 +147,13 @@ export class IndexSync {
     );
   }
 
-  /** Makes a step visible, and checks that it is there whole and once before a marker says so. */
+  /** Makes a step visible, and checks that every inscription is there exactly once before the marker says so. */
   private async verify(from: number, to: number, findable: number): Promise<void> {
     const { elastic, index } = this.options;
     await refreshIndex(elastic, index);
     const counted = await countInscriptions(elastic, index, { from, to });
     if (counted === findable) return;
-    // what is there too much is taken away before the step is tried again
+    // surplus documents are removed before the step is tried again
     throw new AppError(
       'search_engine_failed',
       `${index} holds ${counted} of ${findable} inscriptions with keys from ${from} to below ${to}.`,
@@ -162,8 +162,8 @@ export class IndexSync {
   }
 
   /**
-   * Goes back. Readers are told before a document is changed. Documents hold copies of all blocks of a step, so where the new
-   * end lies within a step it is taken back to its start, and brought in again.
+   * Goes back. Readers are told before any document changes. Documents hold copies of all blocks of a step, so a new
+   * end inside a step means going back to its start, and writing the step again.
    */
   private async rewindTo(to: Marker, version: number): Promise<void> {
     const { chain } = this.options;
@@ -185,7 +185,7 @@ export class IndexSync {
     return firstStraddlingKey(elastic, index, this.marker.nextKey);
   }
 
-  /** Takes away what the marker does not speak of, where that can be done without going back; false: it cannot. */
+  /** Removes documents beyond the marker where that needs no going back. False: it cannot. */
   private async isClean(version: number): Promise<boolean> {
     if (!this.mayHoldMore) return true;
     if ((await this.findStraddling()) !== null) return false;

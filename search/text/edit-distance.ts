@@ -5,8 +5,9 @@ const width = wordCodePointsMax + 1;
 const rows = [new Int32Array(width), new Int32Array(width), new Int32Array(width)] as const;
 
 /**
- * Whether at most `editsMax` edits (a code point put in, left out, changed, or two neighbours swapped; nothing is edited twice: optimal string
- * alignment) lead from the first `aLength` code points of `a` to the first `bLength` of `b`. Both at most `wordCodePointsMax`.
+ * Whether at most `editsMax` edits lead from the first `aLength` code points of `a` to the first `bLength` of `b`. An
+ * edit inserts, removes or changes a code point, or swaps two neighbours; nothing is edited twice (optimal string
+ * alignment). Both lengths are at most `wordCodePointsMax`.
  */
 export function isWithinEdits(
   a: Int32Array,
@@ -25,7 +26,9 @@ export function isWithinEdits(
   return (before[bLength] as number) <= editsMax;
 }
 
-/** Fills what is near the diagonal in a row of the table: what is further takes more edits than there may be. Gives the least. */
+/**
+ * Fills the cells near the diagonal of a row; cells further away need more edits than allowed. Returns the smallest.
+ */
 function fillRow(
   i: number,
   a: Int32Array,

@@ -3,19 +3,19 @@ import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscr
 import { termBorder } from './gram-text.ts';
 
 /**
- * UTF-8 of a term as it is. Lucene refuses one of more than 32,766 bytes together with its document, and what miners let in is
- * bounded by the block alone: a longer one is named by its hash.
+ * Longest term in bytes of UTF-8. Lucene refuses a document with a term above 32,766 bytes, and only the block bounds
+ * what miners include: a longer value is named by its hash.
  */
 const termBytesMax = 512;
 
-/** Begins the name of a long value, and stands before a short one that begins with NUL itself. */
+/** Begins the name of a long value, and escapes a short value that begins with NUL. */
 const escape = '\0';
 /** Follows the escape in the names of long values. */
 const longMark = 's';
 
 /**
- * A value as it stands in the index, to be found whole: equal for equal values, whatever their length, and different for
- * different ones, whatever a miner has made of them.
+ * A value as the index has it, to be found whole. Equal values have equal terms and different values different terms,
+ * at any length and for hostile input.
  */
 export function indexTerm(value: string): string {
   if (Buffer.byteLength(value) > termBytesMax) return longTerm(value);
@@ -24,7 +24,7 @@ export function indexTerm(value: string): string {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The term of bytes that may be no UTF-8; null where they are none, and short. */
+/** The term of bytes that may not be UTF-8. Null where they are short and not UTF-8. */
 export function indexTermOfBytes(bytes: Uint8Array | null): string | null {
   if (bytes === null) return null;
   if (bytes.length > termBytesMax) return longTerm(bytes);
@@ -35,30 +35,30 @@ export function indexTermOfBytes(bytes: Uint8Array | null): string | null {
   }
 }
 
-/** The value of a term; null: it is longer than a term may be. */
+/** The value of a term. Null: it is longer than a term can be. */
 export function valueOfTerm(term: string): string | null {
   if (!term.startsWith(escape)) return term;
   return term.startsWith(longMark, escape.length) ? null : term.slice(escape.length);
 }
 
 /**
- * Longer pairs are named by a hash: one long name in front of a hundred thousand values would be as many copies of it, in one
+ * Longer pairs are named by a hash: a long name before a hundred thousand values would be copied as often in one
  * document.
  */
 const pairLengthMax = 64;
 
-/** A name and its value in one term, both folded: the border is in no folded text. */
+/** A folded name and its folded value as one term; the separator occurs in no folded text. */
 export function indexPair(name: string, value: string): string {
   const pair = `${name}${termBorder}${value}`;
   return pair.length <= pairLengthMax ? pair : termBorder + termBorder + digestOf(pair);
 }
 
-/** An inscription as galleries name it in the index. */
+/** An inscription as the index names it in galleries. */
 export const galleryTerm = (id: InscriptionId): string =>
   Buffer.from(inscriptionIdBytes(id)).toString('base64url');
 
 const longTerm = (value: string | Uint8Array): string => `${escape}${longMark}${digestOf(value)}`;
 
-/** 192 bits: nobody can make two values of one name. */
+/** 192 bits: no two values with one name can be made. */
 const digestOf = (value: string | Uint8Array): string =>
   createHash('sha256').update(value).digest().subarray(0, 24).toString('base64url');

@@ -1,4 +1,4 @@
-/** Numbers of four bytes, big endian, as int4send of Postgres makes them; none for null. */
+/** Reads big-endian numbers of four bytes, as Postgres' int4send writes them. Null gives none. */
 export function int32s(bytes: Buffer | null): Int32Array {
   if (bytes === null) return new Int32Array(0);
   const numbers = new Int32Array(bytes.length / 4);

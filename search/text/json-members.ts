@@ -1,7 +1,9 @@
-/** A scalar of a JSON text, and the name of the member that it stands under, in however many lists; null: under none. */
+/**
+ * A scalar of a JSON text, and the name of the member it stands under, through any lists. Null: it stands under none.
+ */
 export interface Scalar {
   readonly name: string | null;
-  /** A string without its quotes; numbers and words as they stand in the text, digit by digit. */
+  /** A string without its quotes; numbers and words digit by digit as in the text. */
   readonly text: string;
 }
 
@@ -15,9 +17,9 @@ const wordEnd = /[,\]}\s]/gu;
 const skipped = ': \t\n\r';
 
 /**
- * Tells all members and scalars of a JSON text in their order, those of equal names too, which an object of JavaScript would
- * forget. Returns false where the text ends too early or has something that no JSON has at that place; what was told until then is
- * void. Texts are our own (docs/adr/0003): it is no check of JSON, but it reads every JSON right.
+ * Visits all members and scalars of a JSON text in order, including repeated names, which a JavaScript object would
+ * lose. Returns false where the text ends early or breaks the grammar; what was visited is void then. The texts are
+ * our own (docs/adr/0003): this does not validate JSON, but it reads every valid JSON right.
  */
 export function readJsonMembers(json: string, reader: JsonReader): boolean {
   return new JsonMembers(json, reader).read();
@@ -26,7 +28,7 @@ export function readJsonMembers(json: string, reader: JsonReader): boolean {
 class JsonMembers {
   readonly #json: string;
   readonly #reader: JsonReader;
-  /** What encloses the place, and the name that each of them stands under. */
+  /** The enclosing objects and lists, and the name that each stands under. */
   readonly #open: { readonly isObject: boolean; readonly name: string | null }[] = [];
   #at = 0;
   #name: string | null = null;
@@ -101,7 +103,7 @@ class JsonMembers {
   }
 }
 
-/** Behind the closing quote of the string that begins at a place; 0: it is not closed. */
+/** The place after the closing quote of the string that begins here. 0: it is not closed. */
 function endOfString(json: string, at: number): number {
   for (let end = json.indexOf('"', at + 1); end > 0; end = json.indexOf('"', end + 1)) {
     let escapes = 0;

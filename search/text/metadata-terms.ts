@@ -3,7 +3,7 @@ import { metadataMembersLengthMax } from '#kernel/text/searchable.ts';
 import { indexPair, indexTerm } from './index-term.ts';
 import { readJsonMembers } from './json-members.ts';
 
-/** What of a metadata text is found by whole keys and values. Terms are folded and bounded; each is there once. */
+/** The terms that find a metadata text by whole keys and values: folded, bounded, each once. */
 export interface MetadataTerms {
   readonly keys: readonly string[];
   readonly values: readonly string[];
@@ -12,9 +12,9 @@ export interface MetadataTerms {
 }
 
 /**
- * The terms of a canonical metadata text: names of members, at any depth, and scalar values as they stand in the text
- * (numbers digit by digit, strings without their quotes). Null where the text is no JSON, or longer than
- * `metadataMembersLengthMax`: it is found by its text alone.
+ * The terms of a canonical metadata text: names of members at any depth, and scalar values as written (numbers digit
+ * by digit, strings without quotes). Null where the text is not JSON, or longer than `metadataMembersLengthMax`: then
+ * only a text search finds it.
  */
 export function metadataTerms(json: string): MetadataTerms | null {
   if (json.length > metadataMembersLengthMax) return null;

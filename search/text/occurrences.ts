@@ -1,10 +1,10 @@
 /**
- * Finds one text in others, in a time that their lengths alone bound (Knuth, Morris and Pratt): `indexOf` takes up to the product of both, which is
- * half a minute for needles and a text that are made for it, and such a text fits into 40 kB where it is compressed.
+ * Finds one text in others in time linear in their lengths (Knuth, Morris and Pratt). `indexOf` takes up to the
+ * product of both: half a minute for input made for it, and such input fits into 40 kB compressed.
  */
 export class Occurrences {
   readonly #needle: string;
-  /** Of each beginning, by its length less one, how long the longest shorter beginning is that it ends with. */
+  /** For each beginning, by its length minus one: the length of the longest shorter beginning that it ends with. */
   readonly #borders: Uint32Array;
 
   /** `needle` is not empty. */
@@ -13,13 +13,13 @@ export class Occurrences {
     this.#borders = bordersOf(needle);
   }
 
-  /** The first place; -1: it does not occur. */
+  /** The first place. -1: it does not occur. */
   first(text: string): number {
     for (const at of this.all(text)) return at;
     return -1;
   }
 
-  /** All places where it begins, ascending; it may overlap itself. In UTF-16 units. */
+  /** All places where it begins, ascending and possibly overlapping, in UTF-16 units. */
   *all(text: string): Generator<number> {
     const needle = this.#needle;
     const borders = this.#borders;
@@ -27,7 +27,7 @@ export class Occurrences {
     let matched = 0;
     for (let at = 0; at < text.length; at++) {
       if (matched === 0) {
-        // to look for one unit is quick
+        // looking for one unit is fast
         at = text.indexOf(begin, at);
         if (at === -1) return;
         matched = 1;

@@ -3,21 +3,22 @@ import { foldText } from '#kernel/text/fold.ts';
 import { Occurrences } from './occurrences.ts';
 
 /**
- * SQL: the attributes of an inscription's properties, as a JSON object in UTF-8 but for its first brace. Nowhere else in the text
- * (indexer/parse/properties-json.ts) a list is followed by them: an item of a gallery has its id before them, and quotes within strings are escaped.
+ * SQL: the attributes of an inscription's properties as a JSON object in UTF-8, without its opening brace. Only there
+ * does a list come before them (indexer/parse/properties-json.ts): an item of a gallery has its id first, and quotes
+ * in strings are escaped.
  */
 export const attributesOf = `convert_to(substring(properties_json FROM position('],"attributes":' IN properties_json) + 2), 'UTF8')`;
 
-/** What a gallery that names an id has in the JSON text, and nothing else has: the value of a trait is no object. */
+/** The JSON text of a gallery item with this id. Nothing else contains it: the value of a trait is no object. */
 export const galleryItem = (id: string): string => `{"id":"${id}","attributes":{`;
 
-/** What searches ask of properties (tag 17). */
+/** The properties (tag 17) that searches read. */
 export interface SearchedProperties {
-  /** Folded; null: without one. */
+  /** Folded. Null: no title. */
   readonly title: string | null;
-  /** Names and values as texts, folded; none comes twice. */
+  /** Folded names and values; each pair once. */
   readonly traits: readonly (readonly [name: string, value: string])[];
-  /** Ids as they stand there. */
+  /** Ids as written. */
   readonly gallery: readonly string[];
 }
 
@@ -28,10 +29,12 @@ interface PropertiesJson {
 
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
-/** Numbers as they are written: they may have more digits than a double. */
+/** Numbers as written: they may have more digits than a double. */
 const keepDigits: Reviver = (_, value, { source }) => (typeof value === 'number' ? source : value);
 
-/** Reads properties as the parser wrote them (chain.inscription_details.properties_json), or a part of their members. */
+/**
+ * Reads properties as the parser wrote them (chain.inscription_details.properties_json), or some of their members.
+ */
 export function readProperties(json: string): SearchedProperties {
   const { gallery = [], attributes = {} } = JSON.parse(
     json,
@@ -45,7 +48,10 @@ export function readProperties(json: string): SearchedProperties {
   };
 }
 
-/** Which properties a filter passes (absent: anything): `title` is a piece, traits are whole, all of them must be there. */
+/**
+ * Checks properties against a filter (absent: no condition): `title` is a substring, traits are whole, all must
+ * match.
+ */
 export function propertiesCheck(wanted: {
   readonly title?: string | undefined;
   readonly traits?: readonly MetadataMember[] | undefined;
@@ -60,7 +66,7 @@ export function propertiesCheck(wanted: {
   };
 }
 
-/** As `propertiesCheck`, of what `attributesOf` gives. */
+/** Like `propertiesCheck`, for what `attributesOf` gives. */
 export function attributesCheck(
   wanted: Parameters<typeof propertiesCheck>[0],
 ): (attributes: Uint8Array) => boolean {

@@ -1,8 +1,8 @@
-/** Bounds of a query; docs/search.md, "Needles". */
+/** Bounds of a query: docs/search.md, "Needles". */
 export const needleBounds = {
-  /** Each costs a few look-ups in the postings and, for texts that may match, a comparison. */
+  /** Each needle costs a few look-ups in the postings, and a comparison with each text that may match. */
   needlesMax: 32,
-  /** Code points a needle. 32 of them in a URL are far above what HTTP lets through; this keeps one comparison small. */
+  /** Code points of a needle. 32 of them in a URL exceed what HTTP accepts; this bound keeps one comparison small. */
   codePointsMax: 1000,
 } as const;
 
@@ -10,12 +10,12 @@ export type SplitNeedles =
   | { readonly kind: 'needles'; readonly needles: readonly string[] }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Blanks that are cut from both ends of a part: ASCII's (tab, line feed, vertical tab, form feed, return, space). */
+/** Blanks cut from both ends of a part: ASCII's tab, line feed, vertical tab, form feed, return and space. */
 const outerBlanks = /^[\t-\r ]+|[\t-\r ]+$/gu;
 
 /**
- * The needles of a search for `text`: its parts between commas without the blanks around them, empty parts left
- * out; or, as a phrase, the whole text as it is. Not folded; repeated needles stay.
+ * The needles of a search for `text`: its parts between commas, without surrounding blanks and without empty parts;
+ * or, as a phrase, the whole text as it is. Not folded; repeated needles stay.
  */
 export function splitNeedles(text: string, phrase: boolean): SplitNeedles {
   const parts = phrase ? [text] : text.split(',').map((part) => part.replace(outerBlanks, ''));

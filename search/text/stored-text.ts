@@ -1,9 +1,9 @@
 import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
 
-/** Bits of chain.contents.variant that say how a body is encoded; 0 not at all. */
+/** Bits of chain.contents.variant for the encoding of a body; 0: not encoded. */
 const encodingBits = 7;
 
-/** Each gives what it can of bytes that end too early, without an error. */
+/** Each decodes as much as it can of truncated input, without an error. */
 const decoders = {
   1: () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH }),
   2: () => createGunzip({ finishFlush: constants.Z_SYNC_FLUSH }),
@@ -15,8 +15,8 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 export const isEncoded = (variant: number): boolean => (variant & encodingBits) !== 0;
 
 /**
- * The first bytes, `bytesMax` at most, of what a stored body decodes to; `body` may be only the beginning of it. The
- * parser has decoded it once, so it is known to be sound and how long it gets.
+ * At most the first `bytesMax` bytes of the decoded body. `body` may be only its beginning. The parser has decoded
+ * the whole body once, so it is known to be sound, and its decoded length is known.
  */
 export async function decodedStart(body: Uint8Array, variant: number, bytesMax: number): Promise<Uint8Array> {
   if (!isEncoded(variant)) return body.subarray(0, bytesMax);
@@ -24,7 +24,7 @@ export async function decodedStart(body: Uint8Array, variant: number, bytesMax: 
   decoder.end(body);
   const chunks: Buffer[] = [];
   let size = 0;
-  // leaving the loop destroys the decoder: a bomb goes off no further than one chunk behind the limit
+  // leaving the loop destroys the decoder, so a bomb expands at most one chunk beyond the limit
   for await (const chunk of decoder as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     size += chunk.length;
@@ -33,7 +33,7 @@ export async function decodedStart(body: Uint8Array, variant: number, bytesMax: 
   return Buffer.concat(chunks).subarray(0, bytesMax);
 }
 
-/** The text of UTF-8 bytes, cut to `bytesMax` bytes at most, at the border of a code point. */
+/** The text of UTF-8 bytes, cut to at most `bytesMax` bytes between code points. */
 export function cutText(bytes: Uint8Array, bytesMax: number): string {
   if (bytes.length <= bytesMax) return utf8.decode(bytes);
   let end = bytesMax;

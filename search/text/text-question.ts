@@ -4,7 +4,7 @@ import { foldText } from '#kernel/text/fold.ts';
 import { splitNeedles } from './split-needles.ts';
 import { wordCodePointsMax, wordsOf } from './words.ts';
 
-/** Each is looked up by itself, and texts of a fuzzy search are compared with each. */
+/** Each word is looked up by itself, and a fuzzy search compares texts with each. */
 const wordsMax = 64;
 
 const tooLongWord = new RegExp(`[\\p{L}\\p{M}\\p{N}]{${wordCodePointsMax + 1}}`, 'u');
@@ -39,7 +39,7 @@ export function readQuestion(
   return { match, needles: split.needles, folded: split.needles.map(foldText) };
 }
 
-/** Whether a filter says enough to be a search without a text. */
+/** Whether a filter is enough for a search without a text. */
 export function finds({ metadata, title, traits, gallery }: SearchFilter = {}): boolean {
   return [metadata, title, traits, gallery].some((value) => value !== undefined);
 }

@@ -2,10 +2,10 @@ import { isWithinEdits } from './edit-distance.ts';
 import { readPoints, scanWords } from './word-scan.ts';
 import { editsOf, wordCodePointsMax } from './words.ts';
 
-/** Says of a folded text (UTF-8) whether it has all words. */
+/** Whether a folded text (UTF-8) has all words. */
 export type WordCheck = (text: Uint8Array) => boolean;
 
-/** A check for whole words, folded: as bytes, of which those of the same length are compared. */
+/** A check for whole folded words: compares words of equal length byte by byte. */
 export function exactWordCheck(words: readonly string[]): WordCheck {
   const byLength = new Map<number, { readonly bytes: Buffer; readonly index: number }[]>();
   for (const [index, word] of words.entries()) {
@@ -42,8 +42,8 @@ interface FuzzyWord {
 }
 
 /**
- * Which code points a word has, in 32 classes: an edit changes two classes at most, so words that differ in more than two for
- * each edit need not be compared.
+ * The code points of a word in 32 classes. An edit changes at most two classes, so words that differ in more than two
+ * classes per edit need no comparison.
  */
 function lettersOf(points: Int32Array, length: number): number {
   let letters = 0;
@@ -57,7 +57,7 @@ function countOnes(bits: number): number {
   return count;
 }
 
-/** A check for words that may be `editsOf` edits away. */
+/** A check for words up to `editsOf` edits away. */
 export function fuzzyWordCheck(words: readonly string[]): WordCheck {
   const wanted = words.map((word): FuzzyWord => {
     const points = Int32Array.from(Array.from(word), (point) => point.codePointAt(0) as number);

@@ -1,6 +1,6 @@
 import { wordCodePointsMax } from './words.ts';
 
-/** 1: a letter, mark or digit, 2: none, 0: not asked yet; by code point, in pages made when they are needed. */
+/** By code point, in pages made on demand. 1: a letter, mark or digit; 2: not; 0: not looked up yet. */
 const pages: (Uint8Array | undefined)[] = Array.from({ length: 0x1100 });
 const letter = /[\p{L}\p{M}\p{N}]/u;
 
@@ -21,13 +21,10 @@ const isAsciiLetter = Uint8Array.from({ length: 0x80 }, (_, byte) =>
   letter.test(String.fromCharCode(byte)) ? 1 : 0,
 );
 
-/** Told of a word by the place of its bytes and the number of its code points; true ends the scan. */
+/** Called with the bytes of a word and its number of code points. Returning true ends the scan. */
 export type EachWord = (start: number, end: number, points: number) => boolean;
 
-/**
- * Goes through the words (search/text/words.ts) of a folded text, valid UTF-8, as often as they come. Nothing is
- * allocated.
- */
+/** Visits the words (search/text/words.ts) of a folded text, valid UTF-8, with repetitions. Allocates nothing. */
 export function scanWords(text: Uint8Array, each: EachWord): void {
   let start = -1;
   let points = 0;
@@ -59,7 +56,7 @@ function pointAt(text: Uint8Array, at: number, size: number): number {
   return point;
 }
 
-/** Puts the code points of a part of a text into `into`. */
+/** Writes the code points of a part of a text to `into`. */
 export function readPoints(text: Uint8Array, start: number, end: number, into: Int32Array): void {
   let count = 0;
   for (let at = start; at < end; count++) {

@@ -1,23 +1,23 @@
 import { foldText } from '#kernel/text/fold.ts';
 
 /**
- * Longer runs of letters are data (base64, keys), which nobody looks for as a word; they are no words in texts either.
- * An index of words stays small so.
+ * Longer runs of letters are data (base64, keys) that no search asks for as a word, so texts do not have them as
+ * words either. It also keeps an index of words small.
  */
 export const wordCodePointsMax = 64;
 
-/** What words are made of; everything else divides them. */
+/** The characters of words; everything else separates them. */
 export const runOfLetters = /[\p{L}\p{M}\p{N}]+/gu;
 
 /**
- * The words of a text, folded, each once, in the order in which they come first: runs of letters, marks and digits, as far as they
- * have no more than `wordCodePointsMax` code points. Everything else divides words.
+ * The words of a text, folded, each once, in the order of their first occurrence: runs of letters, marks and digits
+ * of at most `wordCodePointsMax` code points. Everything else separates words.
  */
 export function wordsOf(text: string): string[] {
   return wordsOfFolded(foldText(text));
 }
 
-/** As `wordsOf`, of a text that is folded already. */
+/** Like `wordsOf`, for a folded text. */
 export function wordsOfFolded(folded: string): string[] {
   const words = new Set<string>();
   for (const [word] of folded.matchAll(runOfLetters)) {
@@ -29,7 +29,9 @@ export function wordsOfFolded(folded: string): string[] {
   return [...words];
 }
 
-/** How many edits (one code point put in, left out, changed, or two neighbours swapped) a word of a fuzzy search may be away. */
+/**
+ * Edits allowed for a word of a fuzzy search: a code point inserted, removed or changed, or two neighbours swapped.
+ */
 export function editsOf(word: string): 0 | 1 | 2 {
   const length = Array.from(word).length;
   if (length <= 2) return 0;
@@ -38,7 +40,7 @@ export function editsOf(word: string): 0 | 1 | 2 {
 
 const letter = /[\p{L}\p{M}\p{N}]/u;
 
-/** Where the run of letters begins that a text ends with; its length where it ends with none. */
+/** Where the run of letters at the end of a text begins; the length of the text where it ends with none. */
 export function lastRunStart(text: string): number {
   let start = text.length;
   while (start > 0) {

@@ -6,27 +6,27 @@ import { writeAlias } from '#search/elastic/server/search-index.ts';
 import type { SearchDocument } from './group-document.ts';
 
 export interface BulkOptions {
-  /** Of one request. Default 4 MiB: more makes it no faster, and the server holds several in its heap. */
+  /** Bytes of one request. Default 4 MiB: larger requests are no faster, and the server keeps several in its heap. */
   readonly bytesMax?: number;
-  /** Requests under way. Default 2: one is analysed while the next one is made. */
+  /** Requests in flight. Default 2: the server analyses one while we build the next. */
   readonly requestsMax?: number;
-  /** How long a request is tried again while the server is busy, full or away. Default: 60 s. */
+  /** How long to retry a request while the server is busy, full or unreachable. Default: 60 s. */
   readonly budgetMs?: number;
   readonly signal?: AbortSignal;
   readonly onRetry?: (error: AppError) => void;
 }
 
 export interface BulkCounts {
-  /** Written by this call. */
+  /** Documents that this call wrote. */
   readonly documents: number;
-  /** Not written, as the index has a newer version. */
+  /** Documents that were left alone because the index has a newer version. */
   readonly superseded: number;
   readonly bytes: number;
 }
 
 const defaults = { bytesMax: 4 * 1024 * 1024, requestsMax: 2, budgetMs: 60_000 };
 
-/** A document as two lines. */
+/** A document as the two lines of the bulk format. */
 type Lines = string;
 
 interface BulkItem {
@@ -39,10 +39,10 @@ interface BulkAnswer {
 }
 
 /**
- * Writes documents into an index, in requests of some megabytes, several at once. Writing the same again does no harm:
- * a version that is there already is overwritten with itself, a newer one stays. What the server has no room for now is sent again
- * after a pause, alone. Throws the failure of the first document that was refused for good; others may have been written.
- * Nothing of it is visible before `refreshIndex`.
+ * Writes documents into an index: requests of a few megabytes, several in flight. Writing the same document twice is
+ * safe: an equal version is overwritten with itself, and a newer version stays. Documents that the server has no room
+ * for are sent again alone after a pause. Throws the error of the first document that the server refused for good;
+ * others may have been written by then. Nothing is visible before `refreshIndex`.
  */
 export async function bulkDocuments(
   client: ElasticClient,
@@ -98,7 +98,7 @@ class BulkSender {
     });
   }
 
-  /** Begins a request once fewer than `requestsMax` are under way. Throws what an earlier one failed with. */
+  /** Starts a request once fewer than `requestsMax` are in flight. Throws the error of an earlier request. */
   async send(lines: Lines[], bytes: number, requestsMax: number): Promise<void> {
     while (this.#underWay.size >= requestsMax) await Promise.race(this.#underWay);
     if (this.#failure !== undefined) throw this.#failure;
@@ -136,7 +136,9 @@ class BulkSender {
     this.#bytes += bytes;
   }
 
-  /** Counts what was written. What is left is to be sent again, for the reason `passing`. Throws what will not pass. */
+  /**
+   * Counts what was written and returns what to send again because of `passing`. Throws what retrying cannot mend.
+   */
   #examine(
     lines: readonly Lines[],
     { errors, items = [] }: BulkAnswer,

@@ -16,15 +16,16 @@ interface GroupRow {
   days: Buffer;
 }
 
-/** Groups that are read from the cursor at once. */
+/** Groups read from the cursor at once. */
 const groupsAtOnce = 2000;
-/** Bytes of texts that are in memory at once, beside those of one text that is larger. */
+/** Bytes of texts held in memory at once. A single larger text is held alone. */
 const textBytesMax = 16 * 1024 * 1024;
 
 /**
- * The groups of the inscriptions with keys from `fromKey` to below `nextKey`, in the order of their contents' ids: what
- * documents are made of. One moment is read: `client` is in a transaction. Memory is bounded; Postgres groups, on its
- * disk where it has to. Inscriptions that no search can find, without a content, metadata and properties, are left out.
+ * Groups the inscriptions with keys from `fromKey` to below `nextKey` by what their documents hold, in the order of
+ * their content ids. All reads see one moment: `client` is in a transaction. Memory is bounded because Postgres does
+ * the grouping, on disk where necessary. Inscriptions that no search can find (no content, metadata or properties)
+ * are left out.
  */
 export async function* readGroups(
   client: pg.ClientBase,
@@ -53,7 +54,7 @@ export async function* readGroups(
       yield* withTexts(client, rows);
     }
   } finally {
-    // a transaction that has failed closes it by itself
+    // a failed transaction closes the cursor by itself
     await client.query('CLOSE search_groups').catch(() => undefined);
   }
 }
@@ -148,10 +149,13 @@ async function readMetadata(
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Texts that are searched are valid UTF-8, and a byte order mark is part of them. */
+/** Searchable texts are valid UTF-8. A byte order mark is part of the text. */
 const utf8 = (bytes: Buffer): string => decoder.decode(bytes);
 
-/** As filters of lists have it (src/chain/snapshot/index-expressions.ts): up to the first slash, which a type without one has not. */
+/**
+ * Up to and including the first slash; null for a type without one. Lists filter by the same class
+ * (src/chain/snapshot/index-expressions.ts).
+ */
 function classOf(type: Buffer | null): Buffer | null {
   const slash = type?.indexOf('/') ?? -1;
   return type === null || slash < 0 ? null : type.subarray(0, slash + 1);

@@ -8,19 +8,19 @@ import { readProperties } from '#search/text/searched-properties.ts';
 import { wordsOfFolded } from '#search/text/words.ts';
 
 /**
- * Inscriptions of a range of keys that are equal in everything that is searched and filtered, except their places in the
- * order: copies. What a document is made of (docs/adr/0014).
+ * Copies: inscriptions of a range of keys that agree in everything that is searched and filtered, and differ only in
+ * their place in the order. A document is made from a group (docs/adr/0014).
  */
 export interface Group {
   /** Ascending. */
   readonly keys: readonly number[];
-  /** Of each key, days since 1970 of its block's time. */
+  /** For each key, the day of its block since 1970. */
   readonly days: readonly number[];
-  /** As `indexTermOfBytes` writes them, as all terms of bytes here. Null: without one, or no UTF-8. */
+  /** As `indexTermOfBytes` writes it, like all byte terms here. Null: no content type, or not UTF-8. */
   readonly contentType: string | null;
-  /** The first part of the content type with its slash, `image/`; null: without one, or no UTF-8. */
+  /** The content type up to its slash, `image/`. Null: no content type, or not UTF-8. */
   readonly contentClass: string | null;
-  /** Null: its number is not known. */
+  /** Null: the number is unknown. */
   readonly cursed: boolean | null;
   readonly metaprotocol: string | null;
   /** Keys of the parents that hold. */
@@ -36,7 +36,7 @@ export interface GroupContent {
   readonly sha256: string;
   readonly decodedSha256: string | null;
   readonly sizeBytes: number;
-  /** Null: it is not searchable. */
+  /** Null: the content is not searchable. */
   readonly folded: string | null;
 }
 
@@ -47,7 +47,7 @@ export interface GroupMetadata {
 
 export type DocumentBounds = Pick<ElasticTuning, 'spanKeys' | 'keysPerDocument'>;
 
-/** A document as bulk writes take it. */
+/** A document as the bulk format takes it. */
 export interface SearchDocument {
   readonly id: string;
   /** The external version: the outbox sequence. */
@@ -55,7 +55,7 @@ export interface SearchDocument {
   readonly source: Readonly<Record<string, unknown>>;
 }
 
-/** Field values that are `null` or empty lists are left out: an absent field costs nothing. */
+/** Leaves out fields that are `null` or empty: an absent field costs nothing. */
 function present(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).filter(
@@ -65,8 +65,8 @@ function present(fields: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * The documents of a group: one, but for groups of very many keys, or of keys in several spans. One after the other, as a text may have
- * millions of copies.
+ * The documents of a group: one, unless the group has very many keys or keys in several spans. Yields them one by
+ * one, because a text may have millions of copies.
  */
 export function* documentsOf(
   group: Group,
@@ -94,12 +94,12 @@ export function* documentsOf(
   }
 }
 
-/** What takes the place of a document whose inscriptions are gone: it is found by nothing. */
+/** Replaces a document whose inscriptions are gone. No search finds it. */
 export function tombstone(id: string, sequence: number): SearchDocument {
   return { id, version: sequence, source: { sequence } };
 }
 
-/** Places that ascending keys are cut at: every `keysPerDocument`, and between spans. */
+/** Where ascending keys are cut: every `keysPerDocument` keys, and at each border of a span. */
 function slicesOf(
   keys: readonly number[],
   { keysPerDocument, spanKeys }: DocumentBounds,
@@ -152,13 +152,13 @@ function metadataFields(metadata: GroupMetadata | null): Record<string, unknown>
   };
 }
 
-/** Words as the server takes them apart again, at blanks; null: there are none. */
+/** Words joined by blanks, where the server splits them again. Null: no words. */
 function wordsText(folded: string): string | null {
   const words = wordsOfFolded(folded);
   return words.length === 0 ? null : words.join(' ');
 }
 
-/** Title, traits and gallery of tag 17. */
+/** Title, traits and gallery (tag 17). */
 function propertyFields(json: string | null): Record<string, unknown> {
   if (json === null) return {};
   const { title, traits, gallery } = readProperties(json);

@@ -12,8 +12,8 @@ import {
 } from './key-window.ts';
 
 /**
- * A slice of a list however deep it is, and how long the list is. The keys between which the slice lies are found by counting: span
- * by span, then in the spans alone that it touches.
+ * A slice of a list at any depth, and the length of the list. Counting finds the keys between which the slice lies:
+ * first span by span, then only in the spans that the slice touches.
  */
 export async function readDeepKeys(
   source: PageSource,
@@ -34,7 +34,7 @@ export async function readDeepKeys(
   return { keys: list.order === 'asc' ? found : found.reverse(), count };
 }
 
-/** The same slice counted from the other end of a list of so many, cut at its ends. */
+/** The same slice counted from the other end of a list of this length, cut at both ends. */
 export function ascending({ offset, limit }: Slice, order: 'asc' | 'desc', count: number): Slice {
   const [from, to] =
     order === 'asc'
@@ -44,8 +44,8 @@ export function ascending({ offset, limit }: Slice, order: 'asc' | 'desc', count
 }
 
 /**
- * A range of few matches, or of a single key, that holds the match of a rank; null where there are not so many. Ranges of a round
- * are remembered in `counted`: both ends of a page mostly are in the same ones.
+ * A range of few matches, or of a single key, that holds the match of a rank. Null where the list is shorter.
+ * `counted` keeps the ranges of each round: both ends of a page usually share them.
  */
 async function narrow(
   source: PageSource,
@@ -55,7 +55,7 @@ async function narrow(
   rank: number,
 ): Promise<PlacedRange | null> {
   let range = rangeAt(spans, 0, rank);
-  // each round divides the range, so it ends at one key, which is one match
+  // each round divides the range, so the loop ends at one key at the latest
   while (range !== null && range.count > source.tuning.rangeMatchesMax) {
     const { from, to, before } = range;
     const name = `${from} ${to}`;
@@ -91,7 +91,10 @@ interface KeysAnswer {
   };
 }
 
-/** Asks the inscriptions of a window, one nested document each; only documents that touch it are looked at. */
+/**
+ * Counts the inscriptions of a window, one nested document each. The server looks only at documents that touch the
+ * window.
+ */
 async function aggregateKeys(
   { moment }: PageSource,
   { clauses }: KeyList,

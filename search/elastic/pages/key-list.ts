@@ -3,7 +3,7 @@ import type { Clause } from '#search/elastic/server/clause.ts';
 import type { ElasticTuning } from '#search/elastic/server/elastic-tuning.ts';
 import type { KeyWindow } from './key-window.ts';
 
-/** Matching inscriptions in the order of their keys, or from the last one on. */
+/** Matches in the order of their keys, ascending or descending. */
 export interface KeyList {
   readonly clauses: readonly Clause[];
   readonly window: KeyWindow;
@@ -16,7 +16,7 @@ export interface Slice {
   readonly limit: number;
 }
 
-/** Whom a page is asked of. */
+/** The index that a page is asked of. */
 export interface PageSource {
   readonly moment: ReadMoment;
   readonly tuning: ElasticTuning;

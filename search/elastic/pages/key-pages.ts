@@ -20,7 +20,7 @@ export async function readKeySlice(source: PageSource, list: KeyList, slice: Sli
   return (await readDeepKeys(source, list, slice)).keys;
 }
 
-/** Whether the slice comes with one request. */
+/** Whether one request can answer the slice. */
 export const isFirstSlice = ({ tuning: { hitsMax } }: PageSource, { offset, limit }: Slice): boolean =>
   offset + limit <= hitsMax;
 
@@ -34,12 +34,13 @@ interface SplitKeys {
 }
 
 /**
- * The first keys of a list, from one request: the keys of the n documents with the least first keys hold the n least keys.
- * Of the few documents that begin before the window the least keys in it are asked one by one. From the other end on it is the
- * same with last keys. `count`: how long the list is, where it was read to its end; else null.
+ * The first keys of a list in one request: the n documents with the smallest first keys hold the n smallest keys.
+ * Documents that begin before the window are few; their smallest keys inside it are asked for one by one. A
+ * descending list does the same with last keys. `count` is the length of the list where the request read it to its
+ * end, else null.
  *
- * Nothing is counted beside it: the index is in the order of first keys, so a server that only has to find the first documents
- * stops early. By last keys, and at a window that cuts documents, it looks at all of them.
+ * The request counts nothing else. The index is sorted by first keys, so a server that needs only the first documents
+ * stops early. For last keys, and for a window that cuts documents, it looks at all of them.
  */
 export async function readFirstKeys(
   { moment }: PageSource,
@@ -70,11 +71,11 @@ export async function readFirstKeys(
   return { keys: keys.slice(offset, size), count: isWhole ? keys.length : null };
 }
 
-/** The first keys of the documents that the end of the window cuts at which the list begins; null: it cuts none. */
+/** The first keys of the documents that the beginning of the window cuts. Null: it cuts none. */
 function splitKeys(window: KeyWindow, order: KeyList['order'], size: number): Clause | null {
   const end = order === 'asc' ? { from: window.from, to: keysEnd } : { from: 0, to: window.to };
   if (!isCut(end)) return null;
-  // keeps no more than so many while it looks at them, however many there are
+  // keeps no more keys than the slice takes, however many documents there are
   const composite = { size, sources: [{ key: { terms: { field: 'member.key', order } } }] };
   return {
     filter: allOf(cutBy(end)),

@@ -1,18 +1,18 @@
-/** How many matching inscriptions have keys from `from` to below `to`. */
+/** The number of matching inscriptions with keys from `from` to below `to`. */
 export interface KeyRange {
   readonly from: number;
   readonly to: number;
   readonly count: number;
 }
 
-/** A range, and how many matching inscriptions lie before it. */
+/** A range, and the number of matches before it. */
 export interface PlacedRange extends KeyRange {
   readonly before: number;
 }
 
 /**
- * The range that holds the match of a rank (from 0 on, over all), where `before` matches lie before the first range. Ranges
- * ascend and do not overlap. Null where there are no more than `rank` matches.
+ * The range that holds the match of a rank (0 is the first), where `before` matches lie before the first range.
+ * Ranges ascend and do not overlap. Null where there are at most `rank` matches.
  */
 export function rangeAt(ranges: readonly KeyRange[], before: number, rank: number): PlacedRange | null {
   let passed = before;

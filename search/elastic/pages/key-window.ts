@@ -6,14 +6,14 @@ export interface KeyWindow {
   readonly to: number;
 }
 
-/** No key is as large: an end of a window that cuts nothing. */
+/** Larger than every key: an end that cuts nothing. */
 export const keysEnd = 2 ** 31 - 1;
 
 export const allKeys: KeyWindow = { from: 0, to: keysEnd };
 
 export const isEmptyWindow = ({ from, to }: KeyWindow): boolean => from >= to;
 
-/** Whether documents may have inscriptions on both sides of an end of the window. */
+/** Whether a document can have inscriptions on both sides of an end of the window. */
 export const isCut = ({ from, to }: KeyWindow): boolean => from > 0 || to < keysEnd;
 
 export const overlapOf = (a: KeyWindow, b: KeyWindow): KeyWindow => ({
@@ -21,25 +21,25 @@ export const overlapOf = (a: KeyWindow, b: KeyWindow): KeyWindow => ({
   to: Math.min(a.to, b.to),
 });
 
-/** The clauses of a field with values in the window; none where it has all. */
+/** The clauses for a field with values in the window; none where the window has every key. */
 export const fieldIn = (field: string, { from, to }: KeyWindow): Clause[] => [
   ...(from > 0 ? [{ range: { [field]: { gte: from } } }] : []),
   ...(to < keysEnd ? [{ range: { [field]: { lt: to } } }] : []),
 ];
 
-/** The documents whose keys do not all lie on one side of the window: they may yet have none in it. */
+/** Documents that may have keys in the window: their range of keys overlaps it. */
 export const touching = ({ from, to }: KeyWindow): Clause[] => [
   ...fieldIn('lastKey', { from, to: keysEnd }),
   ...fieldIn('firstKey', { from: 0, to }),
 ];
 
-/** The documents that have all of their keys in the window. */
+/** Documents with all of their keys in the window. */
 const inside = ({ from, to }: KeyWindow): Clause[] => [
   ...fieldIn('firstKey', { from, to: keysEnd }),
   ...fieldIn('lastKey', { from: 0, to }),
 ];
 
-/** The documents that touch the window and reach over an end of it. */
+/** Documents that overlap the window and reach beyond one of its ends. */
 export function cutBy(window: KeyWindow): Clause[] {
   const ends = [
     ...fieldIn('firstKey', { from: 0, to: window.from > 0 ? window.from : keysEnd }),
@@ -48,7 +48,7 @@ export function cutBy(window: KeyWindow): Clause[] {
   return [...touching(window), anyOf(ends)];
 }
 
-/** The documents with inscriptions in the window. Those that are cut are looked at one inscription after the other. */
+/** Documents with inscriptions in the window. Of documents that the window cuts, each inscription is checked. */
 export function having(window: KeyWindow): Clause[] {
   if (!isCut(window)) return [];
   const nested = { nested: { path: 'member', query: allOf(fieldIn('member.key', window)) } };
@@ -58,7 +58,7 @@ export function having(window: KeyWindow): Clause[] {
 
 export type Aggregations = Readonly<Record<string, unknown>>;
 
-/** Aggregates the inscriptions of documents that lie in the window, a nested document each. */
+/** Aggregates the inscriptions inside the window, one nested document each. */
 export const membersIn = (window: KeyWindow, aggs: Aggregations): Clause => ({
   nested: { path: 'member' },
   aggs: { inside: { filter: allOf(fieldIn('member.key', window)), aggs } },
@@ -69,8 +69,8 @@ export type MembersAnswer<Inside> = { readonly inside: Inside & { readonly doc_c
 const sum = { sum: { field: 'count' } };
 
 /**
- * Counts inscriptions in a window: whole documents say how many they have, and of the few that are cut each inscription is looked
- * at. To be used as `aggs`, of a request or a bucket.
+ * Counts the inscriptions in a window: whole documents carry their count, and only documents that the window cuts are
+ * counted inscription by inscription. Use it as the `aggs` of a request or a bucket.
  */
 export function countIn(window: KeyWindow): Aggregations {
   if (!isCut(window)) return { sum };
@@ -84,7 +84,7 @@ interface Sum {
   readonly value: number;
 }
 
-/** What `countIn` is answered. */
+/** The answer to `countIn`. */
 export interface CountAnswer {
   readonly sum?: Sum;
   readonly whole?: { readonly sum: Sum };
@@ -95,8 +95,8 @@ export const countOf = (counts: CountAnswer | undefined): number =>
   (counts?.sum?.value ?? 0) + (counts?.whole?.sum.value ?? 0) + (counts?.cut?.members.inside.doc_count ?? 0);
 
 /**
- * Divides the inscriptions in a window by ranges of their keys: `documents` takes whole documents apart by their first keys, as none
- * reaches over the border of a span, and `members` those that are cut.
+ * Splits the inscriptions of a window into ranges of keys. `documents` splits whole documents by their first keys,
+ * because no document reaches over the border of a span; `members` splits the documents that the window cuts.
  */
 export function spansIn(window: KeyWindow, spanKeys: number): Aggregations {
   const spansOf = (field: string, aggs: Aggregations): Aggregations => ({
@@ -115,7 +115,7 @@ interface Spans {
   };
 }
 
-/** What `spansIn` is answered. */
+/** The answer to `spansIn`. */
 export interface SpansAnswer {
   readonly spans?: Spans['spans'];
   readonly whole?: Spans;

@@ -5,15 +5,15 @@ import { isFirstSlice, readKeySlice } from './key-pages.ts';
 import { type KeyRange, type PlacedRange, rangeAt } from './key-ranges.ts';
 import { type CountAnswer, countIn, countOf, having, isCut, isEmptyWindow, touching } from './key-window.ts';
 
-/** No body is as large: a block has 4,000,000 bytes. */
+/** Larger than every body: a block has 4,000,000 bytes. */
 const sizesEnd = 1 << 22;
 
-/** Bytes from `from` to below `to`, and how many matching inscriptions have a body of so many. */
+/** Lengths from `from` to below `to` bytes, and the number of matches with such a body. */
 type SizeRange = KeyRange;
 
 /**
- * A slice of matching inscriptions in the order of the lengths of their bodies, those of equal lengths in the order of their keys;
- * from the other end on the same. All inscriptions of a document have bodies of one length.
+ * A slice of the matches in the order of the lengths of their bodies; equal lengths in the order of their keys. Both
+ * directions work alike. All inscriptions of a document have bodies of one length.
  */
 export async function readSizeSlice(source: PageSource, list: KeyList, slice: Slice): Promise<number[]> {
   if (slice.limit <= 0 || isEmptyWindow(list.window)) return [];
@@ -34,7 +34,10 @@ interface SizedAnswer {
   };
 }
 
-/** The inscriptions of the first documents in the order of the list: the first n hold the first n of them. */
+/**
+ * The inscriptions of the first documents in the order of the list: the first n documents hold the first n
+ * inscriptions.
+ */
 async function readDocuments(
   { moment }: PageSource,
   clauses: readonly Clause[],
@@ -65,8 +68,8 @@ async function readFirst(
 }
 
 /**
- * Counts by ranges of lengths find those in which the slice begins and ends. Of these two the keys are paged; what is
- * between them is no more than the slice.
+ * Counts by ranges of lengths to find the two lengths where the slice begins and ends, and pages those two by key.
+ * What lies between them is never more than the slice.
  */
 async function readDeep(source: PageSource, list: KeyList, slice: Slice): Promise<number[]> {
   const ranges = await countSizes(source, list, firstBounds(source.tuning.rangesMax));
@@ -111,7 +114,7 @@ async function readBetween(
   return placed.map(({ key }) => key).filter((key) => key >= window.from && key < window.to);
 }
 
-/** The one length of the match of a rank; null where there are not so many. */
+/** The length of the match of a rank. Null where there are fewer matches. */
 async function narrow(
   source: PageSource,
   list: KeyList,
@@ -130,7 +133,7 @@ async function narrow(
   return range;
 }
 
-/** Divides lengths into ranges, at most so many. */
+/** Splits lengths into ranges, at most this many. */
 function boundsIn(from: number, to: number, rangesMax: number): number[] {
   const width = Math.ceil((to - from) / rangesMax);
   const bounds: number[] = [];
@@ -138,7 +141,10 @@ function boundsIn(from: number, to: number, rangesMax: number): number[] {
   return [...bounds, to];
 }
 
-/** Most bodies have some tens or hundreds of bytes: half of the ranges are one length each, the others grow with them. */
+/**
+ * Most bodies have tens or hundreds of bytes: half of the ranges are single lengths, and the others grow with the
+ * length.
+ */
 function firstBounds(rangesMax: number): number[] {
   const single = Math.max(1, rangesMax >> 1);
   const bounds = Array.from({ length: single }, (_, size) => size);

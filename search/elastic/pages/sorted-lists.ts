@@ -3,7 +3,7 @@ import type { Clause } from '#search/elastic/server/clause.ts';
 import type { KeyList } from './key-list.ts';
 import { type KeyWindow, keysEnd, overlapOf } from './key-window.ts';
 
-/** Matches that follow each other in the order of their keys, or in that of the lengths of their bodies. */
+/** Matches that follow each other by key, or by the length of their bodies. */
 export interface SortedList extends KeyList {
   readonly by: 'key' | 'size';
 }
@@ -14,8 +14,8 @@ type Sorted = Pick<SearchSlice, 'sort' | 'order' | 'after'>;
 const reverse = (order: Order): Order => (order === 'asc' ? 'desc' : 'asc');
 
 /**
- * The lists that matches make one after the other in the order asked, behind `after`. Numbers follow from the place in the order of
- * application: the n-th cursed inscription has number -n.
+ * The lists that make up the whole order asked for, behind `after`. Numbers follow from the order of application: the
+ * n-th cursed inscription has number -n.
  */
 export function sortedLists(
   { sort = 'height', order = 'asc', after }: Sorted,
@@ -31,7 +31,7 @@ const behindKey = (window: KeyWindow, order: Order, key: number): KeyWindow =>
     order === 'asc' ? { from: Math.min(key + 1, keysEnd), to: keysEnd } : { from: 0, to: key },
   );
 
-/** Cursed ones count down; of those without a number nothing is known but their order. */
+/** Cursed ones count down. Inscriptions without a number have only their order. */
 const byNumber: readonly { readonly clause: Clause; readonly order: Order }[] = [
   { clause: { term: { cursed: true } }, order: 'desc' },
   { clause: { term: { cursed: false } }, order: 'asc' },
@@ -73,7 +73,7 @@ function listsAfter(sort: SearchSort, order: Order, window: KeyWindow, after: Se
     );
 }
 
-/** Which of the three lists by number an inscription is in. */
+/** Which of the three lists by number an inscription belongs to. */
 function placeOfNumber(number: number | null, order: Order): number {
   const ascending = number === null ? 2 : Number(number >= 0);
   return order === 'asc' ? ascending : 2 - ascending;

@@ -13,17 +13,17 @@ export interface MatchingPage {
   readonly totalItems: number;
 }
 
-/** What is searched: documents that satisfy all clauses, and of them inscriptions in the window. */
+/** A search: documents that match all clauses, and their inscriptions inside the window. */
 export interface Matching {
   readonly clauses: readonly Clause[];
   readonly window: KeyWindow;
-  /** Null: how many match has to be counted. */
+  /** Null: the number of matches has to be counted. */
   readonly within: WithinPhrases | null;
 }
 
 /**
- * A page of the matches in the order asked, and how many there are of all: of few they are all seen, of many the sums of what documents
- * count are asked for.
+ * A page of the matches in the order asked for, and their total. A short list is read whole; for a long list the sums
+ * over documents give the total.
  */
 export async function readPage(
   source: PageSource,
@@ -58,12 +58,12 @@ export async function readPage(
   return { keys: keys.flat(), totalItems: total };
 }
 
-/** A page is looked for in so many times the keys that it takes where matches are as frequent everywhere. */
+/** A first page is looked for among this many times the keys that evenly spread matches would take. */
 const nearFactor = 4;
 
 /**
- * The keys among which a first page of very many matches lies, most likely: a server that is kept to the beginning of an index
- * looks at nothing else. Null: they are not known to be so many.
+ * The keys that a first page of very many matches most likely lies among: a server restricted to the beginning of an
+ * index looks at nothing else. Null: the matches are not known to be that many.
  */
 function nearWindow(
   source: PageSource,
@@ -78,7 +78,7 @@ function nearWindow(
   return to * nearFactor < nextKey ? { from: 0, to } : null;
 }
 
-/** The page beside the sum; where there are fewer than a page among the near keys it is looked for among all. */
+/** The page and the total side by side. Where the near keys hold less than a page, the page is read from all keys. */
 async function readNearPage(
   source: PageSource,
   matching: Matching,
@@ -93,7 +93,9 @@ async function readNearPage(
   return { keys: (await readFirstKeys(source, list, slice)).keys, totalItems };
 }
 
-/** The server remembers such an answer for as long as nothing new becomes visible: other pages of a search have it at once. */
+/**
+ * The server caches this answer until something new becomes visible, so other pages of the search have it at once.
+ */
 async function countAll({ moment }: PageSource, { clauses, window, within }: Matching): Promise<number> {
   const counted = within === null ? [...clauses, ...touching(window)] : [within.others];
   const { aggregations } = await moment.search<{ aggregations: CountAnswer }>(
@@ -108,7 +110,7 @@ const readList = (source: PageSource, list: SortedList, slice: Slice | undefined
   return list.by === 'key' ? readKeySlice(source, list, slice) : readSizeSlice(source, list, slice);
 };
 
-/** What a slice of lists that follow each other is of each of them; undefined: nothing. */
+/** The part of a slice that falls into each of several lists in a row. Undefined: none. */
 function partsOf({ offset, limit }: Slice, counts: readonly number[]): (Slice | undefined)[] {
   let before = 0;
   return counts.map((count) => {

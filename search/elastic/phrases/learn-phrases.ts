@@ -2,22 +2,32 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { foldedOfGram, gramNeedle, phraseLetters } from '#search/text/gram-text.ts';
 import { PhraseBook, phraseLengthMax } from './phrase-book.ts';
 
-/** Of each text so much is looked at: boilerplate stands at the beginning. */
+/** Characters of each text to look at: boilerplate stands at the beginning. */
 const textLengthMax = 1000;
-/** All texts together: to count their pieces of one length takes some 20 ms, within which the event loop stands still. */
+/**
+ * Characters of all texts together. Counting their pieces of one length takes some 20 ms, and the event loop waits
+ * for it.
+ */
 const lengthMax = 100_000;
-/** UTF-16 units of the pieces that phrases grow from: short ones that very many texts have, and long ones that few have. */
+/**
+ * UTF-16 units of the seeds that phrases grow from: short ones that very many texts share, and long ones that few
+ * share.
+ */
 const seedLengths = [6, 12, 24] as const;
-/** A phrase that shortens all texts by less makes needles more expensive than it is worth: each one can begin and end in it. */
+/**
+ * A phrase must shorten all texts by this share. Each phrase makes needles more expensive, since a needle can begin
+ * and end inside it.
+ */
 const savedShareMin = 0.005;
-/** A phrase does not grow where fewer of the texts with its seed go on in one way. */
+/** A phrase stops growing where fewer of the texts with its seed go on in the same way. */
 const leftShareMin = 0.1;
-/** Behind so many looks in a row that came to nothing there is nothing worth it. */
+/** After this many failed attempts in a row, nothing is left to gain. */
 const refusedMax = 12;
 
 /**
- * The phrases that make folded texts shortest when each of them is one letter: one after the other the one that saves most beside
- * those that were chosen. The event loop gets a turn after each look at all texts; it takes up to some seconds.
+ * The phrases that shorten folded texts most when each phrase is one letter. Greedy: each step adds the phrase that
+ * saves most beside those already chosen. Takes up to a few seconds, and yields to the event loop after each pass
+ * over the texts.
  */
 export async function learnPhrases(texts: readonly string[], signal?: AbortSignal): Promise<string[]> {
   const sample = sampleOf(texts);
@@ -41,14 +51,14 @@ export async function learnPhrases(texts: readonly string[], signal?: AbortSigna
   return chosen.phrases.map(foldedOfGram);
 }
 
-/** Phrases, and what they leave of the texts: their length together, and the pieces of each. */
+/** Chosen phrases, and what they leave of the texts: the total length, and the remaining pieces of each text. */
 interface Choice {
   readonly phrases: readonly string[];
   readonly length: number;
   readonly rests: readonly (readonly string[])[];
 }
 
-/** What most texts have in what is left of them, made longer: alone, and together with a phrase that was chosen beside it. */
+/** The most frequent piece of the remaining texts, grown: alone, and combined with an already chosen phrase. */
 async function growSeeds(
   sample: readonly string[],
   rests: Choice['rests'],
@@ -67,7 +77,7 @@ async function growSeeds(
   return grown;
 }
 
-/** The choice with that one of some phrases with which the texts are shortest; null: none can be added. */
+/** The choice extended by the one candidate that leaves the shortest texts. Null: no candidate can be added. */
 async function bestOf(
   sample: readonly string[],
   { phrases }: Choice,
@@ -89,7 +99,7 @@ async function bestOf(
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
-/** Beginnings of the texts, as they are analysed. */
+/** The beginnings of the texts, as they are analysed. */
 function sampleOf(texts: readonly string[]): string[] {
   const sample: string[] = [];
   let length = 0;
@@ -102,13 +112,13 @@ function sampleOf(texts: readonly string[]): string[] {
   return sample;
 }
 
-/** The piece of a length that most texts have in what is left of them; null: no two have one. */
+/** The most frequent piece of a length in the remaining texts. Null: no two texts share one. */
 function mostFrequent(
   rests: Choice['rests'],
   seedLength: number,
   refused: ReadonlySet<string>,
 ): string | null {
-  // texts that have it, and the last one that was counted
+  // texts with the piece, and the last text that was counted for it
   const counts = new Map<string, { texts: number; last: readonly string[] }>();
   let best: string | null = null;
   let most = 1;
@@ -138,7 +148,7 @@ interface Place {
   to: number;
 }
 
-/** Makes a seed longer at both ends, by what most of the pieces have there, to the length at which it saves most. */
+/** Grows a seed at both ends with what most of its texts have there, up to the length that saves most. */
 function grow(pieces: readonly string[], seed: string): string {
   let places: Place[] = pieces.flatMap((piece) => {
     const from = piece.indexOf(seed);
@@ -165,7 +175,7 @@ function grow(pieces: readonly string[], seed: string): string {
   return best.phrase;
 }
 
-/** UTF-16 units that a letter in place of the phrase saves. */
+/** UTF-16 units saved by a letter in place of the phrase. */
 const savedBy = (phrase: string, texts: number): number => (phrase.length - 1) * texts;
 
 function mostCommon(
@@ -178,7 +188,7 @@ function mostCommon(
   return { unit: most?.[0] ?? '', places: most?.[1] ?? [] };
 }
 
-/** What could grow to the same phrase again. */
+/** Seeds that would grow to the same phrase again. */
 const piecesOf = (phrase: string): string[] =>
   seedLengths.flatMap((length) =>
     Array.from({ length: Math.max(0, phrase.length - length + 1) }, (_, at) => phrase.slice(at, at + length)),

@@ -1,17 +1,20 @@
 import { gramNeedle, gramText, phraseLetters } from '#search/text/gram-text.ts';
 
 /**
- * Beginnings and ends of needles that are parts of phrases can be combined: a book in which a needle could stand in more ways is
- * refused, so that 32 needles are no more clauses than a server with a small heap takes.
+ * Beginnings and ends of needles may be parts of phrases, in any combination. A book that allows more combinations
+ * for one needle is refused, so that 32 needles stay within the clauses that a server with a small heap accepts.
  */
 export const waysMax = 160;
 
-/** Longer boilerplate is a phrase of this length and what follows it. */
+/** Longer boilerplate is split: a phrase of this length, and what follows it. */
 export const phraseLengthMax = 64;
 
-/** What of an encoded text shows that a needle occurs in the text itself: any of them does, and one of them must. */
+/**
+ * What proves in an encoded text that the text itself has a needle: any one of these parts does, and every such text
+ * has one.
+ */
 export interface NeedleWays {
-  /** Letters of phrases that have the needle within them. */
+  /** Letters of phrases that contain the needle. */
   readonly phrases: readonly string[];
   /** Parts of an encoded text. */
   readonly parts: readonly string[];
@@ -23,22 +26,27 @@ interface Phrase {
 }
 
 /**
- * Phrases that very many texts share, each of which stands in the index as one letter that no text has: `{"p":"brc-20","op":"` and its
- * like are most of what is inscribed, and their grams would be in every second document.
+ * Phrases that very many texts share. Each is one letter in the index, a letter that no text has:
+ * `{"p":"brc-20","op":"` and the like are most of what is inscribed, and their grams would be in every second
+ * document.
  *
- * A text is read from its beginning on. Where a phrase begins the longest one is taken, and the code point behind it is always taken as it
- * is, so that two phrases never meet. How a piece of a text is encoded thus follows from the piece, but for its ends: it may begin within
- * a phrase, or right behind one, and end within one. These are the ways of a needle.
+ * A text is encoded from its beginning. Where a phrase begins, the longest one is taken, and the code point behind it
+ * is always kept as it is, so two phrases never meet. The encoding of a piece therefore follows from the piece alone,
+ * except at its ends: it may begin inside a phrase or right behind one, and end inside one. These are the ways of a
+ * needle.
  */
 export class PhraseBook {
-  /** The longest first. */
+  /** Longest first. */
   private readonly phrases: readonly Phrase[];
   /** By their first UTF-16 unit. */
   private readonly byFirst: ReadonlyMap<number, readonly Phrase[]>;
-  /** Whether a phrase begins with a unit: most do not, and texts have up to four million. */
+  /** Whether a phrase begins with this unit: most units do not, and texts have up to four million. */
   private readonly isFirst = new Uint8Array(1 << 16);
 
-  /** Phrases are folded texts. Throws where there are more than letters, or where needles could stand in more than `waysMax` ways. */
+  /**
+   * Takes folded phrases. Throws where they outnumber the letters, or where a needle could stand in more than
+   * `waysMax` ways.
+   */
   constructor(folded: readonly string[]) {
     if (folded.length > phraseLetters.length) throw new RangeError(`${folded.length} phrases`);
     const phrases = folded.map((phrase, at) => ({
@@ -51,7 +59,7 @@ export class PhraseBook {
     if (waysOf(phrases.map(({ text }) => text)) > waysMax) throw new RangeError('phrases overlap too much');
   }
 
-  /** Null: they are too many, or overlap too much, to be a book. */
+  /** Null: the phrases are too many, or overlap too much, for one book. */
   static tryOf(folded: readonly string[]): PhraseBook | null {
     try {
       return new PhraseBook(folded);
@@ -61,7 +69,10 @@ export class PhraseBook {
     }
   }
 
-  /** A folded text as it is analysed into grams, with letters for its phrases; `shape`: these letters, in one order. Null: none. */
+  /**
+   * A folded text as it is analysed into grams, with letters for its phrases. `shape`: these letters in a fixed
+   * order; null: the text has no phrase.
+   */
   encode(folded: string): { readonly text: string; readonly shape: string | null } {
     const whole = gramText(folded);
     const letters = new Set<string>();
@@ -75,7 +86,10 @@ export class PhraseBook {
     return { text: text + whole.slice(end), shape: [...letters].toSorted().join('') || null };
   }
 
-  /** What is left of a text (`gramNeedle`): pieces between phrases, without what always follows one. */
+  /**
+   * What is left of a text (`gramNeedle`): the pieces between phrases, without the code point that always follows a
+   * phrase.
+   */
   restOf(text: string): string[] {
     const pieces: string[] = [];
     let from = 0;
@@ -86,7 +100,7 @@ export class PhraseBook {
     return [...pieces, text.slice(from)];
   }
 
-  /** UTF-16 units of a text (`gramNeedle`) with letters for its phrases. */
+  /** UTF-16 units of a text (`gramNeedle`) once its phrases are letters. */
   lengthOf(text: string): number {
     let length = text.length;
     for (const phrase of this.phrasesIn(text)) length += 1 - phrase.length;
@@ -106,7 +120,7 @@ export class PhraseBook {
     }
   }
 
-  /** Where a needle (`gramNeedle`) can stand. */
+  /** The ways in which a needle (`gramNeedle`) can stand in a text. */
   waysOf(needle: string): NeedleWays {
     const parts = new Set<string>();
     this.follow(needle, '', 0, false, parts);
@@ -118,7 +132,7 @@ export class PhraseBook {
     }
     const within = this.phrases.filter(({ text }) => text.includes(needle));
     const letters = within.map(({ letter }) => letter);
-    // a part with such a letter says no more than that the phrase is there
+    // a part with such a letter says only that the phrase is there
     return {
       phrases: letters,
       parts: [...parts].filter((part) => !letters.some((letter) => part.includes(letter))),
@@ -126,15 +140,15 @@ export class PhraseBook {
   }
 
   /**
-   * Adds the parts that a needle is in whose code points from `at` on are read in the order of a text. `isBehind`: a phrase
-   * has just ended, so the next code point is taken as it is.
+   * Adds the parts of a needle whose code points from `at` on are read in text order. `isBehind`: a phrase has just
+   * ended, so the next code point is taken as it is.
    */
   private follow(needle: string, head: string, at: number, isBehind: boolean, parts: Set<string>): void {
     let encoded = head;
     let isForced = isBehind;
     for (let from = at; from < needle.length; ) {
       const taken = isForced ? undefined : this.phraseAt(needle, from);
-      // a longer one would have been taken, and stands in a text that goes on as it does
+      // a longer phrase would have been taken; it stands in a text that goes on like it
       if (!isForced && encoded !== '') this.addEnds(needle.slice(from), encoded, parts);
       const next = taken?.text ?? String.fromCodePoint(needle.codePointAt(from) as number);
       encoded += taken?.letter ?? next;
@@ -148,7 +162,7 @@ export class PhraseBook {
     return this.byFirst.get(whole.charCodeAt(at))?.find(({ text }) => whole.startsWith(text, at));
   }
 
-  /** The phrases that begin as the needle ends. */
+  /** The phrases that begin with the end of the needle. */
   private addEnds(rest: string, encoded: string, parts: Set<string>): void {
     for (const { text, letter } of this.phrases) {
       if (text.length > rest.length && text.startsWith(rest)) parts.add(encoded + letter);
@@ -156,16 +170,22 @@ export class PhraseBook {
   }
 }
 
-/** The place behind the code point at a place. */
+/** The place after the code point at a place. */
 const behind = (text: string, at: number): number => at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 
-/** An upper bound of the parts of any needle: beginnings within and behind phrases, each with every end within one. */
+/**
+ * An upper bound for the parts of any needle: beginnings inside and behind phrases, each with every end inside a
+ * phrase.
+ */
 function waysOf(phrases: readonly string[]): number {
   const reversed = phrases.map((phrase) => Array.from(phrase).toReversed().join(''));
   return (2 + mostNested(reversed)) * (1 + mostNested(phrases));
 }
 
-/** At most how many proper beginnings of the phrases are ends of one of them: all of them can end at the same place of a needle. */
+/**
+ * An upper bound for the proper beginnings of phrases that end a phrase: all of them can end at one place of a
+ * needle.
+ */
 function mostNested(phrases: readonly string[]): number {
   const beginnings = new Map<string, number>();
   for (const phrase of phrases) {

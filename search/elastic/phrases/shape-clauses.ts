@@ -3,33 +3,33 @@ import { phraseLetters } from '#search/text/gram-text.ts';
 import type { NeedleWays } from './phrase-book.ts';
 import type { ShapeCounts } from './shapes.ts';
 
-/** Texts that have needles within their phrases, which their shape tells. */
+/** Texts that have needles inside their phrases; their shape tells. */
 export interface WithinShapes {
-  /** Null: there are no such texts. */
+  /** Null: no such texts exist. */
   readonly clause: Clause | null;
-  /** How many inscriptions have such a text; null: not known. */
+  /** Inscriptions with such a text. Null: unknown. */
   readonly inscriptions: number | null;
 }
 
-/** Shapes that parts are compared with: 32 needles have some thousand parts, and the event loop waits. */
+/** Comparisons of parts with shapes in one go: 32 needles have some thousand parts, and the event loop waits. */
 const comparedMax = 256;
 
 const phraseLetter = new RegExp(`[${phraseLetters}]`, 'gu');
 
 const none: WithinShapes = { clause: null, inscriptions: 0 };
 
-/** Asks for texts by the combination of phrases that they have. */
+/** Asks for texts by their combination of phrases. */
 export class ShapeClauses {
   private readonly counts: ShapeCounts | null;
   private readonly namedMax: number;
 
-  /** `counts`: null where they are not known. `namedMax`: shapes that a clause names. */
+  /** `counts`: null where they are unknown. `namedMax`: the most shapes that one clause names. */
   constructor(counts: ShapeCounts | null, namedMax: number) {
     this.counts = counts;
     this.namedMax = namedMax;
   }
 
-  /** Those of the parts of a needle that a text can have: phrases that no text has together are in none. */
+  /** The parts of a needle that some text can have. Phrases that occur in no text together rule a part out. */
   partsOf(parts: readonly string[]): readonly string[] {
     const { counts } = this;
     if (counts === null || counts.size > comparedMax) return parts;
@@ -42,7 +42,7 @@ export class ShapeClauses {
     });
   }
 
-  /** Of texts that have each of the needles within a phrase. */
+  /** Texts that have each of the needles inside a phrase. */
   with(needles: readonly NeedleWays[]): WithinShapes {
     if (needles.some(({ phrases }) => phrases.length === 0)) return none;
     const { counts } = this;
@@ -51,7 +51,7 @@ export class ShapeClauses {
     if (shapes.length === 0) return none;
     const inscriptions = shapes.reduce((sum, shape) => sum + (counts.get(shape) ?? 0), 0);
     return {
-      // a text has one shape: a server goes through the documents of those that match, and through none twice
+      // a text has one shape: the server visits the documents of the matching shapes, and none twice
       clause:
         shapes.length > this.namedMax
           ? patternClause(needles)
@@ -64,7 +64,7 @@ export class ShapeClauses {
 const isWithin = (needles: readonly NeedleWays[], shape: string): boolean =>
   needles.every(({ phrases }) => phrases.some((letter) => shape.includes(letter)));
 
-/** One clause however many shapes there are; the server goes through the documents of all of them beforehand. */
+/** One clause however many shapes there are; the server collects the documents of all of them first. */
 function patternClause(needles: readonly NeedleWays[]): Clause {
   const value = needles.map(({ phrases }) => `.*[${phrases.join('')}].*`).join('&');
   return { regexp: { shape: { value, flags: 'INTERSECTION' } } };

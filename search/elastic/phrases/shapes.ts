@@ -1,6 +1,6 @@
 import type { Search } from '#search/elastic/server/clause.ts';
 
-/** How many inscriptions have a text of each shape (`PhraseBook.encode`) but the one without phrases. */
+/** The number of inscriptions with a text of each shape (`PhraseBook.encode`), without the shape of no phrase. */
 export type ShapeCounts = ReadonlyMap<string, number>;
 
 interface ShapesAnswer {
@@ -15,8 +15,8 @@ interface ShapesAnswer {
 }
 
 /**
- * Counts the inscriptions of each shape; null: there are more than `shapesMax`. All documents are looked at (0.1 s for ten million
- * inscriptions on two cores), so it is done once a moment.
+ * Counts the inscriptions of each shape. Null: more than `shapesMax` shapes. Looks at all documents (0.1 s for ten
+ * million inscriptions on two cores), so call it once a moment.
  */
 export async function countShapes(search: Search, shapesMax: number): Promise<ShapeCounts | null> {
   const { aggregations } = await search<ShapesAnswer>(
@@ -24,7 +24,7 @@ export async function countShapes(search: Search, shapesMax: number): Promise<Sh
       size: 0,
       aggs: {
         shapes: {
-          // one more than are kept: where all are there, each is summed over all shards
+          // one more than is kept: when all shapes are returned, each count sums all shards
           terms: { field: 'shape', size: shapesMax + 1 },
           aggs: { inscriptions: { sum: { field: 'count' } } },
         },

@@ -9,7 +9,7 @@ export type Search = <Answer>(
 
 export const allOf = (clauses: readonly Clause[]): Clause => ({ bool: { filter: clauses } });
 
-/** Of none: nothing. */
+/** Matches nothing. */
 export function anyOf(clauses: readonly Clause[]): Clause {
   const [only] = clauses;
   if (only === undefined) return { match_none: {} };

@@ -3,33 +3,33 @@ import { Client, type ClientOptions, HttpConnection } from '@elastic/elasticsear
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type ElasticCall, failureOfElasticCall } from './elastic-failure.ts';
 
-/** Where Elasticsearch is and how it lets us in. */
+/** Where Elasticsearch is, and how we authenticate. */
 export interface ElasticSettings {
-  /** http or https; user and password may stand in it. Several nodes are separated by commas. */
+  /** http or https, optionally with user and password. Commas separate several nodes. */
   readonly url: string;
   readonly user?: string | undefined;
   readonly password?: string | undefined;
-  /** `id:key` in base64, as Elasticsearch gives it; goes before user and password. */
+  /** `id:key` in base64, as Elasticsearch gives it. Takes precedence over user and password. */
   readonly apiKey?: string | undefined;
-  /** PEM of the authority that signed the certificate of the server. */
+  /** PEM of the authority that signed the server's certificate. */
   readonly caFile?: string | undefined;
-  /** A call that takes longer is given up. Default: 30 s, as much as a statement of Postgres has. */
+  /** A slower call is given up. Default: 30 s, the same as a statement of Postgres. */
   readonly timeoutMs?: number | undefined;
 }
 
 export interface ElasticRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
-  /** Begins with a slash; names of indices in it are ours and need no escapes. */
+  /** Begins with a slash. Index names in it are ours and need no escaping. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly body?: object;
-  /** Lines of JSON, each ended by a line feed, in place of a body. */
+  /** Lines of JSON, each ended by a line feed. Replaces the body. */
   readonly lines?: string;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Calls of Elasticsearch whose failures are AppErrors (`search_engine_…`), without a secret in them. */
+/** Calls Elasticsearch. Failures are AppErrors (`search_engine_…`) that hold no secret. */
 export interface ElasticClient {
   /** Addresses without user and password, for logs. */
   readonly url: string;
@@ -39,7 +39,7 @@ export interface ElasticClient {
 
 const usualTimeoutMs = 30_000;
 
-/** Nothing is connected before the first call. Throws `config_invalid` where the address or the CA file is wrong. */
+/** Connects at the first call. Throws `config_invalid` where the address or the CA file is wrong. */
 export function createElasticClient(settings: ElasticSettings): ElasticClient {
   const nodes = settings.url.split(',').map((one) => parseUrl(one.trim()));
   const first = nodes[0] as URL;
@@ -50,13 +50,14 @@ export function createElasticClient(settings: ElasticSettings): ElasticClient {
     nodes: nodes.map((node) => withoutUser(node)),
     ...(auth === null ? {} : { auth }),
     ...(ca === null ? {} : { tls: { ca } }),
-    // Node's own http, as TLS and keep-alive are set there for everything else
+    // Node's own http: TLS and keep-alive are set there for everything else too
     Connection: HttpConnection,
     requestTimeout: settings.timeoutMs ?? usualTimeoutMs,
-    // who calls knows whether another attempt makes sense: a bulk backs off, a search is answered elsewhere. With several
+    // the caller knows whether another attempt makes sense: a bulk backs off, a search is answered elsewhere. With
+    // several nodes the next one is tried.
     // nodes the next one is tried.
     maxRetries: nodes.length - 1,
-    // what is thrown may be logged by others
+    // what is thrown may be logged
     redaction: { type: 'remove' },
   });
   return {

@@ -2,13 +2,13 @@ import { errors } from '@elastic/elasticsearch';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 
-/** What Elasticsearch says of an error; other fields are not read. */
+/** The fields of an Elasticsearch error that are read. */
 export interface ElasticReason {
   readonly type?: string;
   readonly reason?: string;
 }
 
-/** A call, for messages: neither what was sent nor how we let ourselves in is ever part of them. */
+/** A call as messages name it: never what was sent, and never our credentials. */
 export interface ElasticCall {
   readonly method: string;
   readonly path: string;
@@ -16,10 +16,10 @@ export interface ElasticCall {
   readonly url: string;
 }
 
-/** Reasons may repeat what was sent; more than this tells nobody more. */
+/** Reasons may repeat what was sent; a longer text tells no more. */
 const reasonMaxLength = 300;
 
-/** The AppError for what a call threw. What was thrown is not its `cause`: it may hold the request and its headers. */
+/** The AppError for what a call threw. The original is not its `cause`: it may hold the request and its headers. */
 export function failureOfElasticCall(error: unknown, call: ElasticCall): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof errors.ResponseError) {
@@ -43,7 +43,7 @@ export function failureOfElasticCall(error: unknown, call: ElasticCall): AppErro
   return new AppError('search_engine_failed', `${where} gave no valid answer to ${call.path}.`, details);
 }
 
-/** The AppError for an answer, of a whole call or of one item of a bulk, with a status that is no success. */
+/** The AppError for an answer with an error status: of a whole call, or of one item of a bulk. */
 export function failureOfStatus(
   status: number,
   { type, reason }: ElasticReason,
@@ -78,14 +78,17 @@ const codeByStatus: Readonly<Record<number, ErrorCode>> = {
   504: 'search_engine_slow',
 };
 
-/** A document that the server has no room for even where it is alone: it counts four times its size, beside the request. */
+/**
+ * A document that the server has no room for even alone: in the heap it takes four times its size, beside the
+ * request.
+ */
 function isTooLarge(reason: string): boolean {
   const [, size, most] = /primary_operation_bytes=(\d+), max_primary_bytes=(\d+)/u.exec(reason) ?? [];
   return Number(size) * 1.25 > Number(most);
 }
 
 function codeOf(status: number, type = '', reason = ''): ErrorCode {
-  // a full disk: 429 since version 8, and 403 where the block was set by hand or by an older one
+  // a full disk is 429 since version 8, and 403 where the block was set by hand or by an older version
   const isBlocked = type === 'cluster_block_exception' && /disk|read-only/u.test(reason);
   if (isBlocked || reason.includes('No space left on device')) return 'search_engine_full';
   if (isTooLarge(reason)) return 'search_engine_rejected';
@@ -93,13 +96,13 @@ function codeOf(status: number, type = '', reason = ''): ErrorCode {
   return known ?? (status >= 400 && status < 500 ? 'search_engine_rejected' : 'search_engine_failed');
 }
 
-/** The error of a body: an object, or a text where something between us answered. */
+/** The error of a body: an object, or a text where a proxy answered. */
 export function reasonOf(body: unknown): ElasticReason {
   const error = (body as { error?: unknown } | null | undefined)?.error;
   if (typeof error === 'string') return { reason: error };
   if (typeof error !== 'object' || error === null) return {};
   const { type, reason, root_cause: causes } = error as ElasticReason & { root_cause?: ElasticReason[] };
-  // of a search that failed on its shards the cause says what happened
+  // for a search that failed on its shards, the cause says what happened
   const cause = type === 'search_phase_execution_exception' ? causes?.[0] : undefined;
   return cause ?? { ...(type === undefined ? {} : { type }), ...(reason === undefined ? {} : { reason }) };
 }

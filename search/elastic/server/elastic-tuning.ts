@@ -1,28 +1,31 @@
-/** Bounds of documents and pages. Those of documents are the same for whoever writes an index and whoever asks it. */
+/** Bounds of documents and pages. The writer of an index and its readers use the same bounds of documents. */
 export interface ElasticTuning {
   /**
-   * Keys of a span. No document holds inscriptions of two spans, so sums over documents count the inscriptions of each
-   * span, and a deep page looks into the spans alone that it touches. Documents are one a text and span: large spans fold
-   * more copies into one document, small ones make deep pages cheaper (docs/adr/0014).
+   * Keys of a span. No document holds inscriptions of two spans, so sums over documents count the inscriptions of
+   * each span, and a deep page looks only into the spans that it touches. There is one document per text and span:
+   * large spans fold more copies into a document, small spans make deep pages cheaper (docs/adr/0014).
    */
   readonly spanKeys: number;
   /**
-   * Keys of a document at most: the documents of a first page carry all of them, and a text that very many copy costs once more
-   * for each so many of them.
+   * Most keys of a document. The documents of a first page carry all of their keys, so a text with very many copies
+   * is split into documents of this size.
    */
   readonly keysPerDocument: number;
-  /** Documents that a page is read from at most; pages that end behind so many inscriptions are looked for by counts. */
+  /** Most documents that a page is read from. A page that lies deeper is found by counting. */
   readonly hitsMax: number;
-  /** Ranges that a range is divided into: one round narrows a span of 2^22 keys to 4,096, the next to 4. */
+  /** Parts that a range is divided into: one round narrows a span of 2^22 keys to 4,096, the next to 4. */
   readonly rangesMax: number;
-  /** Combinations of phrases that are known one by one; whoever wants to make more of them pays for an inscription of each. */
+  /**
+   * Combinations of phrases that are counted one by one. To exceed this, somebody has to pay for an inscription of
+   * each.
+   */
   readonly shapesMax: number;
   /**
-   * Combinations that a clause names: each is a clause to the server, which takes some thousand. Of more it goes through all
-   * documents beforehand.
+   * Combinations that one clause names: the server turns each into a clause and accepts a few thousand. For more of
+   * them it walks all documents first.
    */
   readonly namedShapesMax: number;
-  /** A range of so many matches is read as it is, to find the first and the last match of a page. */
+  /** A range with this few matches is read whole to find the first and last match of a page. */
   readonly rangeMatchesMax: number;
 }
 

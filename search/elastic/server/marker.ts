@@ -3,41 +3,46 @@ import type { ElasticClient } from './elastic-client.ts';
 import { writeAlias } from './search-index.ts';
 
 /**
- * How far the documents of an index go: all that is believed about it. It lies in the index itself, so that one that was wiped, or
- * restored from an old snapshot, says truly where it stands. It is written after all that it speaks of was refreshed; `undoing` is
- * written, before any document is changed, when blocks are taken back.
+ * How far the documents of an index go, and the only thing that is believed about it. The marker lies in the index
+ * itself, so an index that was wiped or restored from an old snapshot states its own position. It is written after
+ * everything that it covers was refreshed. When blocks are taken back, `undoing` is written before any document
+ * changes.
  *
- * While `rewinds` stays the same `nextKey` only grows, and what documents say of keys below it does not change. They may hold keys from
- * `nextKey` on: of a batch that is being written or was cut off. Readers leave those out, and take the marker again once they have opened
- * their moment (a GET by id, which is of now): where `rewinds` or the index behind the alias is another one, the moment is void.
+ * While `rewinds` stays the same, `nextKey` only grows and documents never change what they say of keys below it.
+ * Documents may hold keys from `nextKey` on, from a batch that is being written or was cut off. Readers ignore those,
+ * and read the marker again once they have opened their moment (a GET by id, which is always current). If `rewinds`
+ * or the index behind the alias has changed, the moment is void.
  */
 export interface Marker {
-  /** `loading`: a first load goes on, and nobody reads it. */
+  /** `loading`: a first load is running, and nothing reads the index yet. */
   readonly state: 'loading' | 'complete' | 'undoing';
-  /** Grows whenever `nextKey` becomes smaller. */
+  /** Grows whenever `nextKey` shrinks. */
   readonly rewinds: number;
-  /** Names the database (chain.state.fingerprint_key): keys of another one mean other inscriptions. */
+  /** Names the database (chain.state.fingerprint_key): the same keys mean other inscriptions in another database. */
   readonly database: string;
   /** chain.state.undo_epoch */
   readonly epoch: number;
-  /** Of the outbox: everything up to it is in. */
+  /** The outbox sequence up to which the index is complete. */
   readonly sequence: number;
-  /** The last block at that moment, its hash in display order. Null: no block. */
+  /** The last block at that sequence, its hash in display order. Null: no block. */
   readonly tip: { readonly height: number; readonly hash: string } | null;
   /** The first key that no document up to the marker holds. */
   readonly nextKey: number;
-  /** Of the texts of all documents (./phrase-book.ts), folded: chosen when the index was begun. */
+  /** The phrases of all documents (phrases/phrase-book.ts), folded. They are chosen when the index is created. */
   readonly phrases: readonly string[];
-  /** The server was told to merge what the first load has left. */
+  /** Whether the server was told to merge the segments of the first load. */
   readonly isMerged: boolean;
 }
 
 export const markerId = 'marker';
 
-/** What a marker of older documents does not say. */
+/** Defaults for markers that older versions wrote. */
 const notOfOld = { phrases: [], isMerged: false } as const;
 
-/** The place of a marker's document in the history of the index: who writes the next one must know it. Null: there is none yet. */
+/**
+ * Where the marker's document stands in the history of the index: the next write must name it. Null: there is no
+ * marker yet.
+ */
 export type Place = { readonly seqNo: number; readonly primaryTerm: number } | null;
 
 export interface PlacedMarker {
@@ -53,8 +58,8 @@ interface StoredMarker {
 }
 
 /**
- * Reads the marker as it stands now, not as of the last refresh, and the name of the index that an alias stands for; null: none was
- * written. Throws `search_engine_missing` where there is no index.
+ * Reads the marker as it is now, not as of the last refresh, with the name of the index behind the alias. Null: no
+ * marker was written. Throws `search_engine_missing` where there is no index.
  */
 export async function readMarker(
   client: ElasticClient,
@@ -68,7 +73,7 @@ export async function readMarker(
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     })
     .catch((error: unknown) => {
-      // a document that is not there is a 404 without a type
+      // a missing document is a 404 without a type
       if (
         error instanceof AppError &&
         error.code === 'search_engine_missing' &&
@@ -83,7 +88,7 @@ export async function readMarker(
   return { marker: { ...notOfOld, ...source.marker }, index, place: { seqNo, primaryTerm } };
 }
 
-/** Writes the marker and makes it visible. Whoever calls has refreshed what it speaks of. */
+/** Writes the marker and makes it visible. The caller has refreshed everything that the marker covers. */
 export async function writeMarker(client: ElasticClient, index: string, marker: Marker): Promise<void> {
   await client.request({
     method: 'PUT',

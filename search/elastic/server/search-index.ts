@@ -2,29 +2,31 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { ElasticClient } from './elastic-client.ts';
 
-/** A change of the mapping, of the analysis or of what documents hold is a new version, and a new index. */
+/**
+ * The version of the mapping, of the analysis and of what documents hold. A change of any of them needs a new index.
+ */
 export const mappingVersion = 3;
 
 export interface IndexOptions {
   readonly shards: number;
   readonly replicas: number;
-  /** A first load: no refresh, no replicas and no waiting for the disk, until `finishLoading`. */
+  /** A first load runs without refreshes, replicas and waiting for the disk, until `finishLoading`. */
   readonly loading: boolean;
 }
 
 const grams = { type: 'text', analyzer: 'grams', norms: false, index_options: 'positions' } as const;
-/** Words of our own (search/text/words.ts), joined by blanks: the server takes them apart and does nothing else. */
+/** Our own words (search/text/words.ts), joined by blanks: the server only splits them. */
 const words = { type: 'text', analyzer: 'whitespace', norms: false, index_options: 'docs' } as const;
-/** A value that is only ever looked up: no column of it. */
+/** A value that is only looked up, so it has no column. */
 const term = { type: 'keyword', doc_values: false, norms: false } as const;
 const number = { type: 'integer' } as const;
-/** A value that is only ever read or added up. */
+/** A value that is only read or summed, so it has no index. */
 const column = { type: 'integer', index: false } as const;
 
-/** What a document is: docs/adr/0014 and ./group-document.ts. */
+/** The fields of a document: docs/adr/0014 and documents/group-document.ts. */
 export const mappings = {
   dynamic: 'strict',
-  // texts are in Postgres; the marker alone is read back
+  // texts are in Postgres; only the marker is read back
   _source: { includes: ['marker'] },
   properties: {
     firstKey: number,
@@ -60,19 +62,19 @@ const analysis = {
   analyzer: { grams: { type: 'custom', tokenizer: 'grams' } },
 } as const;
 
-/** `<prefix>-<network>`: the alias that searches ask. */
+/** `<prefix>-<network>`: the alias that searches read. */
 export const readAlias = (prefix: string, network: NetworkName): string => `${prefix}-${network}`;
 
 export const indexName = (prefix: string, network: NetworkName, number_: number): string =>
   `${readAlias(prefix, network)}-v${mappingVersion}-${number_}`;
 
 /**
- * The alias that writes go through. Every index has its own: a write to an index that is gone is refused instead of making
- * one without a mapping.
+ * The alias that writes go through. Every index has its own: a write to a deleted index is refused, instead of
+ * creating an index without a mapping.
  */
 export const writeAlias = (index: string): string => `${index}-write`;
 
-/** Makes an index with its write alias. Throws `search_engine_rejected` where it is there already. */
+/** Creates an index with its write alias. Throws `search_engine_rejected` where the index exists. */
 export async function createSearchIndex(
   client: ElasticClient,
   index: string,
@@ -96,7 +98,10 @@ export async function createSearchIndex(
   });
 }
 
-/** Ends a first load: everything on disk and visible, replicas as asked. Refreshes stay ours: the marker follows them. */
+/**
+ * Ends a first load: everything is on disk and visible, with the replicas asked for. Refreshes stay ours, because the
+ * marker follows them.
+ */
 export async function finishLoading(
   client: ElasticClient,
   index: string,
@@ -113,9 +118,9 @@ export async function finishLoading(
 }
 
 /**
- * Lets the server put the segments of a first load together, in its own time: one segment is searched twice as fast as thirty, and what
- * is kept for replicas is dropped (half of an index that was just loaded). That is kept for half a minute behind the last write, and
- * would be copied by a merge before.
+ * Lets the server merge the segments of a first load in its own time: one segment is searched twice as fast as
+ * thirty, and what is kept for replicas is dropped (half of an index that was just loaded). The server keeps that for
+ * half a minute after the last write; an earlier merge would copy it.
  */
 export async function beginMerge(client: ElasticClient, index: string): Promise<void> {
   await client.request({
@@ -125,7 +130,7 @@ export async function beginMerge(client: ElasticClient, index: string): Promise<
   });
 }
 
-/** Makes everything that was written visible to what is opened from now on. */
+/** Makes everything written so far visible to searches that start from now on. */
 export async function refreshIndex(client: ElasticClient, index: string): Promise<void> {
   const { _shards: shards } = await client.request<{ _shards: { failed: number } }>({
     method: 'POST',
@@ -134,7 +139,7 @@ export async function refreshIndex(client: ElasticClient, index: string): Promis
   assertShards(shards, index);
 }
 
-/** Part of an answer is no answer. */
+/** A partial answer counts as none. */
 export function assertShards(shards: { failed: number } | undefined, index: string): void {
   if (shards === undefined || shards.failed === 0) return;
   throw new AppError('search_engine_failed', `${shards.failed} shards of ${index} did not answer.`, {
@@ -142,7 +147,7 @@ export function assertShards(shards: { failed: number } | undefined, index: stri
   });
 }
 
-/** Lets the read alias name one index, in one step; others that it named lose it. */
+/** Points the read alias at one index in one step; every other index loses it. */
 export async function pointReadAlias(client: ElasticClient, alias: string, index: string): Promise<void> {
   await client.request({
     method: 'POST',
