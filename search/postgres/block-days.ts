@@ -1,22 +1,23 @@
 import type pg from 'pg';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 
-/** Keys from `firstKey` on, up to the next run, are of blocks of one day (UTC, days since 1970). */
+/** Keys from `firstKey` up to the next run belong to blocks of one day (UTC, days since 1970). */
 export interface DayRun {
   readonly firstKey: number;
   readonly day: number;
 }
 
 /**
- * Which days blocks are of, kept in memory and read on from the last block: blocks of one day in a row are one entry, so a chain of 15 years
- * is some thousands (all blocks at worst, whose times go to and fro: 16 bytes each).
+ * The days of blocks, kept in memory and extended from the last block read. Consecutive blocks of one day share an
+ * entry, so a chain of 15 years has some thousands (16 bytes each; an entry per block where block times go back and
+ * forth).
  */
 export class BlockDays {
   #epoch = -1;
   #height = -1;
   #runs: DayRun[] = [];
 
-  /** Ascending. What a snapshot with this tip does not see may be among them. */
+  /** Ascending. May reach beyond what a snapshot of this tip sees. */
   async read(client: pg.ClientBase, tip: Tip | null): Promise<readonly DayRun[]> {
     if (tip === null) return [];
     if (tip.undoEpoch === this.#epoch && tip.height <= this.#height) return this.#runs;

@@ -6,10 +6,10 @@ import { countBits, intersect } from './id-set.ts';
 import type { Matching } from './search-context.ts';
 import type { TextPlan } from './text-plan.ts';
 
-/** A segment in the course of a query: which of its texts can still match. */
+/** A segment during a query: which of its texts can still match. */
 export interface Candidates {
   readonly segment: Segment;
-  /** The id that the bitmap counts from. */
+  /** The id of the first bit of the bitmap. */
   readonly baseId: number;
   readonly bits: Uint8Array;
   count: number;
@@ -23,7 +23,7 @@ export function newCandidates(segment: Segment): Candidates {
   return { segment, baseId, bits, count: -1 };
 }
 
-/** Takes those of ascending ids that are the segment's. */
+/** Adds the ids, given in ascending order, that belong to the segment. */
 export function setIds(candidates: Candidates, ids: Iterable<number>): void {
   const { segment, baseId, bits } = candidates;
   let count = 0;
@@ -36,7 +36,7 @@ export function setIds(candidates: Candidates, ids: Iterable<number>): void {
   candidates.count = count;
 }
 
-/** Leaves those texts that have the grams that were looked up: exact for needles of up to three code points. */
+/** Keeps the texts that have the looked-up grams. Exact for needles of up to three code points. */
 export async function narrow(matching: Matching, open: readonly Candidates[], plan: TextPlan): Promise<void> {
   if (plan.alternatives !== null) return narrowByAlternatives(matching, open, plan.alternatives);
   const { firstGrams, enoughCandidates } = matching.tuning;
@@ -85,16 +85,16 @@ function keepOnly(candidates: Candidates, postings: readonly (Postings | null)[]
   candidates.count = countBits(bits);
 }
 
-/** Without anything to look up each text of the segment can match; ids without one are left out when they are read. */
+/** Without grams to look up, every text of the segment can match. Ids without a text drop out when they are read. */
 function keepAll(candidates: Candidates): void {
   candidates.bits.fill(0xff);
   candidates.count = countBits(candidates.bits);
 }
 
-/** Segments whose postings are in memory at once: up to a hundred blocks of 8 kB of each. */
+/** Segments whose postings are in memory at once: up to a hundred blocks of 8 kB each. */
 const segmentsAtOnce = 16;
 
-/** Leaves those texts that have all grams of one alternative of each list. */
+/** Keeps the texts that have all grams of one alternative of each list. */
 async function narrowByAlternatives(
   { client, cache }: Matching,
   open: readonly Candidates[],

@@ -1,35 +1,39 @@
-/** Where one way to answer begins to be better than another. Answers are the same whatever these are. */
+/** Where one strategy overtakes another. Answers are the same for all values. */
 export interface EngineTuning {
-  /** Bytes of sealed parts, and of results in them, that are kept in memory. */
+  /** Bytes of sealed parts, and of results in them, kept in memory. */
   readonly cacheBytesMax: number;
-  /** Grams of long needles that are looked up before anything else: rare needles match nowhere by then. */
+  /** Grams of long needles looked up first: most rare needles match nothing after these. */
   readonly firstGrams: number;
-  /** Where a segment has more candidates than this after that, more grams are looked up before they are checked. */
+  /** With more candidates than this left in a segment, more grams are looked up before texts are checked. */
   readonly enoughCandidates: number;
-  /** A text that is looked up by its id takes as long as about so many of a scan. */
+  /** Texts that a scan reads in the time of one look-up by id. */
   readonly scanAdvantage: number;
   /**
-   * The index on inscriptions answers where no more texts match than this, nor more inscriptions; where they are more, the
-   * columns of all inscriptions are scanned.
+   * Up to this many matching texts or inscriptions are found by the index on inscriptions. Beyond that the columns of
+   * all inscriptions are scanned.
    */
   readonly indexedMin: number;
-  /** One inscription found by the index takes as long as about so many of a scan; it is what `indexedMin` grows by. */
+  /** Inscriptions that a scan passes in the time of one look-up by the index; `indexedMin` grows by this. */
   readonly columnAdvantage: number;
-  /** Bytes of texts, and of properties, that a search looks at one by one; the words of a fuzzy one are compared, which costs more. */
+  /**
+   * Bytes of texts and of properties that one search checks one by one. A fuzzy search compares words, which costs
+   * more.
+   */
   readonly readBytesMax: number;
   readonly fuzzyBytesMax: number;
 }
 
 export const usualTuning: EngineTuning = {
-  // the columns of 4 million inscriptions (4 bytes each; filters and sorts 1 to 3 more) and the postings that are asked for most
+  // the columns of 4 million inscriptions (4 bytes each; filters and sorts 1 to 3 more) and the most frequent
+  // postings
   cacheBytesMax: 64 * 1024 * 1024,
   firstGrams: 8,
   enoughCandidates: 64,
   scanAdvantage: 8,
   indexedMin: 500,
   columnAdvantage: 1000,
-  // 4 to 5 s at some 60 MB/s that are read from Postgres and looked at
+  // 4 to 5 s: some 60 MB/s are read from Postgres and checked
   readBytesMax: 256 * 1024 * 1024,
-  // 2 to 3 s at some 25 MB/s, on the thread that answers everybody: whoever may search may ask for this
+  // 2 to 3 s: some 25 MB/s, on the thread that serves all requests, and every client that may search can ask for it
   fuzzyBytesMax: 64 * 1024 * 1024,
 };

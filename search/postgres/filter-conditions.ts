@@ -9,14 +9,17 @@ import { cachedKeySet, type KeySet, keysOfStatement } from './key-sets.ts';
 import { idsWith } from './read-texts.ts';
 import type { Matching } from './search-context.ts';
 
-/** What of a filter inscriptions' own rows say, without the texts; `nextKey`: the key after the last one. Null: nothing has it. */
+/**
+ * The part of a filter that the inscriptions' own rows decide. `nextKey`: the key after the last one. Null: nothing
+ * matches.
+ */
 export async function filterConditions(
   matching: Matching,
   filter: SearchFilter,
   nextKey: number,
 ): Promise<Omit<KeyConditions, 'texts'> | null> {
   const { contentType, cursed, metaprotocol, parent } = filter;
-  // half of a surrogate pair is no UTF-8: what has it equals nothing that was inscribed
+  // half of a surrogate pair is not UTF-8, so it equals nothing on chain
   if (contentType?.isWellFormed() === false || metaprotocol?.isWellFormed() === false) return null;
   const parentKey = parent === undefined ? undefined : await keyOfInscription(matching.client, parent);
   if (parentKey === null) return null;
@@ -55,7 +58,7 @@ async function readRange(
 
 const isClass = (contentType: string): boolean => contentType.endsWith('/*');
 
-/** Names are cut to a length that is above that of what is looked for. */
+/** Names are cut to a length above that of every filter. */
 function typeTest(contentType: string): (name: Buffer) => boolean {
   if (!isClass(contentType)) {
     const wanted = Buffer.from(contentType);
@@ -86,7 +89,7 @@ function metaprotocolSet(matching: Matching, metaprotocol: string): KeySet {
   return cachedKeySet(matching, `metaprotocol ${metaprotocol}`, read);
 }
 
-/** What was sealed after a parent was taken back is sealed anew, so its key may name it. */
+/** What was sealed after the parent was taken back is sealed anew, so its key may be stored under the name. */
 function parentSet(matching: Matching, parentKey: number): KeySet {
   const statement =
     'SELECT child_key AS key FROM chain.parents WHERE child_key >= $1 AND child_key < $2 AND parent_key = $3';

@@ -4,14 +4,14 @@ const bitsOf = Uint8Array.from({ length: 256 }, (_, byte) => {
   return bits;
 });
 
-/** Ones in a bitmap. */
+/** Counts the ones of a bitmap. */
 export function countBits(bits: Uint8Array): number {
   let count = 0;
   for (const byte of bits) count += bitsOf[byte] as number;
   return count;
 }
 
-/** Calls `each` with the indices of the ones of a bitmap, lowest bit of a byte first, ascending. */
+/** Calls `each` with the index of every one of a bitmap, ascending; the lowest bit of a byte comes first. */
 export function eachBit(bits: Uint8Array, each: (index: number) => void): void {
   for (let at = 0; at < bits.length; at++) {
     for (let rest = bits[at] as number; rest !== 0; rest &= rest - 1) {
@@ -20,12 +20,12 @@ export function eachBit(bits: Uint8Array, each: (index: number) => void): void {
   }
 }
 
-/** Keeps those bits that `other` has too. */
+/** Keeps the bits that `other` has too. */
 export function intersect(bits: Uint8Array, other: Uint8Array): void {
   for (let at = 0; at < bits.length; at++) bits[at] = (bits[at] as number) & (other[at] as number);
 }
 
-/** A set of ids below a bound as a bitmap that grows. */
+/** A set of ids below a bound: a bitmap that grows. */
 export class IdSet {
   #bits = new Uint8Array(1024);
 
@@ -35,7 +35,7 @@ export class IdSet {
     this.#bits[id >>> 3] = (this.#bits[id >>> 3] as number) | (1 << (id & 7));
   }
 
-  /** Adds the ids whose bits are set in a bitmap that counts from `baseId` (a multiple of 8). */
+  /** Adds the ids of a bitmap that starts at `baseId` (a multiple of 8). */
   addBits(baseId: number, bits: Uint8Array): void {
     this.#reserve((baseId >>> 3) + bits.length);
     const start = baseId >>> 3;
@@ -44,7 +44,7 @@ export class IdSet {
     }
   }
 
-  /** Ids in it. */
+  /** The number of ids. */
   count(): number {
     return countBits(this.#bits);
   }
@@ -58,7 +58,7 @@ export class IdSet {
     return ids;
   }
 
-  /** The bitmap as it is now; ids from `bits.length * 8` on are not in the set. */
+  /** The current bitmap. Ids from `bits.length * 8` on are not in the set. */
   get bits(): Uint8Array {
     return this.#bits;
   }

@@ -17,15 +17,15 @@ export interface MatchingKeys {
   readonly totalItems: number;
 }
 
-/** Keys that are scanned in one turn of the event loop: some 3 ms. */
+/** Keys scanned in one turn of the event loop: some 3 ms. */
 const keysATurn = 1 << 20;
 
 const idColumns: Readonly<Record<Corpus, string>> = { content: 'content_id', metadata: 'metadata_id' };
 
 /**
- * The inscriptions of matching texts: how many there are, and a slice of them. Few are found by the index on inscriptions;
- * where they are many, the columns of all inscriptions are scanned against the bitmap of the texts, which takes the same
- * time for the first page and the last one.
+ * The inscriptions of matching texts: their number, and a slice of them. The index on inscriptions finds few; for
+ * many, the columns of all inscriptions are scanned against the bitmap of the texts, which takes equally long for
+ * every page.
  */
 export async function matchInscriptions(
   matching: Matching,
@@ -49,11 +49,11 @@ export async function matchInscriptions(
   return scanColumns(matching, segments, texts, slice);
 }
 
-/** How many texts, and inscriptions, the index on inscriptions is asked for at most; else the columns are scanned. */
+/** Texts, and inscriptions, up to which the index is used. Beyond them the columns are scanned. */
 export const indexedMaxOf = ({ tuning }: Matching, keys: number): number =>
   Math.max(tuning.indexedMin, Math.floor(keys / tuning.columnAdvantage));
 
-/** The keys of inscriptions of some texts, in no order; null where they are more than `keysMax`. */
+/** The keys of the inscriptions of some texts, unordered. Null where they are more than `keysMax`. */
 export async function readByIndex(
   { client }: Pick<Matching, 'client'>,
   corpus: Corpus,
@@ -69,7 +69,7 @@ export async function readByIndex(
   return keys.length > keysMax ? null : keys;
 }
 
-/** Counts what matches and keeps the keys of a slice. */
+/** Counts the matches and keeps the keys of a slice. */
 class SliceCollector {
   readonly keys: number[] = [];
   total = 0;
@@ -83,7 +83,7 @@ class SliceCollector {
     this.#slice = slice;
   }
 
-  /** Goes through inscriptions in the order of their keys: `keyAt(i)` has the text `ids[i]` (-1 none). */
+  /** Visits inscriptions in the order of their keys: `keyAt(i)` has the text `ids[i]` (-1: none). */
   scan(ids: Int32Array, keyAt: (index: number) => number): void {
     const before = this.total;
     this.total += this.#count(ids);
@@ -101,7 +101,7 @@ class SliceCollector {
     return id >= 0 && id < this.#bound && ((this.#bits[id >>> 3] as number) & (1 << (id & 7))) !== 0;
   }
 
-  // one operation an inscription: everything here is in local variables on purpose
+  // this runs once per inscription, so everything is in local variables
   #count(ids: Int32Array): number {
     const bits = this.#bits;
     const bound = this.#bound;
@@ -137,7 +137,7 @@ async function scanColumns(
   return { keys: collector.keys, totalItems: collector.total };
 }
 
-/** The inscriptions that no segment covers yet and that have a text, in the order of their keys. */
+/** The inscriptions with a text that no segment covers yet, in the order of their keys. */
 async function readTail(
   { client, corpus }: Matching,
   firstKey: number,

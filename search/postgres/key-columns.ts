@@ -4,28 +4,31 @@ import { type Segment, sealedEnd } from '#search/segments/segment-table.ts';
 import { int32s } from '#search/text/int32s.ts';
 import type { Matching } from './search-context.ts';
 
-/** A range of keys whose columns are read together: a sealed segment, or a part of what is not sealed yet. */
+/** A range of keys whose columns are read together: a sealed segment, or a part of the unsealed end. */
 export interface KeyPart {
   readonly firstKey: number;
-  /** The key after its last one. */
+  /** The key after the last one. */
   readonly nextKey: number;
-  /** Null: not sealed. */
+  /** Null: unsealed. */
   readonly segmentId: number | null;
 }
 
-/** Ids of the texts of inscriptions, and the offsets of their keys where not every key has one. */
+/** The text ids of inscriptions, with the offsets of their keys where some keys have none. */
 export interface IdColumn {
   readonly ids: Int32Array;
   readonly offsets: Uint16Array | null;
 }
 
-/** Content types: `codes[i]` is that of the key `firstKey + i`: 0 none, otherwise `names[code - 1]`, cut to `typeNameBytes`. */
+/**
+ * Content types: `codes[i]` is that of the key `firstKey + i`. 0: none, else `names[code - 1]`, cut to
+ * `typeNameBytes`.
+ */
 export interface TypeColumn {
   readonly names: readonly Buffer[];
   readonly codes: Uint8Array | Int32Array;
 }
 
-/** Bitmaps over the keys: whose number is below 0, and whose is not known. */
+/** Bitmaps over the keys: numbers below 0, and unknown numbers. */
 export interface NumberColumn {
   readonly cursed: Uint8Array;
   readonly unknown: Uint8Array;
@@ -49,19 +52,21 @@ interface AllRows extends TypeRows, NumberRows {
   readonly metadata_ids: Buffer;
 }
 
-/** As many keys as a segment has at most; offsets are two bytes. */
+/** Most keys of a segment: offsets are two bytes. */
 const tailKeys = 65_536;
 
-/** What an entry of the cache takes beside its bytes. */
+/** Bytes of a cache entry beside its value. */
 const entryBytes = 300;
 
-/** Columns of all inscriptions that a snapshot sees, part by part; those of sealed segments are kept in the cache of `matching`. */
+/**
+ * The columns of all inscriptions in a snapshot, part by part. Those of sealed segments stay in the search's cache.
+ */
 export class KeyColumns {
   readonly parts: readonly KeyPart[];
   readonly #matching: Matching;
   readonly #tails = new Map<KeyPart, Promise<AllRows>>();
 
-  /** `nextKey`: the key after the last one that the snapshot sees. */
+  /** `nextKey`: the key after the last one in the snapshot. */
   constructor(matching: Matching, segments: readonly Segment[], nextKey: number) {
     this.#matching = matching;
     const parts: KeyPart[] = segments.map(({ segmentId, firstId, nextId }) => ({
@@ -120,7 +125,7 @@ export class KeyColumns {
     return column;
   }
 
-  /** All columns of a part that is not sealed, read once a search. */
+  /** All columns of an unsealed part, read once per search. */
   #tail(part: KeyPart): Promise<AllRows> {
     let rows = this.#tails.get(part);
     if (rows === undefined) {
@@ -133,7 +138,7 @@ export class KeyColumns {
   }
 }
 
-/** The ids of the texts of a sealed segment of inscriptions. */
+/** The text ids of a sealed segment of inscriptions. */
 export async function readIdColumn(
   { client, cache }: Matching,
   segmentId: number,
@@ -181,6 +186,6 @@ function typeColumn({ type_names: named, type_codes: codes }: TypeRows): TypeCol
     names.push(named.subarray(at + 2, at + 2 + length));
     at += 2 + length;
   }
-  // the width that search/segments/column-queries.ts chose
+  // the width chosen by search/segments/column-queries.ts
   return { names, codes: names.length < 256 ? codes : int32s(codes) };
 }

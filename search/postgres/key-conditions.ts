@@ -7,7 +7,7 @@ import { addKeys, allOf, keepRange, noneOf, type PartMatches } from './key-match
 import type { KeySet } from './key-sets.ts';
 import type { Matching } from './search-context.ts';
 
-/** What inscriptions must be, beside having texts; what is absent does not matter. */
+/** Conditions on inscriptions beside their texts. An absent condition always holds. */
 export interface KeyConditions {
   /** Inscriptions whose text of a corpus is one of these. */
   readonly texts: readonly { readonly corpus: Corpus; readonly ids: IdSet }[];
@@ -19,10 +19,10 @@ export interface KeyConditions {
   readonly sets: readonly KeySet[];
 }
 
-/** Parts that are looked at in one turn of the event loop: a million keys, some 5 ms. */
+/** Parts checked in one turn of the event loop: a million keys, some 5 ms. */
 const partsATurn = 16;
 
-/** The inscriptions for which all conditions hold; parts without any are left out. */
+/** The inscriptions for which all conditions hold. Parts without any are left out. */
 export async function matchKeys(
   matching: Matching,
   columns: KeyColumns,
@@ -53,7 +53,7 @@ export async function matchKeys(
 const kept = (matches: readonly PartMatches[]): PartMatches[] =>
   matches.filter(({ bits }) => bits.some((byte) => byte !== 0));
 
-/** Few texts are looked up by the index on inscriptions; where they are many, their column is scanned. */
+/** The index on inscriptions looks up few texts; for many, their column is scanned. */
 async function keepTexts(
   matching: Matching,
   columns: KeyColumns,
@@ -76,7 +76,7 @@ async function keepTexts(
   return kept(found);
 }
 
-// one operation an inscription: everything here is in local variables on purpose
+// this runs once per inscription, so everything is in local variables
 function markIds({ ids, offsets }: IdColumn, wanted: Uint8Array, bits: Uint8Array): void {
   const bound = wanted.length * 8;
   for (let index = 0; index < ids.length; index++) {

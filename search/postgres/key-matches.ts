@@ -1,7 +1,7 @@
 import { countBits, eachBit } from './id-set.ts';
 import type { KeyPart } from './key-columns.ts';
 
-/** Which inscriptions of a part match: bit i of `bits` is that of the key `firstKey + i`. */
+/** The matches of a part: bit i of `bits` belongs to the key `firstKey + i`. */
 export interface PartMatches {
   readonly part: KeyPart;
   readonly bits: Uint8Array;
@@ -20,7 +20,7 @@ export const noneOf = (part: KeyPart): PartMatches => ({
   bits: new Uint8Array(Math.ceil((part.nextKey - part.firstKey) / 8)),
 });
 
-/** Adds the keys (in any order) that lie in parts, which ascend. */
+/** Adds keys, in any order, that lie in the parts. Parts ascend. */
 export function addKeys(matches: readonly PartMatches[], keys: Iterable<number>): void {
   for (const key of keys) {
     const found = matches[lastBelow(matches, key)];
@@ -30,7 +30,7 @@ export function addKeys(matches: readonly PartMatches[], keys: Iterable<number>)
   }
 }
 
-/** The index of the last part that begins at a key or before it; -1: none does. */
+/** The index of the last part that begins at or before a key. -1: none does. */
 function lastBelow(matches: readonly PartMatches[], key: number): number {
   let from = 0;
   let to = matches.length;
@@ -42,7 +42,7 @@ function lastBelow(matches: readonly PartMatches[], key: number): number {
   return from - 1;
 }
 
-/** Takes away the keys that are not from `first` to below `next`. */
+/** Drops the keys outside `first` to below `next`. */
 export function keepRange({ part, bits }: PartMatches, first: number, next: number): void {
   const from = Math.min(Math.max(first - part.firstKey, 0), bits.length * 8);
   const to = Math.min(Math.max(next - part.firstKey, from), bits.length * 8);
@@ -52,11 +52,11 @@ export function keepRange({ part, bits }: PartMatches, first: number, next: numb
   bits.fill(0, (to + 7) >>> 3);
 }
 
-/** How many there are. */
+/** The number of matches. */
 export const countOf = (matches: readonly PartMatches[]): number =>
   matches.reduce((sum, { bits }) => sum + countBits(bits), 0);
 
-/** How many there are with keys from `first` to below `next`. */
+/** The number of matches with keys from `first` to below `next`. */
 export function countRange(matches: readonly PartMatches[], first: number, next: number): number {
   let count = 0;
   for (const { part, bits } of matches) {
@@ -76,7 +76,7 @@ export function countRange(matches: readonly PartMatches[], first: number, next:
   return count;
 }
 
-/** The keys behind the first `skip`, `limit` at most, ascending or descending. */
+/** The keys after the first `skip`, `limit` at most, ascending or descending. */
 export function takeKeys(
   matches: readonly PartMatches[],
   isDescending: boolean,

@@ -2,18 +2,18 @@ import { int32s } from '#search/text/int32s.ts';
 import { addKeys, noneOf, type PartMatches } from './key-matches.ts';
 import type { Matching } from './search-context.ts';
 
-/** Leaves of matches those that are in a set of keys. */
+/** Keeps the matches whose keys are in a set. */
 export type KeySet = (matches: readonly PartMatches[]) => Promise<PartMatches[]>;
 
-/** Gives the keys of a set from `first` to below `next`, in any order and as many lists as it likes. */
+/** Yields the keys of a set from `first` to below `next`: any order, any number of lists. */
 export type ReadKeys = (first: number, next: number, add: (keys: Iterable<number>) => void) => Promise<void>;
 
-/** Keys that are read at once: 4 MB as Postgres sends them. */
+/** Keys read at once: 4 MB as Postgres sends them. */
 const keysAtOnce = 500_000;
 
 /**
- * A set that is read from Postgres, and kept for sealed segments as a bitmap (8 kB) under the name of the set: a sealed key has
- * what it has for ever. `name` is equal for equal sets alone.
+ * A set of keys from Postgres. For sealed segments it is kept as a bitmap (8 kB) under the name of the set, because
+ * what holds for a sealed key holds for ever. Different sets need different names.
  */
 export function cachedKeySet({ cache }: Matching, name: string, read: ReadKeys): KeySet {
   return async (matches) => {
@@ -47,7 +47,7 @@ export function cachedKeySet({ cache }: Matching, name: string, read: ReadKeys):
   };
 }
 
-/** Parts that follow each other are read together. */
+/** Consecutive parts are read together. */
 function runsOf(missing: readonly PartMatches[]): PartMatches[][] {
   const runs: PartMatches[][] = [];
   for (const one of missing) {
@@ -59,8 +59,8 @@ function runsOf(missing: readonly PartMatches[]): PartMatches[][] {
 }
 
 /**
- * Reads keys by a statement that gives those from `$1` to below `$2` in a column `key`. It is asked for a bounded number at
- * once, in their order, whatever the planner thinks of it.
+ * Reads keys with a statement that returns those from `$1` to below `$2` in a column `key`. Each call reads a bounded
+ * number in key order, whatever the planner chooses.
  */
 export function keysOfStatement(
   { client }: Matching,

@@ -12,12 +12,12 @@ export interface LengthSlice {
   readonly after: SearchPlace | undefined;
 }
 
-/** Parts that are looked at in one turn of the event loop: half a million keys. */
+/** Parts visited in one turn of the event loop: half a million keys. */
 const partsATurn = 8;
 
 /**
- * A page of matches by their lengths: counted first by length, then the page is collected. Two passes over the
- * matches, whichever the page; memory for 4 bytes a length that comes, and the page.
+ * A page of matches by length: first counts by length, then collects the page. Two passes over the matches for every
+ * page; memory: 4 bytes for each length that occurs, and the page.
  */
 export async function pageByLength(
   columns: KeyColumns,
@@ -37,7 +37,7 @@ export async function pageByLength(
     const side = length - after.length || key - after.key;
     if (isDescending ? side >= 0 : side <= 0) passed++;
   });
-  // in the ascending order the page is the places from `first` to below `next`
+  // in ascending order the page takes the places from `first` to below `next`
   const from = passed + slice.offset;
   const to = Math.min(total, from + slice.limit);
   if (from >= to) return [];
@@ -46,7 +46,7 @@ export async function pageByLength(
   let place = 0;
   for (const length of [...counts.keys()].toSorted((a, b) => a - b)) {
     const count = counts.get(length) as number;
-    // lengths of the page alone, with the place of the next one of each
+    // the lengths of the page only, with the next place of each
     if (place < next && place + count > first) starts.set(length, place);
     place += count;
   }
@@ -60,7 +60,7 @@ export async function pageByLength(
   return isDescending ? page.reverse() : page;
 }
 
-/** Goes through all matches in the order of their keys. */
+/** Visits all matches in the order of their keys. */
 async function eachLength(
   columns: KeyColumns,
   lengthOf: (contentId: number) => number,

@@ -6,7 +6,7 @@ import { eachBit } from './id-set.ts';
 import type { KeyColumns } from './key-columns.ts';
 import { countOf, countRange, type PartMatches } from './key-matches.ts';
 
-/** How many matches are of which type and day. */
+/** The number of matches by type and by day. */
 export async function countFacets(
   columns: KeyColumns,
   matches: readonly PartMatches[],
@@ -22,16 +22,16 @@ export async function countFacets(
   return { totalItems, types, otherTypes: totalItems - listed, days: countDays(matches, days) };
 }
 
-/** By code points, which is the order of UTF-8; null before all. */
+/** By code points, the order of UTF-8; null comes first. */
 function compareTypes(a: string | null, b: string | null): number {
   if (a === null || b === null) return Number(b === null) - Number(a === null);
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** Parts that are counted in one turn of the event loop: a million keys, some 10 ms. */
+/** Parts counted in one turn of the event loop: a million keys, some 10 ms. */
 const partsATurn = 16;
 
-/** Types that are too long to be named are left out. */
+/** Leaves out types that are too long to be named. */
 async function countTypes(
   columns: KeyColumns,
   matches: readonly PartMatches[],
@@ -72,7 +72,7 @@ function countDays(
   const days = new Map<number, number>();
   let at = 0;
   for (const one of matches) {
-    // runs and parts ascend: the runs that reach into this part follow each other
+    // runs and parts ascend, so the runs of this part are consecutive
     while (at > 0 && (runs[at] as DayRun).firstKey > one.part.firstKey) at--;
     while (at + 1 < runs.length && (runs[at + 1] as DayRun).firstKey <= one.part.firstKey) at++;
     for (; at < runs.length; at++) {

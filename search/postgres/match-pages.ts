@@ -6,7 +6,7 @@ import { countOf, countRange, type PartMatches, takeKeys } from './key-matches.t
 import { pageByLength } from './length-pages.ts';
 import type { Matching } from './search-context.ts';
 
-/** The keys of a page of matches, in the order asked. */
+/** The keys of a page of matches, in the order asked for. */
 export async function pageOfMatches(
   matching: Matching,
   columns: KeyColumns,
@@ -26,7 +26,7 @@ export async function pageOfMatches(
   return takeRuns(isDescending ? reversed(runs) : runs, passed + offset, itemsPerPage);
 }
 
-/** Matches that stand together in an order, by their keys. */
+/** Consecutive matches of an order, by their keys. */
 interface Run {
   readonly matches: readonly PartMatches[];
   readonly isDescending: boolean;
@@ -47,12 +47,12 @@ function takeRuns(runs: readonly Run[], offset: number, limit: number): number[]
   return keys;
 }
 
-/** Parts that are divided in one turn of the event loop: a million keys, some 10 ms. */
+/** Parts split in one turn of the event loop: a million keys, some 10 ms. */
 const partsATurn = 16;
 
 /**
- * Matches in the order of their numbers: numbers below 0 go down with each key that has one, the others go up, and who has
- * none comes last.
+ * Matches in the order of their numbers: numbers below 0 fall with ascending keys, the others rise, and inscriptions
+ * without a number come last.
  */
 async function numberRuns(columns: KeyColumns, matches: readonly PartMatches[]): Promise<Run[]> {
   const cursed: PartMatches[] = [];
@@ -76,7 +76,7 @@ async function numberRuns(columns: KeyColumns, matches: readonly PartMatches[]):
   ];
 }
 
-/** How many matches a page that begins behind a place passes over. `runs` are those of the ascending order. */
+/** The number of matches before a page that begins after a place. `runs` are those of the ascending order. */
 type PassedOver = (
   matching: Matching,
   runs: readonly Run[],
@@ -101,7 +101,7 @@ const numberPlaces: PassedOver = async ({ client }, runs, { key, number: place }
     const known = countOf(cursed) + countOf(blessed);
     return passed(known + countRange(unknown, 0, key), countRange(unknown, key, key + 1));
   }
-  // the place may be one of blocks that were taken back: its number may be another one's now
+  // the place may lie in blocks that were taken back: its number may belong to another inscription now
   const { rows } = await client.query<{ key: number; number: number }>(
     `(SELECT key, number FROM chain.inscriptions WHERE number = $1)
      UNION ALL

@@ -3,31 +3,31 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { int32s } from '#search/text/int32s.ts';
 
-/** A table of texts by their ids. */
+/** A table of texts by id. */
 export interface TextTable {
   readonly table: string;
   readonly id: string;
-  /** The text, a bytea; null where there is none. */
+  /** The text as bytea. Null where there is none. */
   readonly text: string;
 }
 
-/** What a search may still read of texts to look at them one by one. */
+/** Bytes of texts that a search may still read to check them one by one. */
 export interface ReadBudget {
   bytesLeft: number;
 }
 
-/** Texts that are read at once, beside one that is larger: twice as much on its way, and 5 to 10 ms of looking at them. */
+/** Bytes of texts read at once, beside a single larger one: 5 to 10 ms of checks, and twice the memory on the way. */
 const batchBytes = 1024 * 1024;
 
-/** Ids that are asked for their sizes at once. */
+/** Ids whose sizes are read at once. */
 const idsAtOnce = 65_536;
 
-/** Of ids among which so many are wanted a scan of all is quicker than a look-up of each. */
+/** Where at least one in so many ids is wanted, a scan of all beats looking up each. */
 const scanShare = 1 / 8;
 
 /**
- * The ids (ascending) among those given whose texts have what `has` says. Reads texts in batches and lets others work between them.
- * Throws `search_too_broad` before it reads more than the budget allows.
+ * Of the given ascending ids, those whose texts satisfy `has`. Reads texts in batches and yields between them. Throws
+ * `search_too_broad` before it reads more than the budget allows.
  */
 export async function idsWith(
   client: pg.ClientBase,
@@ -53,7 +53,7 @@ export async function idsWith(
   return found;
 }
 
-/** Ids of texts that are there, ascending, and the bytes of each; takes these from the budget. */
+/** The ids with a text, ascending, with the bytes of each. Takes the bytes from the budget. */
 async function readSizes(
   client: pg.ClientBase,
   { table, id, text }: TextTable,
@@ -91,7 +91,7 @@ async function readBatch(
   ids: Int32Array,
 ): Promise<{ id: number; text: Uint8Array }[]> {
   const wanted = wantedOf(ids, id);
-  // one value: a row a text takes longer than the text
+  // one value for all: a row per text costs more than the text
   const { rows } = await client.query<{ texts: Buffer | null }>(
     `SELECT string_agg(int4send(${id}) || int4send(octet_length(${text})) || ${text}, '' ORDER BY ${id}) AS texts
        FROM ${table} WHERE ${wanted.where}`,
@@ -107,7 +107,7 @@ async function readBatch(
   return texts;
 }
 
-/** SQL of a choice of ids: by each of them, or by a bitmap over their range where they are many in it. */
+/** SQL that selects ids: by each of them, or by a bitmap over their range where they are dense. */
 function wantedOf(ids: Int32Array, id: string): { where: string; values: unknown[] } {
   const first = ids[0] ?? 0;
   const last = ids.at(-1) ?? -1;
@@ -115,7 +115,7 @@ function wantedOf(ids: Int32Array, id: string): { where: string; values: unknown
   const bits = Buffer.alloc(Math.ceil((last - first + 1) / 8));
   for (const one of ids)
     bits[(one - first) >>> 3] = (bits[(one - first) >>> 3] as number) | (1 << ((one - first) & 7));
-  // CASE: what is not wanted is not even looked at
+  // CASE: unwanted texts are not even read
   return {
     where: `${id} BETWEEN $1::integer AND $2::integer AND CASE WHEN get_bit($3::bytea, ${id} - $1::integer) = 1 THEN true END`,
     values: [first, last, bits],

@@ -11,6 +11,6 @@ export interface Matching {
   readonly cache: ByteCache<SealedPart>;
   readonly tuning: EngineTuning;
   readonly corpus: Corpus;
-  /** Of the search that asks. */
+  /** The signal of the request. */
   readonly budget: ReadBudget;
 }

@@ -9,7 +9,9 @@ import { idsWith } from './read-texts.ts';
 import type { Matching } from './search-context.ts';
 import type { TextPlan } from './text-plan.ts';
 
-/** Which texts have all that is planned: exact, in the moment that `client` sees. Keeps results of sealed segments in `cache`. */
+/**
+ * The texts that satisfy a plan: exact, in the moment that `client` sees. Results of sealed segments stay in `cache`.
+ */
 export async function matchTexts(
   matching: Matching,
   segments: readonly Segment[],
@@ -45,7 +47,7 @@ async function matchSealed(
   return lookAtEach(matching, matched, plan);
 }
 
-/** Leaves those whose texts, read one by one, have what SQL cannot say. */
+/** Keeps the texts that pass the checks SQL cannot make; reads them one by one. */
 async function lookAtEach(
   matching: Matching,
   matched: readonly Candidates[],
@@ -63,7 +65,7 @@ async function lookAtEach(
   const found = await lookAt(matching, ids.subarray(0, count), plan);
   let from = 0;
   return matched.map(({ segment }) => {
-    // segments ascend, and nothing else was looked at
+    // segments ascend, and nothing else was read
     let to = from;
     while (to < found.length && (found[to] as number) < segment.nextId) to++;
     const checked = newCandidates(segment);
@@ -87,7 +89,7 @@ async function lookAt(
 const resultKey = (corpus: Corpus, segment: Segment, plan: TextPlan): string =>
   `r${segment.segmentId}:${corpus}:${plan.key}`;
 
-/** Leaves those candidates whose texts do have the needles. */
+/** Keeps the candidates whose texts really have the needles. */
 async function check(
   { client, corpus, tuning }: Matching,
   open: readonly Candidates[],
@@ -141,8 +143,8 @@ async function checkById(
 }
 
 /**
- * One statement for all segments, with one bitmap: a statement a segment costs the start of parallel workers each time.
- * CASE: the text of what is no candidate is not even read, whatever the planner thinks of the order.
+ * One statement with one bitmap for all segments: a statement per segment would start parallel workers each time.
+ * CASE: the text of a non-candidate is not even read, whatever order the planner picks.
  */
 async function checkByScan(
   client: pg.ClientBase,
@@ -153,7 +155,7 @@ async function checkByScan(
   const { table, id } = textSources[corpus];
   const firstId = Math.min(...many.map(({ segment }) => segment.firstId));
   const nextId = Math.max(...many.map(({ segment }) => segment.nextId));
-  // as the bases of all segments: a multiple of 8
+  // like the bases of all segments, a multiple of 8
   const firstBase = firstId - (firstId % 8);
   const bits = Buffer.alloc(Math.ceil((nextId - firstBase) / 8));
   for (const { baseId, bits: part } of many) {
@@ -188,7 +190,7 @@ async function scanTail(
   );
 }
 
-/** Runs a statement that gives ids as one bytea of four bytes each: a row an id costs ten times as much. */
+/** Runs a statement that returns ids as one bytea of four bytes each: a row per id costs ten times as much. */
 async function readIds(client: pg.ClientBase, text: string, values: readonly unknown[]): Promise<Int32Array> {
   const { rows } = await client.query<{ ids: Buffer | null }>(text, [...values]);
   return int32s(rows[0]?.ids ?? null);

@@ -7,29 +7,31 @@ import { metadataTerms } from '#search/text/metadata-terms.ts';
 import { exactWordCheck, fuzzyWordCheck } from '#search/text/word-check.ts';
 import { editsOf } from '#search/text/words.ts';
 
-/** What is looked at in the texts themselves, after Postgres has done what it can. */
+/** A check of the texts themselves, after Postgres has done its part. */
 export interface TextCheck {
-  /** The folded text, or metadata as they are. */
+  /** The folded text, or the metadata as they are. */
   readonly column: 'folded' | 'json';
-  /** Of one text, in UTF-8. */
+  /** Takes one text in UTF-8. */
   readonly has: (text: Uint8Array) => boolean;
 }
 
-/** How texts are looked for: by postings, then by needles in SQL, then one by one. */
+/** How texts are found: first by postings, then by needles in SQL, then one by one. */
 export interface TextPlan extends NeedlePlan {
-  /** Of each list one must hold: grams that a text has all of. Instead of `required` and `optional`. */
+  /**
+   * Instead of `required` and `optional`: for each list, one alternative must hold, and a text has all grams of it.
+   */
   readonly alternatives: readonly (readonly (readonly Gram[])[])[] | null;
-  /** Null: the postings and needles say it all. */
+  /** Null: postings and needles decide alone. */
   readonly check: TextCheck | null;
 }
 
 /**
- * In no folded text. The keys of plans for needles have it between these; those of others begin with it, or a search for the needles
- * `fuzzy` and `ordi` would be given what the cache keeps of a fuzzy one for `ordi`.
+ * Occurs in no folded text. Keys of needle plans have it between needles, and keys of other plans begin with it.
+ * Otherwise a search for the needles `fuzzy` and `ordi` would get the cached result of a fuzzy search for `ordi`.
  */
 const border = '\0';
 
-/** The plan of a search for needles or words, folded; null where no text can have them. */
+/** The plan of a search for folded needles or words. Null where no text can have them. */
 export function planTexts(match: TextMatch, needles: readonly string[]): TextPlan | null {
   if (match === 'fuzzy') return planFuzzy(needles);
   const plan = planNeedles(needles);
@@ -43,7 +45,7 @@ export function planTexts(match: TextMatch, needles: readonly string[]): TextPla
   };
 }
 
-/** Pieces of so many code points and more are looked up by so many of their grams at most. */
+/** Pieces of at least this many code points are looked up, by at most this many of their grams. */
 const gramsAPiece = 6;
 
 function gramsOf(points: readonly number[]): Gram[] {
@@ -52,9 +54,9 @@ function gramsOf(points: readonly number[]): Gram[] {
 }
 
 /**
- * The pieces of which a word that is at most k edits away has one as it is. Of k + 1 pieces of the word, k edits leave one alone,
- * unless a swap goes over the border of two of them and changes both: then it is those two with the swap in them that are
- * left alone, or, where two swaps go over two borders, all of the word with both.
+ * The pieces of a word of which every word within k edits contains one unchanged. Of k + 1 pieces, k edits leave one
+ * untouched, unless a swap crosses the border of two pieces and changes both: then those two with the swapped border
+ * are untouched otherwise, or, where two swaps cross two borders, the whole word with both swaps is.
  */
 export function fuzzyPieces(points: readonly number[], edits: number): number[][] {
   const bounds = Array.from({ length: edits + 2 }, (_, at) => Math.round((at * points.length) / (edits + 1)));
@@ -90,21 +92,24 @@ function planFuzzy(words: readonly string[]): TextPlan | null {
 
 const nothing = { required: [], optional: [], checked: [], all: [] } as const;
 
-/** What stands in JSON as it is: no quotes, backslashes and controls (NUL is folded to U+2400), which are escaped. */
+/**
+ * Characters that JSON writes as they are: no quotes, backslashes and controls (NUL is folded to U+2400), which it
+ * escapes.
+ */
 const escaped = /["\\\p{C}\u2028\u2029\u2400]+/u;
 
-/** Pieces of a name or value that its folded JSON text must have. */
+/** Pieces of a name or value that its folded JSON text must contain. */
 const plainPieces = (text: string): string[] =>
   foldText(text)
     .split(escaped)
     .filter((piece) => piece !== '');
 
-/** The plan of metadata that have a key, a value, or a value under a key. */
+/** The plan for metadata with a key, a value, or a value under a key. */
 export function planMetadata(wanted: { readonly key?: string; readonly value?: string }): TextPlan {
   const key = wanted.key === undefined ? null : foldText(wanted.key);
   const value = wanted.value === undefined ? null : foldText(wanted.value);
   const pieces = [key, value].flatMap((one) => (one === null ? [] : plainPieces(one)));
-  // a needle of any length is bounded here as those of searches are
+  // bounds needles of any length here, as for searches
   const needles = pieces.map((piece) => Array.from(piece).slice(0, 1000).join('')).slice(0, 32);
   const plan = needles.length === 0 ? null : planNeedles(needles);
   const terms = (text: Uint8Array): boolean => {

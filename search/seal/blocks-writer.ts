@@ -1,14 +1,14 @@
 import { blockMaxBytes, gramFirst, gramLast, gramMiddle } from '#search/segments/postings-layout.ts';
 
-/** The blocks of a segment: block i is `bytes[starts[i], starts[i + 1])` (the last start is the end of all). */
+/** The blocks of a segment: block i is `bytes[starts[i], starts[i + 1])`; the last start is the end of all. */
 export interface PostingsBlocks {
   readonly bytes: Uint8Array;
   readonly starts: readonly number[];
-  /** High and low half of each block's first gram. */
+  /** High and low half of the first gram of each block. */
   readonly firstGrams: readonly (readonly [high: number, low: number])[];
 }
 
-/** The head of an entry at its longest: four LEB128 numbers of at most four bytes each. */
+/** The longest head of an entry: four LEB128 numbers of at most four bytes. */
 const entryHeadMaxBytes = 16;
 
 /** Writes a number below 2^28 as LEB128 and returns where it ends. */
@@ -23,7 +23,7 @@ function putVarint(out: Uint8Array, at: number, value: number): number {
   return to;
 }
 
-/** Writes blocks in the form that postings-block.ts reads; grams are put in ascending order. */
+/** Writes blocks in the format that search/segments/postings-block.ts reads. Grams come in ascending order. */
 export class BlocksWriter {
   #out = new Uint8Array(1 << 20);
   #at = 0;
@@ -31,14 +31,14 @@ export class BlocksWriter {
   readonly #starts: number[] = [];
   readonly #firstGrams: [number, number][] = [];
 
-  /** Puts a gram's list of offsets. */
+  /** Writes the list of offsets of a gram. */
   putList(high: number, low: number, list: Uint8Array): void {
     this.#putHead(high, low, list.length, false);
     this.#out.set(list, this.#at);
     this.#at += list.length;
   }
 
-  /** Puts a gram's bitmap over its window, without the zero bytes at both ends. */
+  /** Writes the bitmap of a gram over its window, without zero bytes at both ends. */
   putBitmap(high: number, low: number, bits: Uint8Array): void {
     let start = 0;
     let end = bits.length;

@@ -21,7 +21,7 @@ export function readTextRows(copy: Uint8Array, each: (id: number, text: Uint8Arr
 /** A COPY of rows (first_gram bigint, segment_id integer, block bytea). */
 export function postingsRows(blocks: PostingsBlocks, segmentId: number): Uint8Array<ArrayBuffer> {
   const count = blocks.firstGrams.length;
-  // fields, and lengths and values of the first two, and the length of the third
+  // the number of fields, lengths and values of the first two, and the length of the third
   const rowHeadBytes = 2 + 4 + 8 + 4 + 4 + 4;
   const copy = new Uint8Array(headerBytes + count * rowHeadBytes + blocks.bytes.length + 2);
   const view = new DataView(copy.buffer);

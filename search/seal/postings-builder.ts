@@ -27,7 +27,7 @@ const smallestChunkBytes = 16;
 const largestChunkBytes = 1024;
 const asciiGrams = 1 << 21;
 
-/** Bytes of the chunk that a list of `size` bytes gets when it is full. */
+/** Bytes of the next chunk of a list of `size` bytes. */
 function chunkBytes(size: number): number {
   let bytes = smallestChunkBytes;
   while (bytes < largestChunkBytes && bytes <= size) bytes *= 2;
@@ -43,17 +43,17 @@ function grown<View extends Uint8Array | Int32Array>(view: View, length: number,
 }
 
 /**
- * Collects the postings of one segment: texts are added in ascending order of their offsets, each gram counts once
- * a text. Memory: at most a window's bitmap a gram, in practice less than the texts.
+ * Collects the postings of one segment. Texts come in ascending order of their offsets, and each gram counts once per
+ * text. Memory: at most a window's bitmap per gram; in practice less than the texts.
  */
 export class PostingsBuilder {
   #slots = new Int32Array(fields * 4096);
   #slotCount = 1; // slot 0 is none
   #arena = new Uint8Array(1 << 20);
   #arenaEnd = 0;
-  /** Slots of grams of ASCII alone, by 7 bits a code point; 0 none. */
+  /** Slots of grams of ASCII only, indexed by 7 bits per code point. 0: none. */
   readonly #ascii = new Int32Array(asciiGrams);
-  /** Slots of the other grams: open addressing, 0 free. */
+  /** Slots of the other grams: open addressing. 0: free. */
   #wide = new Int32Array(1 << 12);
   #wideCount = 0;
 
@@ -146,7 +146,7 @@ export class PostingsBuilder {
     return slot;
   }
 
-  /** Adds a gap to a list; a list that is longer than a bitmap becomes one. */
+  /** Adds a gap to a list. A list that outgrows a bitmap becomes one. */
   #append(base: number, gap: number): void {
     const slots = this.#slots;
     for (let rest = gap; ; rest >>>= 7) {
@@ -172,7 +172,7 @@ export class PostingsBuilder {
     return chunk;
   }
 
-  /** Room for `bytes` zero bytes in the arena. */
+  /** Reserves `bytes` zero bytes in the arena. */
   #reserve(bytes: number): number {
     const at = this.#arenaEnd;
     this.#arenaEnd = at + bytes;
@@ -218,7 +218,10 @@ export class PostingsBuilder {
     }
   }
 
-  /** The slots in ascending order of their grams. (Halves of a 64-bit number lie low first on every machine of ours.) */
+  /**
+   * The slots in ascending order of their grams. (The low half of a 64-bit number comes first on all supported
+   * machines.)
+   */
   #sortedSlots(): Int32Array {
     const count = this.#slotCount - 1;
     const keys = new BigUint64Array(count);
@@ -244,7 +247,7 @@ export class PostingsBuilder {
     return this.#wide[this.#wideAt(high, low)] as number;
   }
 
-  /** The blocks of all that was added. */
+  /** The blocks of everything that was added. */
   finish(): PostingsBlocks {
     const writer = new BlocksWriter();
     const list = new Uint8Array(bitmapBytes + 4);
@@ -261,7 +264,7 @@ export class PostingsBuilder {
       }
       this.#readList(base, list);
       const offsets = list.subarray(0, size);
-      // what a bitmap of the bytes between the first and the last offset would take
+      // the size of a bitmap of the bytes between the first and the last offset
       const bitmapSize = ((this.#slots[base + lastField] as number) >>> 3) - (firstOffset(offsets) >>> 3) + 3;
       if (size <= bitmapSize) writer.putList(high, low, offsets);
       else {

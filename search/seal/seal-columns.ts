@@ -5,12 +5,12 @@ import { planSeal, type SealBounds, sealedEnd, windowEnd } from '#search/segment
 import { deleteSegments, lockSegments, readSealState, segmentKinds } from '#search/segments/segments.ts';
 import type { SealOutcome, SealPolicy } from './seal-texts.ts';
 
-/** Segments that are made within the server, without reading a text. */
+/** Segments that are made inside the server, without reading a text. */
 export type ColumnKind = 'inscriptions' | 'lengths';
 
 /**
- * Seals the next range of inscription keys, or of contents: what is filtered, sorted and counted by becomes columns, made within the
- * server, in one transaction that keeps an undo waiting (about 200 ms for a whole window).
+ * Seals the next range of inscription keys, or of contents: the values for filters, sorts and counts become columns,
+ * inside the server, in one transaction that makes an undo wait (about 200 ms for a full window).
  */
 export function sealColumns(
   pool: pg.Pool,
@@ -42,7 +42,7 @@ const newSegment = `
     INSERT INTO chain.search_segments (kind, first_id, next_id, text_bytes) VALUES ($3, $1, $2, 0)
     RETURNING segment_id)`;
 
-/** Each gives how many ids of its range there are. */
+/** Each returns the number of ids of its range that exist. */
 const insertColumns: Readonly<
   Record<ColumnKind, (tx: pg.ClientBase, firstId: number, nextId: number) => Promise<number>>
 > = {

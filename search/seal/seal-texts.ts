@@ -21,16 +21,16 @@ import {
 } from '#search/segments/segments.ts';
 import type { SealTask } from './seal.worker.ts';
 
-/** What of a window that is not complete yet is to be sealed. */
+/** What to seal of a window that is not full yet. */
 export interface SealPolicy {
-  /** False: whole windows only, and as much text as one segment takes. */
+  /** False: only full windows, and as much text as one segment takes. */
   readonly partial: boolean;
-  /** Where more ids, or bytes of text, than these are not sealed. */
+  /** Seals where more ids or bytes of text than these are unsealed. */
   readonly idsAbove: number;
   readonly bytesAbove: number;
 }
 
-/** `changed`: somebody else sealed, or blocks were taken back, meanwhile; nothing was written. */
+/** `changed`: somebody else sealed or blocks were taken back meanwhile; nothing was written. */
 export type SealOutcome = 'sealed' | 'changed' | 'nothing';
 
 export type SealWorker = (task: SealTask) => Promise<Uint8Array<ArrayBuffer>>;
@@ -44,7 +44,7 @@ interface TextsRead {
 }
 
 /**
- * Seals the next range of texts of a corpus: reads them in one moment, has their postings made, and writes these where
+ * Seals the next range of texts of a corpus: reads them in one moment, builds their postings, and writes these where
  * nothing that they depend on has changed.
  */
 export async function sealTexts(
@@ -66,7 +66,7 @@ export async function sealTexts(
   return withTransaction(pool, (tx) => writeSegment(tx, corpus, read, segmentId, rows));
 }
 
-/** The texts to be sealed next, or null where the policy says that there are none. */
+/** The texts to seal next. Null where the policy leaves everything as it is. */
 async function readTexts(
   tx: pg.ClientBase,
   corpus: Corpus,
@@ -92,7 +92,7 @@ async function readTexts(
   return { epoch, segments, step, textBytes: sealedBytes, copy };
 }
 
-/** Bytes of the texts of a range, which the rows tell without the texts themselves. */
+/** Bytes of the texts of a range; the rows tell without reading the texts. */
 async function bytesOf(tx: pg.ClientBase, corpus: Corpus, firstId: number, nextId: number): Promise<number> {
   const { table, id, folded } = textSources[corpus];
   const { rows } = await tx.query<{ bytes: number | null }>(
@@ -103,9 +103,9 @@ async function bytesOf(tx: pg.ClientBase, corpus: Corpus, firstId: number, nextI
 }
 
 /**
- * What a byte beyond the first of a character weighs more than others. Texts of ASCII share their grams (2 million at
- * most); in texts of wide scripts each character can make three new ones, of some 80 bytes each in the worker: a
- * segment of nothing but random Chinese is closed at a million characters, 250 MB of grams.
+ * Extra weight of each byte of a character after the first. ASCII texts share their grams (2 million at most); in
+ * wide scripts each character can make three new ones, at some 80 bytes each in the worker. So a segment of random
+ * Chinese text closes at a million characters: 250 MB of grams.
  */
 const wideByteWeight = 16;
 
@@ -128,18 +128,18 @@ async function weighTexts(
   );
   const row = rows[0];
   if (row?.beyond !== true) return { nextId: limit, textBytes: row?.weight ?? 0 };
-  // the first one alone may be too heavy: it gets a segment of its own
+  // a first text that is too heavy gets a segment of its own
   return { nextId: row.next_id ?? firstId + 1, textBytes: row.weight ?? weightMax };
 }
 
-/** The texts of a range as a binary COPY in a buffer of its own. */
+/** The texts of a range as a binary COPY, in a buffer of its own. */
 async function copyTexts(
   tx: pg.ClientBase,
   corpus: Corpus,
   step: SealStep,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { table, id, folded, searchable } = textSources[corpus];
-  // a COPY takes no parameters; these are integers of ours
+  // a COPY takes no parameters; these are our own integers
   const stream = tx.query(
     copyTo(
       `COPY (SELECT ${id}, ${folded} FROM ${table}

@@ -4,17 +4,17 @@ import { postingsRows, readTextRows } from './copy-postings.ts';
 import { PostingsBuilder } from './postings-builder.ts';
 
 export interface SealTask {
-  /** A binary COPY of (id, folded text), ids ascending. Transferred. */
+  /** A binary COPY of (id, folded text), ascending ids. Transferred. */
   readonly copy: Uint8Array<ArrayBuffer>;
   readonly segmentId: number;
-  /** The id that offsets count from: the segment's first id, rounded down to a multiple of 8. */
+  /** The id that offsets count from: the first id of the segment, rounded down to a multiple of 8. */
   readonly baseId: number;
 }
 
-// whoever searches meanwhile comes first
+// searches have priority
 runInBackground();
 
-/** Texts in, the rows of chain.search_postings out (a binary COPY, transferred). */
+/** Takes texts, returns the rows of chain.search_postings (a binary COPY, transferred). */
 export default function seal({ copy, segmentId, baseId }: SealTask): Uint8Array<ArrayBuffer> {
   const builder = new PostingsBuilder();
   readTextRows(copy, (id, text) => {

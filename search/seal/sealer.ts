@@ -10,22 +10,22 @@ import { sealColumns } from './seal-columns.ts';
 import { type SealOutcome, type SealPolicy, sealTexts } from './seal-texts.ts';
 
 export interface SealerOptions {
-  /** Its connections must be free of a statement timeout. At most one is used at a time. */
+  /** Connections without a statement timeout. At most one is used at a time. */
   readonly pool: pg.Pool;
-  /** Searches to which it gives way, and for which it seals in the midst of a load; absent: nobody searches here. */
+  /** Searches that sealing gives way to, and seals for during a load. Absent: this process answers no searches. */
   readonly demand?: SearchDemand;
-  /** Told of errors in `run`, which goes on. */
+  /** Called with errors in `run`, which goes on. */
   readonly onError?: (error: unknown) => void;
-  /** Smaller bounds than the usual ones, for tests. Windows are multiples of 8. */
+  /** Smaller bounds, for tests. Windows are multiples of 8. */
   readonly bounds?: Partial<SealerBounds>;
 }
 
 export interface SealerBounds {
-  /** Texts a segment. */
+  /** Texts per segment. */
   readonly windowIds: number;
-  /** Keys a segment of inscriptions' columns, and contents a segment of lengths. */
+  /** Keys per segment of inscription columns, and contents per segment of lengths. */
   readonly windowKeys: number;
-  /** Bytes of text a segment. */
+  /** Bytes of text per segment. */
   readonly segmentTextBytesMax: number;
 }
 
@@ -34,41 +34,44 @@ export interface SealSummary {
   readonly segments: number;
 }
 
-/** Seals what was committed into segments of the search index, in the background and in a worker. */
+/** Seals committed rows into segments of the search index, in the background and in a worker. */
 export interface Sealer {
-  /** Seals all that is committed, at the end of a bulk load. Ends early where the signal is aborted. */
+  /** Seals everything that is committed, at the end of a bulk load. Stops early where the signal is aborted. */
   sealPending(signal: AbortSignal): Promise<SealSummary>;
-  /** Keeps what is not sealed, and so is scanned by each search, below its bounds until the signal is aborted. */
+  /** Keeps the unsealed part, which every search scans, below its bounds until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
 const usualBounds: SealerBounds = {
   windowIds: windowIdsMax,
-  // one column is 256 kB: loaded at once by searches that many inscriptions match
+  // one column is 256 kB: searches with many matches load it at once
   windowKeys: 65_536,
-  // texts go to the worker in one buffer; those of a window of small inscriptions are 4 to 12 MB
+  // texts go to the worker in one buffer: 4 to 12 MB for a window of small inscriptions
   segmentTextBytesMax: 32 * 1024 * 1024,
 };
 
-/** What each search scans of texts at most, beside what came within a second: some 3 ms. Up to a window in a bulk load. */
+/**
+ * Bytes of unsealed texts left for each search to scan (some 3 ms), beside the last second's. A bulk load leaves a
+ * window.
+ */
 const tailTextsMax = 4096;
 const tailBytesMax = 2 * 1024 * 1024;
-/** What a search that many inscriptions match scans of them at most: some 5 ms. */
+/** Unsealed inscriptions left for a search with many matches to scan: some 5 ms. */
 const tailKeysMax = 8192;
-/** How often `run` looks: three small queries. */
+/** Milliseconds between looks: each is three small queries. */
 const lookEveryMs = 1000;
-/** While somebody searches: a load brings as much as a search may scan in a few tenths of a second. */
+/** The same while somebody searches: within tenths of a second a load brings as much as a search may scan. */
 const searchedLookEveryMs = 200;
-/** The worker's thread goes when nothing was sealed for so long. */
+/** The worker's thread ends after this time without work. */
 const workerIdleMs = 30_000;
 
 const kinds: readonly SegmentKind[] = ['content', 'metadata', 'inscriptions', 'lengths'];
 const everything: SealPolicy = { partial: true, idsAbove: 0, bytesAbove: 0 };
 
 /**
- * Creates a sealer. It may run beside a writer, an undo and other sealers: what does not fit any more when it is to be
- * written is dropped and made again.
+ * Creates a sealer. It may run beside a writer, an undo and other sealers: a segment that no longer fits when it is
+ * to be written is dropped and made again.
  */
 export function createSealer({ pool, demand, onError, bounds: given }: SealerOptions): Sealer {
   const bounds: SealerBounds = { ...usualBounds, ...given };
@@ -90,7 +93,7 @@ export function createSealer({ pool, demand, onError, bounds: given }: SealerOpt
       ? sealColumns(pool, kind, keyBounds, policy)
       : sealTexts(pool, worker, kind, textBounds, policy);
 
-  /** Seals one range after the other until the policy finds none; in turns with a load, where there is one. */
+  /** Seals range after range until the policy finds none, taking turns with a load where there is one. */
   const sealKind = async (
     kind: SegmentKind,
     policy: SealPolicy,
@@ -108,8 +111,9 @@ export function createSealer({ pool, demand, onError, bounds: given }: SealerOpt
   };
 
   /**
-   * While more comes in between two looks than is to be left unsealed (a bulk load), only whole windows are worth it, unless
-   * somebody searches: then what would be scanned each time is sealed two or three times until its window is whole.
+   * While a bulk load brings more between two looks than may stay unsealed, only full windows are sealed, unless
+   * somebody searches: then a window is sealed two or three times before it is full, so that searches have less to
+   * scan.
    */
   const look = async (before: NextIds | null, signal: AbortSignal): Promise<NextIds> => {
     const { next } = await readSealState(pool);

@@ -1,4 +1,7 @@
-/** A content type in the columns is cut here: what filters and counts name has at most 512 bytes, and one more says that it is longer. */
+/**
+ * Bytes of a content type in the columns. Filters and counts name at most 512; one more byte tells that the type is
+ * longer.
+ */
 export const typeNameBytes = 513;
 
 /** The columns of chain.search_columns in the order of `keyColumnsOf`. */
@@ -12,11 +15,14 @@ export const keyColumns = [
   'unknown_keys',
 ] as const;
 
-/** SQL of offsets of keys from `first`: two bytes each, less 32,768. */
+/** SQL: offsets of keys from `first`, two bytes each, minus 32,768. */
 const offsetsWhere = (first: string, condition: string): string =>
   `coalesce(string_agg(int2send((key - ${first} - 32768)::smallint), '' ORDER BY key) FILTER (WHERE ${condition}), '')`;
 
-/** SQL: the columns of the inscriptions with keys from `first` to below `next` (parameters; 65,536 keys at most), in one row. */
+/**
+ * SQL: the columns of the inscriptions with keys from `first` to below `next` (parameters; at most 65,536 keys), in
+ * one row.
+ */
 export function keyColumnsOf(first: string, next: string): string {
   return `WITH keys AS MATERIALIZED (
       SELECT key, content_id, metadata_id, number, substring(content_type FROM 1 FOR ${typeNameBytes}) AS type
@@ -38,7 +44,10 @@ export function keyColumnsOf(first: string, next: string): string {
       FROM keys LEFT JOIN types USING (type) CROSS JOIN width`;
 }
 
-/** SQL: lengths of the stored bodies of contents with ids from `first` to below `next` (parameters), four bytes each, in one row. */
+/**
+ * SQL: lengths of the stored bodies of contents from `first` to below `next` (parameters), four bytes each, in one
+ * row.
+ */
 export function contentLengthsOf(first: string, next: string): string {
   return `SELECT coalesce(string_agg(int4send(octet_length(body)), '' ORDER BY content_id), '') AS lengths
       FROM chain.contents WHERE content_id >= ${first}::integer AND content_id < ${next}::integer`;

@@ -2,9 +2,9 @@ import type pg from 'pg';
 import { deleteSegments, lockSegments } from './segments.ts';
 
 /**
- * Takes back what was sealed of blocks that are taken back, in their transaction (READ COMMITTED): every segment that
- * reaches above what is left goes whole; what of it is left is searched by a scan until it is sealed again.
- * The lock is held until the end of the transaction, so that a sealer which read before it finds another undo_epoch.
+ * Removes segments in the transaction that takes blocks back (READ COMMITTED): every segment that reaches above the
+ * remaining ids goes whole, and searches scan the rest of it until it is sealed again. The lock is held until the end
+ * of the transaction, so a sealer that read before it finds another undo_epoch.
  */
 export async function forgetAbove(
   client: pg.ClientBase,

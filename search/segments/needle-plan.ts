@@ -1,20 +1,25 @@
 import type { Gram } from './postings-layout.ts';
 
-/** How needles are looked for in the postings, and what is left to be checked in the texts themselves. */
+/** How needles are looked up in the postings, and what is left to check in the texts. */
 export interface NeedlePlan {
-  /** Grams that must all be looked up: those of needles of up to three code points, which need no more. */
+  /** Grams that must all be looked up: those of needles of up to three code points, which need nothing more. */
   readonly required: readonly Gram[];
-  /** Grams of the longer needles, in the order in which it is best to look them up. */
+  /** Grams of longer needles, in the best order to look them up. */
   readonly optional: readonly Gram[];
-  /** UTF-8 of the needles of more than three code points, longest first: texts that have all their grams are checked. */
+  /**
+   * UTF-8 of the needles of more than three code points, longest first. Texts with all their grams are checked for
+   * them.
+   */
   readonly checked: readonly Buffer[];
-  /** UTF-8 of all needles, longest first: what a text without postings is checked for. */
+  /** UTF-8 of all needles, longest first. Texts without postings are checked for them. */
   readonly all: readonly Buffer[];
   /** Equal for equal questions. */
   readonly key: string;
 }
 
-/** Indices below `count` in an order whose beginnings are spread evenly: both ends, the middle, the quarters, … */
+/**
+ * The indices below `count` in an order whose beginnings are spread evenly: both ends, the middle, the quarters, …
+ */
 function* spread(count: number): Generator<number> {
   const seen = new Set<number>();
   for (let parts = 1; seen.size < count; parts *= 2) {
@@ -27,10 +32,10 @@ function* spread(count: number): Generator<number> {
   }
 }
 
-/** More grams than this find hardly anything that the others did not. */
+/** More grams than this rule out hardly any more texts. */
 const gramsMax = 48;
 
-/** Distinct grams of three of a needle, spread over it, `most` at most. */
+/** Distinct grams of three code points of a needle, spread over it; at most `most`. */
 export function spreadGrams(points: readonly number[], most = gramsMax): Gram[] {
   const grams = new Map<string, Gram>();
   for (const at of spread(points.length - 2)) {
@@ -41,7 +46,7 @@ export function spreadGrams(points: readonly number[], most = gramsMax): Gram[] 
   return [...grams.values()];
 }
 
-/** Takes from each list in turn, the first ones first, each gram once. */
+/** Takes from each list in turn, first elements first, each gram once. */
 function interleave(lists: readonly (readonly Gram[])[]): Gram[] {
   const grams = new Map<string, Gram>();
   const longest = Math.max(0, ...lists.map((list) => list.length));
@@ -55,8 +60,8 @@ function interleave(lists: readonly (readonly Gram[])[]): Gram[] {
 }
 
 /**
- * Plans a query of folded needles. A needle that is part of another one says nothing more and is left out. Null where a
- * needle can occur in no text (it has a lone surrogate, which UTF-8 has not).
+ * Plans a query of folded needles. A needle that is part of another adds nothing and is left out. Null where a needle
+ * can occur in no text: it has a lone surrogate, which UTF-8 cannot encode.
  */
 export function planNeedles(folded: readonly string[]): NeedlePlan | null {
   if (folded.some((needle) => !needle.isWellFormed())) return null;

@@ -21,7 +21,7 @@ export interface Postings {
   readonly isBitmap: boolean;
 }
 
-/** Reads LEB128 numbers in a row. */
+/** Reads consecutive LEB128 numbers. */
 class VarintReader {
   at = 0;
   readonly #bytes: Uint8Array;
@@ -44,14 +44,14 @@ class VarintReader {
   }
 }
 
-/** Negative, zero or positive as gram a is before, at or after gram b. */
+/** Negative, zero or positive as gram a is before, equal to or after gram b. */
 function compareGrams(first: number, middle: number, last: number, gram: Gram): number {
   if (first !== gram[0]) return first - gram[0];
   if (middle !== gram[1]) return middle - gram[1];
   return last - gram[2];
 }
 
-/** The postings of a gram, or null where the block has none. A walk over at most a page. */
+/** The postings of a gram. Null where the block has none. Walks at most one page. */
 export function findPostings(block: Uint8Array, gram: Gram): Postings | null {
   const reader = new VarintReader(block);
   let [first, middle, last] = [0, 0, 0];

@@ -1,20 +1,20 @@
 /**
- * Ids that one segment of texts covers at most, and the multiple at which segments begin anew. A bitmap over them
- * (7,680 bytes) fits a page of Postgres together with its row, and offsets within them fit 16 bits.
+ * Most ids of a segment of texts; segments begin anew at each multiple of it. A bitmap over them (7,680 bytes) fits a
+ * page of Postgres together with its row, and offsets within them fit 16 bits.
  */
 export const windowIds = 61_440;
 export const bitmapBytes = windowIds / 8;
 
 /**
- * Bytes of a block at most: with its row it fills one page of 8 kB (24 bytes of page header, 4 of line pointer,
- * 24 of tuple header, 16 of the other columns) and is never moved out of line.
+ * Most bytes of a block: with its row it fills one page of 8 kB (24 bytes of page header, 4 of line pointer, 24 of
+ * tuple header, 16 of other columns) and is never moved out of line.
  */
 export const blockMaxBytes = 8100;
 
 /**
- * A gram is one, two or three code points. It is kept as three numbers (first, middle, last), the leading ones zero
- * where there are fewer: no folded text has a code point 0, so nothing is ambiguous. As one number of 63 bits it is
- * first << 42 | middle << 21 | last; as two of 32 bits, `high` and `low`, that number's halves.
+ * A gram is one, two or three code points, kept as three numbers (first, middle, last) with leading zeros where it is
+ * shorter. No folded text has a code point 0, so this is unambiguous. As one number of 63 bits it is first << 42 |
+ * middle << 21 | last; `high` and `low` are the 32-bit halves of that number.
  */
 export type Gram = readonly [first: number, middle: number, last: number];
 
@@ -25,6 +25,6 @@ export const gramFirst = (high: number): number => high >>> 10;
 export const gramMiddle = (high: number, low: number): number => ((high & 0x3ff) << 11) | (low >>> 21);
 export const gramLast = (low: number): number => low & 0x1fffff;
 
-/** A gram as chain.search_postings.first_gram has it. */
+/** A gram as in chain.search_postings.first_gram. */
 export const gramKey = ([first, middle, last]: Gram): bigint =>
   (BigInt(gramHigh(first, middle) >>> 0) << 32n) | BigInt(gramLow(middle, last));

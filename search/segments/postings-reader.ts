@@ -4,13 +4,13 @@ import { findPostings, type Postings } from './postings-block.ts';
 import { type Gram, gramHigh, gramLow } from './postings-layout.ts';
 import type { Segment } from './segment-table.ts';
 
-/** First grams of the blocks of a segment, ascending. */
+/** The first grams of the blocks of a segment, ascending. */
 interface Directory {
   readonly highs: Uint32Array;
   readonly lows: Uint32Array;
 }
 
-/** What is read of the tables of the index and kept: parts of sealed segments, and what was found in them. None ever changes. */
+/** The cache of index tables: parts of sealed segments, and results in them. None ever changes. */
 export type SealedPart = object | null;
 
 interface Wanted {
@@ -21,12 +21,12 @@ interface Wanted {
   readonly firstGram: bigint;
 }
 
-/** What an entry of the cache takes beside its bytes. */
+/** Bytes of a cache entry beside its value. */
 const entryBytes = 200;
 
 /**
- * Postings of grams in segments: `result[s][g]` is that of `grams[g]` in `segments[s]`, null where no text of it has the
- * gram. Two statements at most; blocks and directories that were read before are not read again.
+ * Postings of grams in segments: `result[s][g]` is that of `grams[g]` in `segments[s]`. Null where no text of the
+ * segment has the gram. At most two statements; cached blocks and directories are not read again.
  */
 export async function readPostings(
   client: pg.ClientBase,
@@ -44,7 +44,7 @@ export async function readPostings(
   );
 }
 
-/** The block that a gram's postings are in, if they are anywhere. */
+/** The block that holds the postings of a gram, if there are any. */
 function locate(segmentId: number, { highs, lows }: Directory, gram: Gram): Wanted | null {
   const high = gramHigh(gram[0], gram[1]);
   const low = gramLow(gram[1], gram[2]);
@@ -102,7 +102,7 @@ function directoryOf(grams: Buffer): Directory {
   return { highs, lows };
 }
 
-/** The blocks by their keys; one statement for those that are not in the cache. */
+/** The blocks by their keys; one statement for those that are not cached. */
 async function readBlocks(
   client: pg.ClientBase,
   cache: ByteCache<SealedPart>,

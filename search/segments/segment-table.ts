@@ -1,41 +1,41 @@
-/** A sealed range of ids, as chain.search_segments has it. */
+/** A sealed range of ids: a row of chain.search_segments. */
 export interface Segment {
   readonly segmentId: number;
   readonly firstId: number;
-  /** The id after its last one. */
+  /** The id after the last one. */
   readonly nextId: number;
   readonly textBytes: number;
 }
 
 export interface SealBounds {
-  /** Segments begin anew at each multiple of this, so that a full one covers exactly that many ids. */
+  /** Segments begin anew at each multiple of this, so a full one covers exactly this many ids. */
   readonly windowIds: number;
-  /** Segments are not sealed again together above this: it bounds the memory of the worker. */
+  /** Segments above this size are not sealed together again: it bounds the memory of the worker. */
   readonly segmentTextBytesMax: number;
 }
 
-/** A range to be sealed in one segment, and the segments within it that this one replaces. */
+/** A range to seal as one segment, and the segments inside it that the new one replaces. */
 export interface SealStep {
   readonly firstId: number;
   readonly nextId: number;
   readonly replaced: readonly Segment[];
 }
 
-/** The first id that no segment covers; segments ascend and follow each other from 0. */
+/** The first id that no segment covers. Segments ascend and follow each other from 0. */
 export function sealedEnd(segments: readonly Segment[]): number {
   return segments.at(-1)?.nextId ?? 0;
 }
 
-/** The end of the window that an id lies in. */
+/** The end of the window of an id. */
 export function windowEnd(id: number, windowIds: number): number {
   return (Math.floor(id / windowIds) + 1) * windowIds;
 }
 
 /**
- * How the ids from the end of the segments up to `nextId` (within one window, `tailBytes` of text) are to be sealed:
- * together with those segments of the window that are not twice as long as what follows them, or with all of them
- * where the window is full then. So there is one segment a full window and, as each of the others is twice as long
- * as the next, at most 16 in the last; every text is sealed about as often as that.
+ * Plans how to seal the ids from the end of the segments up to `nextId` (within one window, `tailBytes` of text):
+ * together with the segments of the window that are less than twice as long as what follows them, or with all of them
+ * where the window becomes full. So a full window is one segment, and in the last window each segment is at least
+ * twice as long as the next: at most 16 segments, and every text is sealed at most about as often.
  */
 export function planSeal(
   segments: readonly Segment[],

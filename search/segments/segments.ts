@@ -3,16 +3,16 @@ import type { Corpus } from '#kernel/contracts/search-engine.ts';
 import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
 import type { Segment } from './segment-table.ts';
 
-/** chain.search_segments.kind: stored, never change one. */
+/** chain.search_segments.kind: stored, so never change one. */
 export const segmentKinds = { content: 0, metadata: 1, inscriptions: 2, lengths: 3 } as const;
 export type SegmentKind = keyof typeof segmentKinds;
 
-/** Where the texts of a corpus are: a table, its key, and the expression of the folded text. */
+/** Where the texts of a corpus are: table, key, and the expression of the folded text. */
 export interface TextSource {
   readonly table: string;
   readonly id: string;
   readonly folded: string;
-  /** What holds of the rows that have a searchable text. */
+  /** The condition for rows with a searchable text. */
   readonly searchable: string;
 }
 
@@ -36,7 +36,7 @@ export interface NextIds {
   readonly content: number;
   readonly metadata: number;
   readonly inscriptions: number;
-  /** As `content`: their lengths. */
+  /** Like `content`: the lengths of contents. */
   readonly lengths: number;
 }
 
@@ -90,7 +90,7 @@ export async function readSegments(
   return segments;
 }
 
-/** What is sealed and what is there to be sealed. */
+/** What is sealed, and what there is to seal. */
 export async function readSealState(client: pg.ClientBase | pg.Pool): Promise<SealState> {
   const { rows } = await client.query<NextRow>(
     `SELECT undo_epoch, next_key, next_content_id, next_metadata_id
@@ -111,14 +111,14 @@ export async function readSealState(client: pg.ClientBase | pg.Pool): Promise<Se
 }
 
 /**
- * Waits until nobody else writes or takes back segments, until the end of the transaction. What is read after it (in
- * READ COMMITTED) is what the others have left.
+ * Waits until no one else writes or removes segments, and keeps others out until the end of the transaction. Reads
+ * after it (in READ COMMITTED) see what the others left.
  */
 export async function lockSegments(tx: pg.ClientBase): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.sealer]);
 }
 
-/** Deletes segments with all that belongs to them. */
+/** Deletes segments with everything that belongs to them. */
 export async function deleteSegments(tx: pg.ClientBase, segmentIds: readonly number[]): Promise<void> {
   if (segmentIds.length === 0) return;
   await tx.query(
