@@ -1,16 +1,16 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** How other commands find the embedded server of a data folder. The password is in a file of its own. */
+/** How other commands find the embedded server of a data folder. The password is in a separate file. */
 export interface ConnectionFile {
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly database: string;
   readonly passwordFile: string;
-  /** Number of the server's first process. */
+  /** Process number of the postmaster. */
   readonly serverPid: number;
-  /** Where the cluster lies, also where that is outside the data folder. */
+  /** Where the cluster is, which may be outside the data folder. */
   readonly cluster: string;
   readonly log: string;
 }
@@ -24,7 +24,7 @@ export async function writeConnectionFile(dataDir: string, content: ConnectionFi
   await rename(unfinished, path);
 }
 
-/** Null where there is none, or none that can be read. */
+/** Null where there is none, or it cannot be read. */
 export async function readConnectionFile(dataDir: string): Promise<ConnectionFile | null> {
   try {
     return JSON.parse(await readFile(join(dataDir, fileName), 'utf8')) as ConnectionFile;

@@ -13,19 +13,19 @@ export interface DataDirLock {
 }
 
 const lockFile = 'satscribe.lock';
-/** A stale lock is cleared and tried again; more rounds than processes that could race for one folder. */
+/** Attempts after clearing a stale lock: more than processes that could race for one folder. */
 const attemptsMax = 10;
 
 /**
- * Makes this process the only owner of a data folder until it ends or releases it. A file with the owner's
- * process number and start time: one left by a process that was killed is recognised and taken over. Throws
- * `data_dir_busy` where the owner is alive.
+ * Makes this process the only owner of a data folder until it ends or releases it. The lock file holds the owner's
+ * process number and start time, so a lock of a killed process is recognised and taken over. Throws `data_dir_busy`
+ * where the owner is alive.
  */
 export async function takeDataDirLock(dataDir: string): Promise<DataDirLock> {
   const path = join(dataDir, lockFile);
   const own: Holder = { pid: process.pid, startedAt: (await processStartedAt(process.pid)) ?? '' };
   const prepared = `${path}.${process.pid}.${crypto.randomUUID()}`;
-  // linked into place whole, so that nobody ever reads half a lock
+  // linked into place complete, so that half a lock is never read
   await writeFile(prepared, JSON.stringify(own), { mode: 0o644 });
   try {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
@@ -70,7 +70,7 @@ async function isRunning(holder: Holder): Promise<boolean> {
   return (await processStartedAt(holder.pid)) === holder.startedAt;
 }
 
-/** Moves the lock away and removes it, unless meanwhile it became somebody else's: then it goes back. */
+/** Moves the lock away and removes it. If it belongs to another process by now, it goes back. */
 async function clearStale(path: string, stale: Holder | null): Promise<void> {
   const aside = `${path}.stale.${process.pid}.${crypto.randomUUID()}`;
   try {

@@ -20,40 +20,40 @@ import { renderSettings, serverSettings, sharedMemoryType } from './server-setti
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
-  /** Default true. False trades every guarantee for speed: only for what is thrown away. */
+  /** Default true. False drops every guarantee for speed: only for throw-away data. */
   readonly durable?: boolean;
-  /** Told what is worth knowing, e.g. where the database lies if not in the data folder. */
+  /** Called with notices, e.g. where the database is if not in the data folder. */
   readonly log?: (message: string) => void;
 }
 
 export interface EmbeddedPostgres {
   readonly url: string;
   readonly port: number;
-  /** The server of a process that had been killed was found running, and taken over. */
+  /** Took over the running server of a killed process. */
   readonly adopted: boolean;
-  /** Whether its first process is there. */
+  /** Whether its postmaster is running. */
   isRunning(this: void): Promise<boolean>;
-  /** Starts a server that is gone again, at the same port: `url` stays good. Throws `postgres_start_failed`. */
+  /** Restarts a server that died, on the same port: `url` stays valid. Throws `postgres_start_failed`. */
   restart(this: void): Promise<void>;
-  /** Ends the server (open transactions are rolled back) and gives the data folder free. Safe to call twice. */
+  /** Stops the server (open transactions are rolled back) and releases the data folder. Safe to call twice. */
   stop(this: void): Promise<void>;
 }
 
 const user = 'satscribe';
 const database = 'satscribe';
 const logFile = 'server.log';
-/** The log is moved aside at a start when it is larger: two files of this size at most. */
+/** A larger log is moved aside at start: at most two files of this size. */
 const logMaxBytes = 8 * 1024 * 1024;
 /** Recovery after a kill replays up to max_wal_size (4 GB): minutes on a slow disk. */
 const startTimeoutSeconds = 300;
 const stopTimeoutSeconds = 60;
-/** A port that was free a moment ago may be taken: ask for another one. */
+/** Attempts to find a port: one that was free a moment ago may be taken. */
 const portAttemptsMax = 5;
 
 /**
- * Starts the Postgres of a data folder, or takes over the one that a killed process left running, and makes this process the
- * folder's owner until `stop()`. The server is a process of its own (pg_ctl): it outlives a crash of ours, and the next start
- * finds it. Throws AppErrors: `data_dir_busy`, `data_dir_unusable`, `postgres_version`, `postgres_unavailable`,
+ * Starts the Postgres of a data folder, or takes over the one that a killed process left running. This process owns
+ * the folder until `stop()`. The server is a separate process (pg_ctl): it outlives a crash of ours, and the next
+ * start finds it. Throws `data_dir_busy`, `data_dir_unusable`, `postgres_version`, `postgres_unavailable`,
  * `postgres_start_failed`.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -92,7 +92,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 /**
  * The server that another process runs in this data folder. Throws `postgres_not_running` where there is none. The
- * owner's `stop()` ends it for everybody.
+ * owner's `stop()` ends it for all users.
  */
 export async function attachEmbeddedPostgres(dataDir: string): Promise<{ url: string }> {
   const connection = await ownConnection(dataDir);
@@ -109,7 +109,7 @@ export async function attachEmbeddedPostgres(dataDir: string): Promise<{ url: st
   }
 }
 
-/** In a copy of a data folder that was in use, the file leads to the server of the other one. */
+/** In a copy of a data folder that was in use, the file leads to the server of the original. */
 async function ownConnection(dataDir: string): Promise<ConnectionFile | null> {
   const connection = await readConnectionFile(dataDir);
   const home = connection === null ? null : await existingHome(dataDir);
@@ -138,7 +138,10 @@ function asStartError(error: unknown, dataDir: string): unknown {
   return error;
 }
 
-/** Makes the cluster where there is none, whole or not at all; throws `postgres_version` where it is of another one. */
+/**
+ * Creates the cluster where there is none, completely or not at all. Throws `postgres_version` for a cluster of
+ * another one.
+ */
 async function ensureCluster(place: ServerPlace): Promise<void> {
   const version = await readFile(join(place.clusterDir, 'PG_VERSION'), 'utf8').catch(() => null);
   if (version !== null) {
@@ -163,7 +166,7 @@ async function ensureCluster(place: ServerPlace): Promise<void> {
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--locale=C',
-      // initdb takes what a probe of one byte finds, and may fail with it
+      // initdb uses what a probe of one byte finds, and may fail on it
       `--set=dynamic_shared_memory_type=${sharedMemoryType(await sharedMemoryBytes())}`,
       '--no-instructions',
     ],
@@ -174,7 +177,7 @@ async function ensureCluster(place: ServerPlace): Promise<void> {
 }
 
 /**
- * A server that runs already was left by a process that was killed (the lock says that no owner lives). It is taken over when it
+ * A running server was left by a killed process: the lock proves that no owner lives. It is taken over when it
  * answers, otherwise ended.
  */
 async function adoptOrEnd(
@@ -200,7 +203,7 @@ async function adoptOrEnd(
   }
 }
 
-/** `onlyPort`: no other one will do. */
+/** `onlyPort`: no other port will do. */
 async function startServer(
   place: ServerPlace,
   dataDir: string,
@@ -212,7 +215,8 @@ async function startServer(
   for (let attempt = 0; attempt < portAttemptsMax; attempt++) {
     const logStart = await sizeOf(join(place.home, logFile));
     await writeSettings(place, onlyPort ?? (await freePort()), durable);
-    // Neither the cluster's path nor the log's goes through pg_ctl's shell: one is in the environment, one relative.
+    // neither the path of the cluster nor of the log passes pg_ctl's shell: one is in the environment, one is
+    // relative
     result = await pgCtl(place, [
       'start',
       '--wait',
@@ -258,7 +262,7 @@ async function endServer(place: ServerPlace): Promise<void> {
   if ((await runningPostmaster(place.clusterDir)) === null) return;
   const wait = ['--wait', `--timeout=${stopTimeoutSeconds}`, '--silent'];
   const fast = await pgCtl(place, ['stop', '--mode=fast', ...wait]);
-  // immediate: the next start recovers from the WAL; nothing that was committed is lost
+  // immediate: the next start recovers from the WAL, and nothing committed is lost
   if (fast.exitCode !== 0) await pgCtl(place, ['stop', '--mode=immediate', ...wait]);
 }
 

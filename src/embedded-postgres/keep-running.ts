@@ -4,20 +4,20 @@ import type { EmbeddedPostgres } from './embedded-postgres.ts';
 
 export interface KeepRunningOptions {
   readonly signal: AbortSignal;
-  /** Told when the server is gone, and with null when it runs again. */
+  /** Called when the server is gone, and with null when it runs again. */
   readonly onProblem: (problem: AppError | null) => void;
 }
 
-/** Reads one small file: queries that fail meanwhile are tried again by those who follow a chain. */
+/** Each look reads one small file. Queries that fail meanwhile are retried by those who follow a chain. */
 const lookEveryMs = 1000;
-/** A server that does not start so often in a row needs a person: its log says why. */
+/** After this many failed starts in a row an operator is needed: the server's log says why. */
 const startsMax = 5;
-/** Processes of a killed server end within a second; until then its memory cannot be taken. */
+/** Processes of a killed server end within a second; until then its memory is in use. */
 const pauseMs = 2000;
 
 /**
- * Starts the embedded server again whenever it has died (killed for want of memory, by hand, by a crash). Its own recovery brings back
- * what was committed. Rejects with the last failure where it does not start; ends with the signal.
+ * Restarts the embedded server whenever it dies (out of memory, killed, crashed). Its own recovery restores what was
+ * committed. Rejects with the last failure where it does not start; ends with the signal.
  */
 export async function keepRunning(
   server: EmbeddedPostgres,

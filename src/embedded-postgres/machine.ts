@@ -6,13 +6,13 @@ import { constrainedMemory } from 'node:process';
 const tmpfsMagic = 0x01021994;
 const writableByAll = 0o002;
 
-/** Memory of the machine, or of the container where that has less. */
+/** Memory of the machine, or of the container where that is less. */
 export function memoryBytes(): number {
   const constrained = constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** Free bytes of /dev/shm; 0 where there is none, or not one that the server's account can use. */
+/** Free bytes of /dev/shm. 0: there is none, or the server's account cannot use it. */
 export async function sharedMemoryBytes(): Promise<number> {
   try {
     const [{ mode }, { type, bavail, bsize }] = await Promise.all([stat('/dev/shm'), statfs('/dev/shm')]);

@@ -2,15 +2,15 @@ import { readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processFolder, processName } from './processes.ts';
 
-/** What `postmaster.pid` of a cluster says (src/include/utils/pidfile.h). */
+/** The content of a cluster's `postmaster.pid` (src/include/utils/pidfile.h). */
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
 }
 
 /**
- * The server that runs on a cluster, or null. A pid file whose number belongs to no process, or after a restart of
- * the machine to another program, is removed: Postgres would take the other program for a server and not start.
+ * The server that runs on a cluster, or null. Removes a pid file whose number belongs to no process, or after a
+ * reboot to another program: Postgres would mistake that program for a server and refuse to start.
  */
 export async function runningPostmaster(clusterDir: string): Promise<Postmaster | null> {
   const path = join(clusterDir, 'postmaster.pid');

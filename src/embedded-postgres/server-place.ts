@@ -10,7 +10,7 @@ import {
   type ServerBinaries,
 } from './server-binaries.ts';
 
-/** Where a data folder's server lives and as whom it runs. */
+/** Where the server of a data folder lives, and as which account it runs. */
 export interface ServerPlace {
   /** Null: our own. */
   readonly account: ServerAccount | null;
@@ -23,18 +23,17 @@ export interface ServerPlace {
 }
 
 /**
- * Places for what must not lie where the server's account cannot go, in the order in which they are tried. Used
- * only as root; each must be root's own, so that nobody else can put programs there.
+ * Folders for what the server's account could not reach otherwise, in order of preference. Used only as root. Each
+ * must belong to root, so that no other account can put programs there.
  */
 const reachableRoots = ['/var/lib/satscribe', '/var/tmp/satscribe', '/tmp/satscribe'];
 const locationFile = 'postgres-location.json';
-/** In a home outside its data folder: which folder that is. */
+/** In a home outside its data folder: names that data folder. */
 const ownerFile = 'data-folder';
 
 /**
- * Decides account, folders and programs for the server of a data folder. What the account cannot reach (a checkout
- * or a data folder below a folder with mode 700) is put in a reachable place; the data folder remembers which, so that the
- * next start finds it.
+ * Decides account, folders and programs for the server of a data folder. What the account cannot reach (below a
+ * folder with mode 700) is put in a reachable place. The data folder remembers that place for the next start.
  */
 export async function findServerPlace(dataDir: string, log: (message: string) => void): Promise<ServerPlace> {
   const inside = await insideOf(dataDir);
@@ -45,7 +44,10 @@ export async function findServerPlace(dataDir: string, log: (message: string) =>
   return { account, binaries, home, clusterDir: join(home, 'data'), major };
 }
 
-/** Where the server of a data folder lives; null: it has none yet. Throws `data_dir_unusable` for a copy of another folder. */
+/**
+ * Where the server of a data folder lives. Null: it has none yet. Throws `data_dir_unusable` for a copy of another
+ * folder.
+ */
 export async function existingHome(dataDir: string): Promise<string | null> {
   const location = await readLocation(dataDir);
   if (location === null) {
@@ -56,7 +58,7 @@ export async function existingHome(dataDir: string): Promise<string | null> {
   return location.home;
 }
 
-/** A folder that was moved takes its server along; in a copy the server is still the one of the folder that it was copied from. */
+/** A moved folder takes its server along. In a copy, the server still belongs to the original. */
 async function claimHome({ home, dataDir: madeFor }: Location, dataDir: string): Promise<void> {
   const own = await realpath(dataDir);
   const owner = (await readFile(join(home, ownerFile), 'utf8').catch(() => madeFor)).trim();
@@ -68,7 +70,7 @@ async function claimHome({ home, dataDir: madeFor }: Location, dataDir: string):
     const message = `The data folder ${dataDir} is a copy of ${owner}; its database lies in ${home} and was not copied. Remove ${locationFile} from the copy to begin it anew.`;
     throw new AppError('data_dir_unusable', message, { dataDir, owner, home });
   }
-  // where the home is gone, whoever needs it says so
+  // where the home is gone, the code that needs it says so
   if (await isFolder(home)) await writeFile(join(home, ownerFile), `${own}\n`);
 }
 
@@ -121,7 +123,7 @@ async function makePrivateFolder(path: string, account: ServerAccount | null): P
   if (account !== null) await chown(path, account.uid, account.gid);
 }
 
-/** Whether the account can go to the folder and write there, asked of the system itself. */
+/** Whether the account can enter the folder and write there, asked of the system itself. */
 async function canWork(account: ServerAccount, folder: string): Promise<boolean> {
   const { exitCode } = await runAs(account, '/bin/sh', ['-c', 'cd -- "$1" && test -w .', 'sh', folder]);
   return exitCode === 0;
@@ -143,7 +145,7 @@ async function reachableRoot(account: ServerAccount): Promise<string> {
   throw new AppError('postgres_start_failed', message, { account: account.name });
 }
 
-/** initdb and pg_ctl hand their own path to a shell within double quotes. */
+/** initdb and pg_ctl pass their own path to a shell within double quotes. */
 function isShellSafe(path: string): boolean {
   return !/["$`\\\n]/u.test(path);
 }
@@ -155,7 +157,7 @@ async function runnableBinaries(
 ): Promise<{ binaries: ServerBinaries; major: string }> {
   const installed = await installedBinaries();
   if ((await missingLibraryLinks(installed.root)).length > 0) {
-    // a folder that cannot be written is copied below, and the links are made in the copy
+    // an unwritable folder is copied below, and the links are made in the copy
     await makeLibraryLinks(installed.root).catch(() => undefined);
   }
   const complete = (await missingLibraryLinks(installed.root)).length === 0;

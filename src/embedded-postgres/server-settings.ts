@@ -1,20 +1,20 @@
-/** What the settings of the server are made from. */
+/** The inputs of the server's settings. */
 export interface ServerSettingsInput {
   readonly port: number;
-  /** Memory that this machine or container has. */
+  /** Memory of this machine or container. */
   readonly memoryBytes: number;
-  /** Free bytes of /dev/shm; 0 where it cannot be used. */
+  /** Free bytes of /dev/shm. 0: it cannot be used. */
   readonly sharedMemoryBytes: number;
-  /** False only for databases that are thrown away: tests, and the schema dump. */
+  /** False only for throw-away databases: tests, and the schema dump. */
   readonly durable: boolean;
 }
 
 const megabyte = 1024 * 1024;
 
-/** Parallel index builds put their sort states there; Docker's default of 64 MB is too little. */
+/** Parallel index builds keep their sort states there; Docker's default of 64 MB is too little. */
 const sharedMemoryNeededBytes = 512 * megabyte;
 
-/** Shared memory in files of the data folder works everywhere; /dev/shm is quicker where it is large enough. */
+/** Files in the data folder always work as shared memory; /dev/shm is faster where it is large enough. */
 export function sharedMemoryType(sharedMemoryBytes: number): 'posix' | 'mmap' {
   return sharedMemoryBytes >= sharedMemoryNeededBytes ? 'posix' : 'mmap';
 }
@@ -24,20 +24,20 @@ function clamp(value: number, low: number, high: number): number {
 }
 
 /**
- * Each transfer of a block touches a random page of four indexes: 100 bytes a tracked output. Those that are not here are
- * copied in from the operating system, and a dirty page is written out in place of each, while the block waits: a third of its
- * time at 10,000,000 tracked outputs with 512 MB (docs/adr/0016-memory-of-the-embedded-server.md). 1/8 of the memory leaves
- * the rest to the system's cache and to Node's process; 4 GB hold those indexes of 40,000,000 tracked outputs, and are the
- * most that a stop has to write. What is thrown away is small, and often one of many on a machine.
+ * Each transfer of a block touches a random page of four indexes: 100 bytes per tracked output. A missing page is
+ * read from the operating system, and a dirty page is written out for it while the block waits: a third of its time
+ * at 10,000,000 tracked outputs with 512 MB (docs/adr/0016-memory-of-the-embedded-server.md). 1/8 of the memory
+ * leaves the rest to the system's cache and to Node. 4 GB hold those indexes for 40,000,000 tracked outputs, and
+ * bound what a stop has to write. Throw-away servers are small: there are often many on a machine.
  */
 function sharedBuffersMb(memoryMb: number, durable: boolean): number {
   return durable ? clamp(memoryMb / 8, 128, 4096) : clamp(memoryMb / 16, 128, 512);
 }
 
 /**
- * Settings for a server that is loaded in bulk by one writer on a small machine: few large checkpoints, index
- * builds in parallel, no WAL for what a COPY or an index build makes anew (wal_level minimal: nobody replicates an
- * embedded server), nothing reachable from outside this machine, and every commit durable.
+ * Settings for bulk loads by one writer on a small machine: few large checkpoints, parallel index builds, no WAL for
+ * what a COPY or an index build makes anew (wal_level minimal: an embedded server has no replicas), nothing reachable
+ * from outside this machine, and every commit durable.
  */
 export function serverSettings(input: ServerSettingsInput): Readonly<Record<string, string>> {
   const memoryMb = input.memoryBytes / megabyte;
@@ -48,7 +48,7 @@ export function serverSettings(input: ServerSettingsInput): Readonly<Record<stri
     max_connections: '60',
     password_encryption: 'scram-sha-256',
     shared_buffers: `${sharedBuffersMb(memoryMb, input.durable)}MB`,
-    // dirty pages leave ahead of need, up to 200 MB/s: by default it is 4 MB/s, and the rest while a block waits for the room
+    // dirty pages leave early, up to 200 MB/s: the default is 4 MB/s, and then a block waits for the room
     bgwriter_delay: '20ms',
     bgwriter_lru_maxpages: '500',
     bgwriter_lru_multiplier: '4',

@@ -3,9 +3,10 @@ import type { ClientBase } from 'pg';
 const daySeconds = 86_400;
 
 /**
- * Of days (UTC, since 1970, ascending) the height at which each begins: of the first block, going up, whose time is of that day or
- * a later one; above all heights where there is none. Times of blocks go up but for some hours, so a few blocks around midnight may be of
- * the day before or after. Found by halving, in some 20 short statements for all days together; null without blocks.
+ * For ascending days (UTC, since 1970), the height at which each begins: the first block whose time is of that day or
+ * later, or a height above all where there is none. Block times ascend except for some hours, so a few blocks around
+ * midnight may belong to the day before or after. Found by bisection in some 20 short statements for all days
+ * together. Null without blocks.
  */
 export async function heightsOfDays(client: ClientBase, days: readonly number[]): Promise<number[] | null> {
   const { rows } = await client.query<{ low: number | null; high: number | null }>(
@@ -25,7 +26,7 @@ export async function heightsOfDays(client: ClientBase, days: readonly number[])
   }
 }
 
-/** Where a day may begin still: from `low` on and below `high`, or at `found`. */
+/** Where a day may still begin: from `low` to below `high`, or at `found`. */
 interface DayPlace {
   readonly seconds: number;
   low: number;
@@ -33,7 +34,7 @@ interface DayPlace {
   found: number;
 }
 
-/** `block`: the first one from the middle on. */
+/** `block`: the first block from the middle on. */
 function halve(place: DayPlace, middle: number, block: { height: number; time: number } | undefined): void {
   if (block !== undefined && block.time < place.seconds) {
     place.low = block.height + 1;

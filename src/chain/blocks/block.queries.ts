@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
-/** A block and which facts about it are known; docs/schema.md says what follows from each. */
+/** A block, and which facts about it are known. docs/schema.md says what follows from each. */
 export interface BlockFacts {
   readonly height: number;
   /** Internal order. */
@@ -12,9 +12,9 @@ export interface BlockFacts {
   readonly sizeBytes: number;
   readonly txCount: number;
   readonly inscriptionCount: number;
-  /** First height of the run of consecutive blocks that it belongs to. */
+  /** First height of the run of consecutive blocks it belongs to. */
   readonly islandHeight: number;
-  /** All blocks before it that can matter to inscriptions are known. */
+  /** All earlier blocks that can matter to inscriptions are known. */
   readonly anchored: boolean;
   /** The outputs that it spends are known. */
   readonly hasSpent: boolean;
@@ -31,10 +31,10 @@ export interface InscriptionSummary {
   readonly height: number;
   readonly number: number | null;
   readonly contentId: number | null;
-  /** The content type as text, null where it has none or it is not UTF-8. */
+  /** The content type as text. Null: none, or not UTF-8. */
   readonly contentType: string | null;
   readonly sizeBytes: number | null;
-  /** The beginning of the body, for types that are text; null for others. */
+  /** The beginning of the body for text types. Null for others. */
   readonly text: string | null;
 }
 
@@ -73,7 +73,7 @@ function blockFacts(row: BlockRow): BlockFacts {
   };
 }
 
-/** Blocks at or below a height, highest first; a null height means from the top. */
+/** Blocks at or below a height, highest first. Null: from the tip. */
 export async function blocksBelow(
   db: pg.Pool | pg.ClientBase,
   height: number | null,
@@ -95,7 +95,7 @@ export interface BlockWithKeys extends BlockFacts {
   readonly firstKey: number;
 }
 
-/** The block at a height or of a hash; null where it is not indexed. */
+/** The block at a height or with a hash. Null where it is not indexed. */
 export async function blockAt(
   db: pg.Pool | pg.ClientBase,
   question: BlockQuestion,
@@ -110,7 +110,7 @@ export async function blockAt(
   return row === undefined ? null : { ...blockFacts(row), firstKey: row.first_key };
 }
 
-/** How many bytes of a text a card can show. */
+/** Bytes of a text that a card can show. */
 const snippetBytes = 400;
 
 interface SummaryRow {
@@ -125,7 +125,7 @@ interface SummaryRow {
   head: Buffer | null;
 }
 
-/** Inscriptions by internal key, in the order given; keys that are not there are left out. */
+/** Inscriptions by internal key, in the given order. Unknown keys are left out. */
 export async function inscriptionSummaries(
   db: pg.Pool | pg.ClientBase,
   keys: readonly number[],
@@ -153,8 +153,8 @@ export async function inscriptionSummaries(
 }
 
 /**
- * The types and contents of the newest inscriptions that show a content of their own, newest first: what a choice
- * of them can be made from.
+ * Types and contents of the newest inscriptions with a content of their own, newest first: the pool for a selection
+ * of them.
  */
 export async function newestInscriptions(
   db: pg.Pool | pg.ClientBase,
@@ -177,15 +177,15 @@ export async function newestInscriptions(
 export interface ChainCounts {
   readonly inscriptions: number;
   readonly blocks: number;
-  /** Runs of consecutive blocks: more than one is a chain with gaps. */
+  /** Runs of consecutive blocks: more than one means a chain with gaps. */
   readonly islands: number;
-  /** Null where the totals are not known (a chain with gaps). */
+  /** Null where the totals are unknown (a chain with gaps). */
   readonly blessed: number | null;
   readonly cursed: number | null;
   readonly lostSats: number | null;
 }
 
-/** Totals as of the tip. Costs a step an island, not a row a block. */
+/** Totals at the tip. Costs a step per island, not a row per block. */
 export async function chainCounts(db: pg.Pool | pg.ClientBase): Promise<ChainCounts> {
   const { rows } = await db.query<{
     next_key: number;
@@ -215,7 +215,7 @@ export async function chainCounts(db: pg.Pool | pg.ClientBase): Promise<ChainCou
   return { inscriptions, blocks, islands, blessed, cursed, lostSats };
 }
 
-/** Text of the first bytes of a longer UTF-8 text: a character that the cut went through is left out. */
+/** The text of the first bytes of a longer UTF-8 text, without a character that the cut divides. */
 function wholeCharacters(head: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(head, { stream: true });
 }

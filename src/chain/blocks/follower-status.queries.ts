@@ -16,15 +16,15 @@ interface StatusRow {
   now: Date;
 }
 
-/** What the indexing process last said, beside what only the database knows. */
+/** What the indexing process reported last, with what only the database knows. */
 export interface FollowerReport {
-  /** Null: none has said anything since the database was made, or since it crashed. */
+  /** Null: no report since the database was created, or since it crashed. */
   readonly status: FollowerStatus | null;
-  /** Seconds since `updatedAt`, by the clock of the database: those of two machines may differ. */
+  /** Seconds since `updatedAt` by the database's clock: clocks of two machines may differ. */
   readonly ageSeconds: number | null;
-  /** Time of the indexed tip, in Unix seconds as its header says; null: nothing is indexed. */
+  /** Unix time of the indexed tip, from its header. Null: nothing is indexed. */
   readonly tipTime: number | null;
-  /** By the clock of the database. */
+  /** By the database's clock. */
   readonly now: Date;
 }
 

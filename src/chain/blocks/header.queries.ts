@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { BlockQuestion } from './block.queries.ts';
 
-/** A block of the index with its header, and the blocks beside it. Hashes are in internal order. */
+/** A block of the index with its header and its neighbours. Hashes are in internal order. */
 export interface HeaderFacts {
   readonly height: number;
   readonly hash: Uint8Array;
@@ -12,9 +12,9 @@ export interface HeaderFacts {
   readonly txCount: number;
   readonly firstKey: number;
   readonly nextKey: number;
-  /** Null where the block above it is not indexed. */
+  /** Null where the next block is not indexed. */
   readonly nextHash: Uint8Array | null;
-  /** No block is missing below it. */
+  /** No block below it is missing. */
   readonly isWhole: boolean;
 }
 
@@ -31,7 +31,7 @@ interface HeaderRow {
   island_height: number;
 }
 
-/** The block at a height or of a hash; null where it is not indexed. */
+/** The block at a height or with a hash. Null where it is not indexed. */
 export async function headerFacts(client: ClientBase, question: BlockQuestion): Promise<HeaderFacts | null> {
   const { rows } = await client.query<HeaderRow>(
     `SELECT b.height, b.hash, b.header, b.time, b.size_bytes, b.tx_count, b.first_key, b.next_key,
@@ -56,7 +56,7 @@ export async function headerFacts(client: ClientBase, question: BlockQuestion): 
   };
 }
 
-/** Times of a block and of those before it, up to eleven: what its median time is made of (BIP 113). */
+/** Times of a block and of up to ten blocks before it, for its median time (BIP 113). */
 export async function timesBefore(client: ClientBase, height: number): Promise<number[]> {
   const { rows } = await client.query<{ time: number }>(
     'SELECT time FROM chain.blocks WHERE height > $1 - 11 AND height <= $1',
@@ -65,7 +65,7 @@ export async function timesBefore(client: ClientBase, height: number): Promise<n
   return rows.map(({ time }) => time);
 }
 
-/** Compact targets of the blocks of a range of heights and how often each occurs. */
+/** Compact targets in a range of heights, and how often each occurs. */
 export async function targetsBetween(
   client: ClientBase,
   from: number,
@@ -79,7 +79,7 @@ export async function targetsBetween(
   return rows.map(({ bits, blocks }) => ({ bits: bits.readUInt32LE(), blocks }));
 }
 
-/** The newest blocks, highest first, each with those of its inscriptions that paid most, at most `perBlock`. */
+/** The newest blocks, highest first, each with up to `perBlock` of its inscriptions that paid the highest fees. */
 export async function featuredInBlocks(
   client: ClientBase,
   heights: readonly number[],
@@ -99,7 +99,7 @@ export async function featuredInBlocks(
   return featured;
 }
 
-/** Heights and hashes of all blocks, ascending; null where they are more, or have more bytes together, than `max`. */
+/** Heights and hashes of all blocks, ascending. Null where there are more than `max`, or more bytes than `max`. */
 export async function blocksOf(
   client: ClientBase,
   max: { readonly blocks: number; readonly bytes: number },

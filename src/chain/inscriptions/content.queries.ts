@@ -8,11 +8,11 @@ export interface StoredBody {
   readonly sha256: Uint8Array;
 }
 
-/** What is stored of an inscription's content, without the body itself. */
+/** What is stored of an inscription's content, without the body. */
 export interface StoredContent {
-  /** The raw content type of the envelope; null without one. */
+  /** The raw content type of the envelope. Null: none. */
   readonly contentType: Uint8Array | null;
-  /** The raw content encoding of the envelope; null without one. */
+  /** The raw content encoding of the envelope. Null: none. */
   readonly contentEncoding: Uint8Array | null;
   /** Null: the envelope has no body. */
   readonly body: StoredBody | null;
@@ -33,9 +33,9 @@ interface ContentRow {
 }
 
 /**
- * The content that an inscription shows: its own, or its delegate's where it has one. A delegate's own delegate
- * is not followed, and a delegate that is not known leaves nothing, whatever body the inscription itself has
- * (ord src/subcommand/server/r.rs `content`).
+ * The content that an inscription shows: its own, or its delegate's where it names one. A delegate's own delegate is
+ * not followed. An unknown delegate leaves nothing, even where the inscription has a body (ord
+ * src/subcommand/server/r.rs `content`).
  */
 export async function findContent(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promise<ContentLookup> {
   const own = await contentRow(db, id);
@@ -47,7 +47,7 @@ export async function findContent(db: pg.Pool | pg.ClientBase, id: InscriptionId
   return { kind: 'found', content: storedContent(shown) };
 }
 
-/** The content of an inscription itself, whatever its delegate; null where it is not indexed. */
+/** The content of an inscription itself, ignoring its delegate. Null where it is not indexed. */
 export async function ownContent(
   db: pg.Pool | pg.ClientBase,
   id: InscriptionId,
@@ -56,7 +56,7 @@ export async function ownContent(
   return row === null ? null : storedContent(row);
 }
 
-// the column is an integer: larger indexes, which delegates can claim, name nothing
+// the column is an integer; delegates can claim larger indexes, which name nothing
 const maxIndex = 2 ** 31 - 1;
 
 async function contentRow(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promise<ContentRow | null> {
@@ -83,9 +83,9 @@ function storedContent(row: ContentRow): StoredContent {
 }
 
 /**
- * A stored body, or its first `maxBytes`: bodies are stored uncompressed and out of line, so that a prefix is
- * read without the rest. Null where a reorganisation took it away since it was looked up; ids are used again then, so
- * what stands under the id now may be another body.
+ * A stored body, or its first `maxBytes`. Bodies are stored uncompressed and out of line, so a prefix is read without
+ * the rest. Null where a reorganisation removed the body since it was looked up. Ids are used again after that, so
+ * the id may name another body by then.
  */
 export async function readBody(
   db: pg.Pool | pg.ClientBase,

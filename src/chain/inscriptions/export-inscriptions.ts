@@ -6,21 +6,21 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
-/** Keys are dense: a page of this width costs the server one short index range, whatever the table's size. */
+/** Keys are dense: a page of this width is one short index range, whatever the size of the table. */
 const keysPerPage = 1000;
 /**
- * What a page may weigh in memory: metadata and claimed parents have no bound but the block's, so that a page ends
- * early where they are large. One row beyond it is always taken.
+ * Bytes of a page in memory. Only the block bounds metadata and claimed parents, so a page with large ones ends
+ * early. It always takes at least one row.
  */
 const pageBytesMax = 8_000_000;
 
 /**
- * All inscriptions of the blocks in `range` as NDJSON in the order of application, in pieces of whole lines. A field that is
- * not known is null (docs/adr/0004-null-never-a-guess.md). It reads page by page, and only when the next piece is
- * asked for: `client` is to be in a snapshot, whose planner settings it changes.
+ * All inscriptions of the blocks in `range` as NDJSON in the order of application, in pieces of whole lines. Unknown
+ * fields are null (docs/adr/0004-null-never-a-guess.md). Reads page by page, and only when the next piece is asked
+ * for. `client` must be in a snapshot; its planner settings are changed.
  */
 export async function* exportInscriptions(client: ClientBase, range: HeightRange): AsyncGenerator<string> {
-  // a page is a thousand keys: whatever the planner believes of a table that was just filled, indexes are the way
+  // a page is a thousand keys: indexes are right even where the planner has stale statistics
   await client.query(
     'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off',
   );
@@ -29,7 +29,7 @@ export async function* exportInscriptions(client: ClientBase, range: HeightRange
   for (let key = first; key < end; ) {
     const rows = await readPage(client, key, Math.min(key + keysPerPage, end));
     const last = rows.at(-1);
-    // keys are dense, a page has rows; an empty one would repeat for ever
+    // keys are dense, so a page has rows; an empty one would repeat for ever
     if (last === undefined) throw new RangeError(`no inscription has a key from ${key} on`);
     const parents = await readParents(client, key, last.key + 1);
     yield rows.map((row) => `${exportLine(row, parents.get(row.key) ?? [])}\n`).join('');
@@ -65,7 +65,7 @@ interface ExportRow {
   spent_height: number | null;
 }
 
-/** The rows of keys [first, end), or the first of them, where all together would weigh too much. */
+/** The rows of the keys [first, end), or the first of them where all together would be too large. */
 async function readPage(client: ClientBase, first: number, end: number): Promise<ExportRow[]> {
   const { rows } = await client.query<ExportRow>(
     `SELECT * FROM (
@@ -135,12 +135,12 @@ function exportLine(row: ExportRow, parents: readonly string[]): string {
     metaprotocol: utf8OrNull(row.metaprotocol),
     fee: row.fee,
   });
-  // the stored text is JSON already: put in as it is, its numbers keep all their digits
+  // the stored text is JSON already: inserted as it is, so numbers keep all digits
   const metadata = row.metadata === null ? 'null' : row.metadata.toString('utf8');
   return `${line.slice(0, line.lastIndexOf(',"fee":'))},"metadata":${metadata},"fee":${row.fee}}`;
 }
 
-/** Where an inscription is now; a row that was spent and left none behind went somewhere that is not known. */
+/** Where an inscription is now. A spent row without a successor means that it went somewhere unknown. */
 const isKnown = (row: ExportRow): boolean => row.place !== null && row.spent_height === null;
 
 function satpointOf(row: ExportRow): string | null {
@@ -152,7 +152,7 @@ function satpointOf(row: ExportRow): string | null {
 const nullTxid = '0'.repeat(64);
 const lostVout = 0xffff_ffff;
 
-/** ord's charms are those of the reveal, and burned and lost by where it is. */
+/** ord's charms: those of the reveal, plus burned and lost from its location. */
 function charmsNow(row: ExportRow): string[] | null {
   if (row.charms === null || !isKnown(row)) return null;
   return charmNames(

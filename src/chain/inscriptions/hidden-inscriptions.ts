@@ -1,12 +1,12 @@
 import type { ClientBase } from 'pg';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
-/** Keys that are looked at in one statement. */
+/** Keys checked in one statement. */
 const keysAtOnce = 1_000;
-/** Of most bodies the beginning tells that they are none of those that ord hides. */
+/** The beginning of most bodies proves that ord does not hide them. */
 const headBytes = 256;
 
-/** Types that ord shows on its lists: those of its table (media.rs) that are neither code, text nor unknown to it. */
+/** Types that ord shows on its lists: those of its table (media.rs), except code, text and unknown types. */
 const shownTypes = [
   'application/pdf',
   'audio/flac',
@@ -41,12 +41,12 @@ const bvmNetwork = Buffer.from(
 );
 const onlyReference = /^\p{White_Space}*\/content\/[0-9a-fA-F]{64}i\p{Nd}+\p{White_Space}*$/u;
 const referenceBegins = /^\p{White_Space}*(?:\/|$)/u;
-/** What hidden bodies begin with: the tag, the slash, or the first byte of white space in UTF-8. */
+/** First bytes of hidden bodies: the tag, the slash, or the first byte of white space in UTF-8. */
 const hiddenBegin = [0x3c, 0x2f, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0xc2, 0xe1, 0xe2, 0xe3].map((byte) =>
   Buffer.of(byte),
 );
 
-/** Whether a body alone makes ord hide its inscription (inscription.rs `hidden`). */
+/** Whether ord hides an inscription because of its body alone (inscription.rs `hidden`). */
 export function isHiddenBody(body: Uint8Array): boolean {
   if (bvmNetwork.equals(body.subarray(0, bvmNetwork.length))) return true;
   const text = utf8OrNull(body);
@@ -56,7 +56,7 @@ export function isHiddenBody(body: Uint8Array): boolean {
 /** Whether a body that begins with these bytes can be a reference. */
 function mayBeReference(head: Uint8Array): boolean {
   try {
-    // a character can be cut at the end; what is no text before it is none as a whole
+    // the last character may be cut; invalid UTF-8 before it makes the whole invalid
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(head, { stream: true });
     return referenceBegins.test(text);
   } catch {
@@ -64,7 +64,7 @@ function mayBeReference(head: Uint8Array): boolean {
   }
 }
 
-/** Those of the inscriptions that ord does not hide: of a shown type, with a body of their own, without a metaprotocol. */
+/** The inscriptions that ord does not hide: of a shown type, with a body of their own, without a metaprotocol. */
 export async function shownAmong(client: ClientBase, keys: readonly number[]): Promise<Set<number>> {
   const shown = new Set<number>();
   for (let from = 0; from < keys.length; from += keysAtOnce) {

@@ -7,16 +7,16 @@ import {
 } from '#chain/snapshot/index-expressions.ts';
 import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
 
-/** What inscriptions of a list must be; what is absent does not matter. */
+/** Conditions on the inscriptions of a list. An absent condition always holds. */
 export interface InscriptionFilter {
-  /** A content type to the letter, or `image/*`. */
+  /** An exact content type, or `image/*`. */
   readonly contentType?: string | undefined;
   /** Heights of the reveal, both included. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-  /** Script of the output that it is in now. */
+  /** Script of the output that holds it now. */
   readonly owner?: Uint8Array | undefined;
-  /** Whether its number is below 0; those whose number is not known are neither. */
+  /** Whether its number is below 0. Inscriptions with an unknown number match neither value. */
   readonly cursed?: boolean | undefined;
   readonly metaprotocol?: string | undefined;
   /** One of its parents. */
@@ -24,9 +24,9 @@ export interface InscriptionFilter {
   readonly delegate?: InscriptionId | undefined;
 }
 
-/** One condition: how it is checked for an inscription `i`, and how its candidates are read in the order of their keys. */
+/** One condition: a check for an inscription `i`, and how to read its candidates in key order. */
 export interface Condition {
-  /** SQL over `i` with `$1` for the value. */
+  /** SQL over `i`, with `$1` for the value. */
   readonly check: string;
   readonly value: unknown;
   readonly index: CandidateIndex | null;
@@ -38,7 +38,7 @@ export interface Condition {
  */
 export interface CandidateIndex {
   readonly table: string;
-  /** The first column, as it stands in the index, and what it is compared with: SQL with `$1` for the value. */
+  /** The first column as the index has it, and the value it is compared with: SQL with `$1`. */
   readonly column: string;
   readonly equals: string;
   readonly key: string;
@@ -46,7 +46,7 @@ export interface CandidateIndex {
   readonly where?: string;
 }
 
-// Of hashes of 32 bits some inscriptions are candidates that are none: `check` tells.
+// hashes of 32 bits collide, so some candidates do not match: `check` decides
 const indexes = {
   owner: {
     table: 'chain.locations',
@@ -93,13 +93,15 @@ const indexes = {
   },
 } as const satisfies Record<string, CandidateIndex>;
 
-// the last location alone is read: an inscription may have moved a hundred thousand times
+// only the last location is read: an inscription may have moved a hundred thousand times
 const ownedBy = `(SELECT CASE WHEN l.spent_height IS NULL THEN l.script END FROM chain.locations l
   WHERE l.key = i.key ORDER BY l.height DESC, l.step DESC LIMIT 1) = $1::bytea`;
 const detail = (column: string): string =>
   `EXISTS (SELECT FROM chain.inscription_details d WHERE d.key = i.key AND d.${column} = $1::bytea)`;
 
-/** The conditions of a filter but for its heights; `parentKey` is the key of its parent, null where that is not indexed. */
+/**
+ * The conditions of a filter without its heights. `parentKey` is the key of its parent, null where it is not indexed.
+ */
 export function conditionsOf(filter: InscriptionFilter, parentKey: number | null): Condition[] {
   const { owner, delegate, metaprotocol, contentType, cursed } = filter;
   const conditions: Condition[] = [];
@@ -135,7 +137,7 @@ function typeCondition(contentType: string): Condition {
 }
 
 function cursedCondition(cursed: boolean): Condition {
-  // most are not: a walk by key finds them at once
+  // most inscriptions match: a walk by key finds them at once
   return cursed
     ? { check: '(i.number < 0) = $1::boolean', value: true, index: indexes.cursed }
     : { check: '(i.number >= 0) = $1::boolean', value: true, index: null };

@@ -16,7 +16,7 @@ export interface ListedInscription extends InscriptionId {
 
 export interface ListPage {
   readonly inscriptions: readonly ListedInscription[];
-  /** The next page begins behind this key; null: there is none. */
+  /** The next page begins after this key. Null: this is the last page. */
   readonly endKey: number | null;
 }
 
@@ -24,19 +24,19 @@ export interface ListQuestion {
   readonly filter: InscriptionFilter;
   readonly order: 'asc' | 'desc';
   readonly limit: number;
-  /** The page begins behind this key; null: at the end that `order` begins with. */
+  /** The page begins after this key. Null: at the start of `order`. */
   readonly after: number | null;
 }
 
 /**
- * Candidates that are looked at for one page: some 100 ms of look-ups where none of them passes. Where two filters fit
- * many inscriptions each and none together, a page ends there, with less than it could hold.
+ * Candidates checked for one page: some 100 ms of look-ups where none of them matches. Where two filters match many
+ * inscriptions each but none together, the page ends there with fewer rows than it could hold.
  */
 const candidatesMax = 5_000;
-/** So far candidates are counted, to read those of the filter that has the fewest. */
+/** Counting of candidates stops here. It finds the filter with the fewest candidates, which is then read. */
 const countedMax = 1_000;
 
-/** No plan but a walk along the index that a question names, and look-ups by key: whatever the planner estimates. */
+/** Forces a walk along the chosen index with look-ups by key, whatever the planner estimates. */
 const planSettings = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`;
 
@@ -46,9 +46,9 @@ interface KeyRange {
 }
 
 /**
- * A page of the inscriptions that meet a filter, in the order of their keys. The work is bounded whatever is asked: one
- * index gives candidates in that order, at most `candidatesMax` of them, and each is checked by its key. Run it in a
- * snapshot: it changes how its transaction plans.
+ * A page of the inscriptions that match a filter, in key order. The work is bounded for every filter: one index
+ * yields at most `candidatesMax` candidates in that order, and each is checked by key. Run it in a snapshot: it
+ * changes planner settings of its transaction.
  */
 export async function listInscriptions(client: ClientBase, question: ListQuestion): Promise<ListPage> {
   const { filter, order, limit } = question;
@@ -61,7 +61,7 @@ export async function listInscriptions(client: ClientBase, question: ListQuestio
   const values: unknown[] = [range.low, range.high];
   const driver = await rarest(client, conditions, range);
   const candidates = candidateQuery(driver, order, values);
-  // sorted by what the index is sorted by, although the mark is the same for all: else the planner would sort again
+  // sorted like the index, although the mark is the same for all: otherwise the planner would sort again
   const mark = driver === null ? '' : `candidate.mark ${order}, `;
   const ownValues = values.length;
   const checks = conditions.map(({ check, value }) => `AND ${check.replaceAll('$1', place(values, value))}`);
@@ -79,12 +79,12 @@ export async function listInscriptions(client: ClientBase, question: ListQuestio
   return { inscriptions: rows, endKey: await lastCandidate(client, candidates, values.slice(0, ownValues)) };
 }
 
-/** Adds a value to those of a query and gives its name there. */
+/** Adds a value to a query and returns its placeholder. */
 function place(values: unknown[], value: unknown): string {
   return `$${values.push(value)}`;
 }
 
-/** The last candidate that was looked at, where there are more; null where all were. */
+/** The last candidate that was checked, where there are more. Null: all were checked. */
 async function lastCandidate(
   client: ClientBase,
   candidates: string,
@@ -97,8 +97,8 @@ async function lastCandidate(
 }
 
 /**
- * SQL that gives candidates as `key`, in their order; `values` begin with the range of keys. Where an index gives
- * them, `mark` is its first column.
+ * SQL that yields candidates as `key`, in order. `values` begin with the range of keys. Where an index yields them,
+ * `mark` is its first column.
  */
 function candidateQuery(
   condition: IndexedCondition | null,
@@ -120,7 +120,7 @@ function candidateQuery(
 
 type IndexedCondition = Condition & { readonly index: CandidateIndex };
 
-/** The condition with the fewest candidates in the range; null where none has an index. */
+/** The condition with the fewest candidates in the range. Null where none has an index. */
 async function rarest(
   client: ClientBase,
   conditions: readonly Condition[],
@@ -142,7 +142,7 @@ async function rarest(
   return fewest?.condition ?? null;
 }
 
-/** The keys of the blocks that are asked for, behind the place where the page begins; null: there are none. */
+/** The keys of the blocks asked for, after the start of the page. Null: there are none. */
 async function keyRange(
   client: ClientBase,
   { filter, order, after }: ListQuestion,

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 
-/** What must be known of an inscription to tell its neighbours. */
+/** What is needed of an inscription to find its neighbours. */
 interface Standing {
   readonly key: number;
   readonly has_spent: boolean;
@@ -9,7 +9,7 @@ interface Standing {
   readonly island_height: number;
 }
 
-/** How many relatives are listed, as ord's `/inscription` lists them. */
+/** Relatives listed, as in ord's `/inscription`. */
 const relativesShown = 4;
 
 interface RelativeRow {
@@ -21,7 +21,7 @@ interface RelativeRow {
   ordered: boolean;
 }
 
-/** Relatives of an inscription, of parents and children the first few. */
+/** Relatives of an inscription; the first few parents and children. */
 export interface Relatives {
   readonly parents: readonly InscriptionId[];
   readonly children: readonly InscriptionId[];
@@ -38,7 +38,7 @@ export const noRelatives: Relatives = {
   next: null,
 };
 
-/** Relatives by key. Two reads, however many inscriptions they are of. */
+/** Relatives by key. Two reads for any number of inscriptions. */
 export async function relativesOf(
   client: ClientBase,
   mains: readonly Standing[],
@@ -79,7 +79,7 @@ export async function relativesOf(
 function relativesIn(rows: readonly RelativeRow[], main: Standing, childCount: number): Relatives {
   const of = (relation: string): InscriptionId[] =>
     rows.filter((row) => row.relation === relation).map(({ txid, index }) => ({ txid, index }));
-  // neighbours of the same run of blocks, where the order is that of ord
+  // neighbours in the same run of blocks, where the order is ord's
   const isOrdered = main.has_spent && main.sequenced;
   const neighbour = (relation: string): InscriptionId | null => {
     const row = rows.find((candidate) => candidate.relation === relation);

@@ -24,14 +24,14 @@ export interface InscriptionDetail {
   readonly numbered: boolean;
   readonly txIndex: number;
   readonly input: number;
-  /** UTF-8 only, as ord reads it; null otherwise. */
+  /** UTF-8 only, as ord reads it; otherwise null. */
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
   readonly contentId: number | null;
-  /** Of the body as stored; null without a body. */
+  /** Length of the stored body. Null: no body. */
   readonly contentLength: number | null;
   readonly contentHash: Uint8Array | null;
-  /** The delegate's type (null if it has none); its own where it has no delegate that is known. */
+  /** The delegate's type (null: it has none). The own type where no known delegate is named. */
   readonly effectiveContentType: string | null;
   readonly delegate: InscriptionId | null;
   readonly metaprotocol: string | null;
@@ -40,20 +40,20 @@ export interface InscriptionDetail {
   /** JSON text as ord shows it: {"gallery": […], "attributes": {…}}. */
   readonly propertiesJson: string | null;
   readonly curse: number | null;
-  /** Bits as ord shows them now: those of the reveal, and burned and lost by where it is. */
+  /** Bits as ord shows them now: those of the reveal, plus burned and lost from its location. */
   readonly charms: number | null;
-  /** The same without lost where it was lost after its reveal: as ord stores them, and shows them to inscriptions. */
+  /** The same without a loss after the reveal: as ord stores them, and shows them to inscriptions. */
   readonly storedCharms: number | null;
   readonly fee: number | null;
   readonly location: Location | null;
-  /** Parents that hold, in order; null where it is not known which do. */
+  /** Parents that hold, in order. Null where it is unknown which hold. */
   readonly parents: readonly InscriptionId[] | null;
   /** The first children, and how many are known. */
   readonly children: readonly InscriptionId[];
   readonly childCount: number;
-  /** No other children can be in blocks that are missing. */
+  /** Missing blocks can hold no further children. */
   readonly hasAllChildren: boolean;
-  /** By sequence number; null at an end, and where the order is not known. */
+  /** By sequence number. Null at an end, and where the order is unknown. */
   readonly previous: InscriptionId | null;
   readonly next: InscriptionId | null;
 }
@@ -89,7 +89,7 @@ interface MainRow {
   tip_island_height: number;
 }
 
-/** The key of an inscription; null where it is not indexed. */
+/** The key of an inscription. Null where it is not indexed. */
 export async function inscriptionKey(
   client: ClientBase,
   question: InscriptionQuestion,
@@ -103,7 +103,7 @@ export async function inscriptionKey(
   return rows[0]?.key ?? null;
 }
 
-/** Keys of inscriptions in the order of their ids; null for those that are not indexed. */
+/** Keys of inscriptions in the order of their ids. Null for those that are not indexed. */
 export async function inscriptionKeys(
   db: pg.Pool | ClientBase,
   ids: readonly InscriptionId[],
@@ -117,7 +117,7 @@ export async function inscriptionKeys(
   return rows.map(({ key }) => key);
 }
 
-/** Ids of inscriptions in the order of their keys; keys that are not there are left out. */
+/** Ids of inscriptions in the order of their keys. Unknown keys are left out. */
 export async function inscriptionIds(client: ClientBase, keys: readonly number[]): Promise<InscriptionId[]> {
   const { rows } = await client.query<{ txid: Buffer; index: number }>(
     `SELECT i.txid, i.index FROM unnest($1::integer[]) WITH ORDINALITY AS asked(key, place)
@@ -127,7 +127,7 @@ export async function inscriptionIds(client: ClientBase, keys: readonly number[]
   return rows;
 }
 
-/** All that is known of one inscription; null where it is not indexed. Six small reads: run it in a snapshot. */
+/** Everything known of one inscription. Null where it is not indexed. Six small reads: run it in a snapshot. */
 export async function inscriptionDetail(
   client: ClientBase,
   question: InscriptionQuestion,
@@ -136,7 +136,7 @@ export async function inscriptionDetail(
   return key === null ? null : ((await inscriptionDetails(client, [key])).get(key) ?? null);
 }
 
-/** All that is known of inscriptions, by key. Five reads, however many they are: run it in a snapshot. */
+/** Everything known of inscriptions, by key. Five reads for any number: run it in a snapshot. */
 export async function inscriptionDetails(
   client: ClientBase,
   keys: readonly number[],
@@ -202,7 +202,7 @@ function detailOf(
   };
 }
 
-/** Which of the claimed parents hold takes the whole history; that none is claimed does not (docs/schema.md). */
+/** Which claimed parents hold depends on the whole history; that none is claimed does not (docs/schema.md). */
 function knowsParents(row: MainRow): boolean {
   return row.claimed_parents === null || (row.anchored && row.has_spent);
 }
@@ -231,13 +231,13 @@ async function mainRows(client: ClientBase, keys: readonly number[]): Promise<Ma
   return rows;
 }
 
-/** Content types of the delegates that are indexed, by the hex of the delegate's 36 bytes. */
+/** Content types of the indexed delegates, by the hex of the delegate's 36 bytes. */
 async function delegateTypes(
   client: ClientBase,
   rows: readonly MainRow[],
 ): Promise<Map<string, string | null>> {
   const named = rows.flatMap(({ delegate }) => delegate ?? []);
-  // the column is an integer: larger indexes, which delegates can claim, name nothing
+  // the column is an integer; delegates can claim larger indexes, which name nothing
   const ids = named.map(inscriptionIdFromBytes).filter(({ index }) => index < 2 ** 31);
   if (ids.length === 0) return new Map();
   const { rows: found } = await client.query<{ txid: Buffer; index: number; content_type: Buffer | null }>(
@@ -254,7 +254,7 @@ async function delegateTypes(
   );
 }
 
-/** The raw metadata of an inscription (`bytes` null: it has none); null where it is not indexed. */
+/** The raw metadata of an inscription (`bytes` null: none). Null where it is not indexed. */
 export async function rawMetadata(
   client: ClientBase,
   { txid, index }: InscriptionId,
@@ -268,7 +268,7 @@ export async function rawMetadata(
   return rows[0] ?? null;
 }
 
-/** Whether a transaction revealed an inscription that is indexed (its first one is `…i0`). */
+/** Whether a transaction revealed an indexed inscription (its first one is `…i0`). */
 export async function isReveal(db: pg.Pool | ClientBase, txid: Uint8Array): Promise<boolean> {
   const { rows } = await db.query('SELECT FROM chain.inscriptions WHERE txid = $1 AND index = 0', [txid]);
   return rows.length > 0;

@@ -9,12 +9,15 @@ export interface Location {
   readonly outpoint: string;
   /** `<txid>:<vout>:<offset>` as ord writes it. */
   readonly satpoint: string;
-  /** Value and script of the output, null where it is none. Of a script that has no address only the beginning is kept. */
+  /**
+   * Value and script of the output; null outside an output. Of a script without an address only the beginning is
+   * kept.
+   */
   readonly value: number | null;
   readonly script: Uint8Array | null;
 }
 
-/** Locations of which there is one of each: where lost and unbound inscriptions are said to be. */
+/** The two single places of lost and of unbound inscriptions. */
 export const lostOutpoint = `${'0'.repeat(64)}:4294967295`;
 export const unboundOutpoint = `${'0'.repeat(64)}:0`;
 
@@ -29,7 +32,7 @@ interface LocationRow {
   spent_height: number | null;
 }
 
-/** Where inscriptions are now, by key; absent where it is not known. */
+/** Where inscriptions are now, by key. Absent where it is unknown. */
 export async function currentLocations(
   client: ClientBase,
   keys: readonly number[],
@@ -44,7 +47,7 @@ export async function currentLocations(
      ) AS last`,
     [keys],
   );
-  // spent by a block whose other facts are missing: where it went is not known
+  // spent by a block whose other facts are missing: where it went is unknown
   return new Map(rows.filter((row) => row.spent_height === null).map((row) => [row.key, locationOf(row)]));
 }
 
@@ -63,12 +66,12 @@ function locationOf({ place, txid, vout, sat_offset: offset, value, script }: Lo
 
 const opReturn = 0x6a;
 
-/** Charms as ord stores them: those of the reveal, and burned once it is in an output that begins with OP_RETURN. */
+/** Charms as ord stores them: those of the reveal, plus burned once an output with OP_RETURN holds it. */
 export function storedCharms(revealed: number, location: Location): number {
   return location.script?.[0] === opReturn ? revealed | charms.burned : revealed;
 }
 
-/** Charms as ord's `/inscription` shows them: lost too, where the place says so. */
+/** Charms as ord's `/inscription` shows them: also lost, where the location says so. */
 export function shownCharms(revealed: number, location: Location): number {
   const stored = storedCharms(revealed, location);
   return location.place === 'lost' ? stored | charms.lost : stored;

@@ -5,21 +5,21 @@ import {
   parseInscriptionId,
 } from '#kernel/primitives/inscription-id.ts';
 
-/** Another inscription whose content a content asks for. */
+/** Another inscription that a content refers to. */
 export interface Reference {
   readonly id: InscriptionId;
-  /** It is not indexed here: what asks for it shows less, or nothing. */
+  /** Not indexed here: the content that needs it shows less, or nothing. */
   readonly isMissing: boolean;
 }
 
-/** As many as anybody reads of one content; a gallery may name thousands. */
+/** References shown of one content; a gallery may name thousands. */
 const referencesMax = 100;
 
 const pattern = /\/content\/([0-9a-f]{64}i\d{1,10})/giu;
 
 /**
- * The inscriptions that contents refer to by `/content/<id>` in their first bytes (what is loaded stands at the beginning as
- * a rule), by content id. Bodies that are encoded are not looked into.
+ * The inscriptions that contents load by `/content/<id>` in their first bytes (references usually stand at the
+ * beginning), by content id. Encoded bodies are skipped.
  */
 export async function referencesOf(
   db: pg.Pool | pg.ClientBase,

@@ -2,19 +2,24 @@ import type { ClientBase } from 'pg';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 
-/** A place that an inscription came to. */
+/** A place of an inscription in time. */
 export interface Transfer {
-  /** What became of it: `burned`, `lost` and `unbound` also where the reveal itself did that (`from` is null then). */
+  /**
+   * What happened to it. `burned`, `lost` and `unbound` also where the reveal itself did that (`from` is null then).
+   */
   readonly kind: 'reveal' | 'transfer' | 'burned' | 'lost' | 'unbound';
   readonly height: number;
-  /** Place within the block: index of the transaction, the coinbase counting as the last. */
+  /** Place within the block: index of the transaction; the coinbase counts as the last. */
   readonly step: number;
   readonly blockHash: Uint8Array;
   /** Unix seconds of the block's header. */
   readonly timestamp: number;
-  /** The transaction that made the output; of a reveal the one that revealed it. Null where a later one lost it: its fees went with it. */
+  /**
+   * The transaction that made the output; for a reveal, the reveal. Null where a later transaction lost it in its
+   * fees.
+   */
   readonly txid: Uint8Array | null;
-  /** `<txid>:<vout>:<offset>`; null: it was revealed here, or where it was before is not known. */
+  /** `<txid>:<vout>:<offset>`. Null: it was revealed here, or its previous place is unknown. */
   readonly from: string | null;
   readonly to: string;
   readonly value: number | null;
@@ -29,7 +34,7 @@ export interface TransferPosition {
 export interface TransferQuestion {
   readonly order: 'asc' | 'desc';
   readonly limit: number;
-  /** The page begins behind this one; null: with the first. */
+  /** The page begins after this one. Null: with the first. */
   readonly after: TransferPosition | null;
 }
 
@@ -55,8 +60,8 @@ const opReturn = 0x6a;
 const nullTxid = '0'.repeat(64);
 
 /**
- * The history of an inscription, a page of it; null where the inscription is not indexed. Two reads, each along the
- * primary key, of the page and one row more.
+ * A page of the history of an inscription. Null where it is not indexed. Two reads along the primary key: the page
+ * and one row more.
  */
 export async function transfersOf(
   client: ClientBase,
@@ -69,7 +74,7 @@ export async function transfersOf(
   );
   const [inscription] = found;
   if (inscription === undefined) return null;
-  // where each came from is in the row before it: one is read for the earliest of the page too
+  // the row before a transfer says where it came from: one more row is read for the earliest of the page
   const isAscending = order === 'asc';
   const comparison = isAscending ? '>=' : '<';
   const start =

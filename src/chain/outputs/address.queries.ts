@@ -9,12 +9,12 @@ export interface AddressOutput {
   readonly height: number;
 }
 
-/** An output that holds inscriptions, in the order of application. */
+/** An output that holds inscriptions; these are in the order of application. */
 export interface InscribedOutput extends AddressOutput {
   readonly inscriptions: readonly InscriptionId[];
 }
 
-/** Where a page of outputs begins: behind this one. */
+/** A page of outputs begins after this one. */
 export type OutputPosition = Pick<AddressOutput, 'height' | 'txid' | 'vout'>;
 
 /** Whether every output of every block is indexed with its owner (--index-addresses). */
@@ -25,14 +25,14 @@ export async function hasAddressIndex(client: ClientBase): Promise<boolean> {
   return rows[0]?.address_index === true;
 }
 
-/** The walk along the one index, whatever the planner believes of an address with very many outputs. */
+/** Forces the walk along the one index, even where the planner misjudges an address with very many outputs. */
 const planSettings = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`;
 
 /**
- * The unspent outputs of a script, at most `limit` of them, by height and then by outpoint. Needs the address index.
- * Costs what is given, and the outputs of the block that `after` is in. Run it in a snapshot: it changes how its
- * transaction plans.
+ * The unspent outputs of a script, `limit` at most, by height and then by outpoint. Needs the address index. Costs
+ * what it returns, plus the outputs of the block that `after` is in. Run it in a snapshot: it changes planner
+ * settings of its transaction.
  */
 export async function addressOutputs(
   client: ClientBase,
@@ -53,8 +53,8 @@ export async function addressOutputs(
 }
 
 /**
- * How many unspent outputs a script has, and their sum in sats; of one that has more than `most`, of so many and one more. Needs the
- * address index, and a snapshot of its own as `addressOutputs` does.
+ * The number of unspent outputs of a script, and their sum in sats; counts at most `most` + 1 outputs. Needs the
+ * address index, and a snapshot of its own like `addressOutputs`.
  */
 export async function addressBalance(
   client: ClientBase,
@@ -82,7 +82,7 @@ interface HeldRow extends AddressOutput {
 
 /**
  * The unspent outputs of a script that hold inscriptions, as far as their places are known; at most `limit`
- * inscriptions, by key. Needs no address index.
+ * inscriptions, by key. Works without the address index.
  */
 export async function inscribedOutputs(
   client: ClientBase,
@@ -112,7 +112,7 @@ export async function inscribedOutputs(
   return [...outputs.values()];
 }
 
-/** The 36 bytes of an outpoint: ord keeps the outputs of an address in their order. */
+/** The 36 bytes of an outpoint: ord sorts the outputs of an address by them. */
 export function outpointBytes({ txid, vout }: Pick<AddressOutput, 'txid' | 'vout'>): Buffer {
   const bytes = Buffer.alloc(36);
   bytes.set(txid);

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { ClientBase } from 'pg';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 
-/** An output by its transaction (internal order) and its place there. */
+/** An output: its transaction (internal order) and its index. */
 export interface Outpoint {
   readonly txid: Uint8Array;
   readonly vout: number;
@@ -12,16 +12,16 @@ export interface Outpoint {
 export interface KnownOutput {
   readonly height: number;
   readonly value: number;
-  /** Null where only its beginning is kept. */
+  /** Null where only the beginning of the script is kept. */
   readonly script: Uint8Array | null;
   /** In the order of application. */
   readonly inscriptions: readonly InscriptionId[];
 }
 
-/** So much of a script is kept (indexer/apply/block-rows.ts): one of that length may be longer. */
+/** Kept bytes of a script (indexer/apply/block-rows.ts): a script of exactly this length may be longer. */
 const keptScriptBytes = 128;
 
-/** 32 secret bytes from which fingerprints of outpoints are made; null while nothing is indexed. */
+/** The 32 secret bytes that key the fingerprints of outpoints. Null while nothing is indexed. */
 export async function fingerprintKey(client: ClientBase): Promise<Uint8Array | null> {
   const { rows } = await client.query<{ key: Buffer }>('SELECT fingerprint_key AS key FROM chain.state');
   return rows[0]?.key ?? null;
@@ -29,16 +29,16 @@ export async function fingerprintKey(client: ClientBase): Promise<Uint8Array | n
 
 /** What the index knows of some outputs. */
 export interface KnownOutputs {
-  /** Unspent ones, by the place of the question. */
+  /** The unspent ones, by position in the question. */
   readonly byPlace: ReadonlyMap<number, KnownOutput>;
-  /** Every output that can be spent is kept: one that is not known is spent, can never be, or is not of the chain. */
+  /** Every spendable output is kept: an unknown one is spent, unspendable, or not on this chain. */
   readonly hasAll: boolean;
 }
 
 /**
- * The outputs of these that are unspent: those that hold inscriptions, and all of them where every output is kept
- * (`--index-addresses`). `fingerprints` are those of the outpoints, as Postgres writes a bigint. Two or three reads, however
- * many they are: run it in a snapshot.
+ * Which of these outputs are unspent: those that hold inscriptions, and all of them where every output is kept
+ * (`--index-addresses`). `fingerprints` are those of the outpoints, as Postgres writes a bigint. Two or three reads
+ * for any number: run it in a snapshot.
  */
 export async function knownOutputs(
   client: ClientBase,
@@ -94,7 +94,7 @@ async function heldOutputs(
   );
 }
 
-/** Unspent outputs of the table of all of them, by the place of the question. */
+/** Unspent outputs from the table of all outputs, by position in the question. */
 async function keptOutputs(
   client: ClientBase,
   outpoints: readonly Outpoint[],
@@ -111,7 +111,7 @@ async function keptOutputs(
   );
 }
 
-/** Inscriptions that are lost, or unbound, in the order of application; the first `limit` of them. */
+/** The first `limit` lost, or unbound, inscriptions in the order of application. */
 export async function inscriptionsOutside(
   client: ClientBase,
   place: 'lost' | 'unbound',
@@ -130,12 +130,12 @@ export interface TransactionPlace {
   readonly height: number;
   /** Internal order. */
   readonly blockHash: Uint8Array;
-  /** Place in the block; null where it is only known to be in it. */
+  /** Position in the block. Null where only the block is known. */
   readonly index: number | null;
 }
 
 /**
- * Where a transaction is, as far as inscriptions tell: one that revealed some, or one of whose first outputs (those of
+ * Where a transaction is, as far as inscriptions tell: it revealed some, or one of its first outputs (those of
  * `fingerprints`) holds some now. Null where they do not tell.
  */
 export async function transactionPlace(
@@ -157,7 +157,7 @@ export async function transactionPlace(
   return row === undefined ? null : { height: row.height, blockHash: row.hash, index: row.index };
 }
 
-/** How many inscriptions a transaction revealed. */
+/** The number of inscriptions that a transaction revealed. */
 export async function inscriptionCount(db: pg.Pool | ClientBase, txid: Uint8Array): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     'SELECT count(*) AS count FROM chain.inscriptions WHERE txid = $1',

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** What chain.mempool_state says; `isFollowed`: what is pending can be told. */
+/** The row of chain.mempool_state. `isFollowed`: the mempool is being followed. */
 export interface MempoolState {
   readonly isFollowed: boolean;
   readonly state: 'loading' | 'following' | 'waiting' | 'ended' | 'silent';
@@ -14,7 +14,7 @@ export interface MempoolState {
   readonly since: Date;
 }
 
-/** Null: nobody has followed a mempool since the server started (or crashed). */
+/** Null: no mempool was followed since the server started or crashed. */
 export async function mempoolState(client: pg.ClientBase): Promise<MempoolState | null> {
   const { rows } = await client.query<{
     is_followed: boolean;
@@ -36,7 +36,7 @@ export async function mempoolState(client: pg.ClientBase): Promise<MempoolState 
   if (row === undefined) return null;
   return {
     isFollowed: row.is_followed,
-    // a process that was killed cannot say so
+    // a killed process cannot say so
     state: row.state === 'following' && !row.is_followed ? 'silent' : row.state,
     source: row.source,
     revision: row.revision,
@@ -49,13 +49,13 @@ export async function mempoolState(client: pg.ClientBase): Promise<MempoolState 
   };
 }
 
-/** A place in a list of what is pending: behind this row. */
+/** A place in a list of pending rows: the page begins after this row. */
 export interface PendingCursor {
   readonly position: number;
   readonly index: number;
 }
 
-/** A pending place; null where it is none. */
+/** A pending location. Null where it is not an output. */
 export interface PendingOutput {
   /** chain.mempool_transfers.place */
   readonly place: number;
@@ -88,7 +88,7 @@ export interface PendingInscriptionRow extends PendingRow {
   readonly has_metadata: boolean;
 }
 
-/** Pending inscriptions in the order in which they came to be known, behind a cursor. */
+/** Pending inscriptions in the order in which they were seen, after a cursor. */
 export async function pendingInscriptions(
   client: pg.ClientBase,
   after: PendingCursor,
@@ -120,13 +120,13 @@ export interface TransferFilter {
   readonly inscription: { readonly txid: Uint8Array; readonly index: number } | null;
 }
 
-/** Behind this transfer. */
+/** After this transfer. */
 export interface TransferCursor {
   readonly position: number;
   readonly inscription: { readonly txid: Uint8Array; readonly index: number };
 }
 
-/** Pending transfers in the order in which they came to be known, behind a cursor. */
+/** Pending transfers in the order in which they were seen, after a cursor. */
 export async function pendingTransfers(
   client: pg.ClientBase,
   { script, inscription }: TransferFilter,

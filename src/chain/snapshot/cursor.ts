@@ -3,14 +3,14 @@ import type { ClientBase } from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /**
- * Where a page of a list ended, as a client carries it to the next page: opaque, and good as long as the block that it
- * names is in the chain. All rows up to a block hang on its hash, so what comes before and behind the place is then
- * what it was; keys too, unless blocks were put in below, which shows in the block's first key.
+ * Where a page of a list ended, for the client to carry to the next page. Opaque, and valid while its block is in the
+ * chain. The block's hash covers all rows up to it, so everything around the place is unchanged. Keys are unchanged
+ * too, unless blocks were filled in below; the block's first key shows that.
  */
 export interface Cursor {
-  /** Counts the pages: the one that it leads to. */
+  /** The number of the page that it leads to. */
   readonly page: number;
-  /** The last row of the page before, as the list writes it. */
+  /** The last row of the page before, in the form of the list. */
   readonly position: Uint8Array;
 }
 
@@ -18,20 +18,20 @@ const version = 1;
 const questionBytes = 4;
 const hashBytes = 8;
 const headBytes = 1 + questionBytes + 4 + 4 + hashBytes + 4;
-/** No list has so many pages, and the one behind it can still be written. */
+/** More pages than any list has; the next number can still be written. */
 const pageMax = 2 ** 31 - 1;
-/** No list has a longer position than an outpoint and its height. */
+/** The longest position of any list: an outpoint and its height. */
 const cursorCharsMax = 128;
 
-/** Lists differ in what is asked: a cursor of one leads nowhere in another. */
+/** A hash of the question: a cursor of one list is invalid for another. */
 function questionMark(question: string): Buffer {
   return createHash('sha256').update(question).digest().subarray(0, questionBytes);
 }
 
 /**
- * The text of a cursor behind a row of the block at a height.
+ * The text of a cursor after a row of the block at a height.
  *
- * @param question the list and everything that was asked of it, but for the page
+ * @param question the list with all of its parameters, without the page
  */
 export async function writeCursor(
   client: ClientBase,
@@ -52,9 +52,9 @@ export async function writeCursor(
 }
 
 /**
- * What the text of a cursor means. Anybody can make one that looks like ours: what is in the position may be anything, its
- * length is not. Throws `request_invalid` where it is none of this list, and `cursor_stale` where its block is in the
- * chain no more.
+ * Reads the text of a cursor. Cursors can be forged: the position may hold any bytes, but has the right length.
+ * Throws `request_invalid` where it is not a cursor of this list, and `cursor_stale` where its block has left the
+ * chain.
  *
  * @param positionBytes length of the positions of this list
  */

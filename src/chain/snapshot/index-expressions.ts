@@ -1,17 +1,21 @@
 /**
- * Expressions that indexes are built on (indexer/apply/secondary-indexes.ts) and that reads must repeat to the letter
- * (src/chain/inscriptions/inscription-filter.ts): the planner takes an index only for the same expression.
+ * Expressions of indexes (indexer/apply/secondary-indexes.ts) that reads
+ * (src/chain/inscriptions/inscription-filter.ts) must repeat exactly: the planner uses an index only for the same
+ * expression.
  */
 
-/** What most inscriptions have: an index would be as large as the table, and a walk by key finds them at once. */
+/**
+ * The types of most inscriptions: an index of them would be as large as the table, and a walk by key finds them at
+ * once.
+ */
 const commonTypes = ['text/plain;charset=utf-8', 'text/plain'];
 
-/** Not one of the content types that most inscriptions have. */
+/** Not one of the common content types. */
 export const isRareType = `content_type <> ALL (ARRAY[${commonTypes.map((type) => `'${type}'::bytea`).join(', ')}])`;
 
 export const isCommonType = (type: string): boolean => commonTypes.includes(type);
 
-/** The first part of a content type with its slash, `image/`; empty where it has none. */
+/** The content type up to its slash, `image/`. Empty where it has none. */
 export const typeClass = `substring(content_type FROM 1 FOR position('/'::bytea IN content_type))`;
 
 const commonClass = 'text/';

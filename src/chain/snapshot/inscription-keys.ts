@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 
-/** Of a range without an end: above every height. */
+/** The end of an open range: above every height. */
 const heightsEnd = 2 ** 31 - 1;
 
-/** The internal key of an inscription; null: it is not indexed. */
+/** The internal key of an inscription. Null: it is not indexed. */
 export async function keyOfInscription(
   client: ClientBase,
   { txid, index }: InscriptionId,
@@ -16,15 +16,16 @@ export async function keyOfInscription(
   return rows[0]?.key ?? null;
 }
 
-/** Both included; left out: no end there. */
+/** Both included. Absent: open at that end. */
 export interface HeightRange {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
 
 /**
- * The keys of the blocks from one height to another, which ascend with heights: `first` of the first block, null where there is none so
- * high, and `end` behind the last one, null where there is none so low. The range is empty where `first` is not below `end`.
+ * The keys of a range of blocks; keys ascend with heights. `first` is the first key of the first block, null where no
+ * block is that high. `end` follows the last key of the last block, null where no block is that low. The range is
+ * empty where `first` is not below `end`.
  */
 export async function keysOfHeights(
   client: ClientBase,

@@ -7,14 +7,14 @@ interface TipRow {
   undo_epoch: number;
 }
 
-// One round trip for both: the first statement that reads fixes the moment, and it reads the tip.
+// one round trip for both: the first statement that reads fixes the moment, and it reads the tip
 const openSnapshot =
   'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT tip_height, tip_hash, undo_epoch FROM chain.state';
 
 /**
- * Runs `fn` in one moment of the database, and tells it the tip of that moment, so that whatever an answer says
- * about rows, totals and height belongs together. The connection is given back when `fn` is done. Where the signal is
- * aborted before, it is cut, and the server ends what runs on it.
+ * Runs `fn` in one moment of the database and passes the tip of that moment, so that rows, totals and height of an
+ * answer belong together. The connection is released when `fn` is done. If the signal is aborted first, the
+ * connection is cut and the server ends its statement.
  */
 export async function withSnapshot<T>(
   pool: pg.Pool,
@@ -23,12 +23,12 @@ export async function withSnapshot<T>(
 ): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // with a statement under way it closes the socket at once
+  // with a statement running, it closes the socket at once
   const cut = (): void => void (client as unknown as pg.Client).end().catch(() => undefined);
   if (signal?.aborted === true) cut();
   signal?.addEventListener('abort', cut, { once: true });
   try {
-    // two statements in one query give two results, which the types of `pg` do not know
+    // two statements in one query give two results; the types of `pg` do not know that
     const results = (await client.query<TipRow>(openSnapshot)) as unknown as pg.QueryResult<TipRow>[];
     const tip = tipOf(results[1]?.rows[0]);
     const value = await fn({ client, tip, ...(signal === undefined ? {} : { signal }) });
