@@ -68,8 +68,8 @@ export interface FollowOptions {
    */
   readonly retryBudgetMs?: number;
   /**
-   * A node that has pruned what is needed, or gives wrong blocks again and again, is asked on once a minute: what is indexed is
-   * served meanwhile, and somebody may mend it. Absent: the run ends with the error.
+   * What a person has to mend at a node (it pruned what is needed, gives wrong blocks again and again, refuses our cookie) is asked
+   * for once a minute: what is indexed is served meanwhile. Absent: the run ends with the error.
    */
   readonly waitsForPeople?: boolean;
   /** After each commit, and once before the first. */

@@ -7,10 +7,10 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { Patience } from '#kernel/retry.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import { diskNeed } from './disk-need.ts';
 import type { FollowOptions, IndexSummary } from './follow-options.ts';
-import { isOfDatabase, Patience } from './follower-failure.ts';
 import { batchBounds, gather } from './gather-batches.ts';
 import { knownEnds } from './known-blocks.ts';
 import { isLive, makePlan, type Steps } from './plan-steps.ts';
@@ -24,6 +24,9 @@ import { WriterConnection } from './writer-connection.ts';
 const bulkBlocksMin = 100;
 /** A node is asked so often even if it says nothing: its messages may be lost, or not come at all. One small request. */
 const pollEveryMs = 5000;
+/** The first is short: most interruptions are. The longest is what a person waits for without a thought. */
+const firstPauseMs = 200;
+const pauseMaxMs = 10_000;
 /** For sources at rest, whose end somebody waits for: a restart of a server is over by then. */
 const retryBudgetMs = 60_000;
 
@@ -33,9 +36,9 @@ const retryBudgetMs = 60_000;
  * writer's lock meanwhile. What is committed are whole blocks at every moment, however it ends; once it has caught up all
  * secondary indexes are there.
  *
- * What may pass by itself is waited for: a node or a database that does not answer, a full disk, a node whose chain has
- * less work than ours; with `waitsForPeople` also a node that lacks blocks or gives wrong ones. Throws what does not:
- * `database_busy`, `network_mismatch`, `rules_changed`, `node_refused`, `node_pruned`, `postgres_refused`, `postgres_damaged`, `address_index_fixed`, `address_index_gap`, and for a block that cannot be applied the error that says why, with its height and hash.
+ * Failures are tried again as the table of error codes says (docs/errors.md): a node or a database that does not answer, a full
+ * disk, a node whose chain has less work than ours; with `waitsForPeople` also a node that lacks blocks, gives wrong ones or refuses
+ * our cookie. Throws what is not tried again, and for a block that cannot be applied the error that says why, with its height and hash.
  */
 export async function follow(options: FollowOptions): Promise<IndexSummary> {
   options.signal.throwIfAborted();
@@ -69,9 +72,12 @@ class Follower {
     this.options = options;
     const budgetMs = options.retryBudgetMs ?? (isLive(source) ? Number.POSITIVE_INFINITY : retryBudgetMs);
     this.patience = new Patience({
-      isLive: isLive(source),
+      firstPauseMs,
+      pauseMaxMs,
+      isFolder: !isLive(source),
+      hasCookieFile: isLive(source) && source.hasCookieFile === true,
       budgetMs,
-      waitsForPeople: options.waitsForPeople === true,
+      waitsForPeople: options.waitsForPeople,
       mendedEveryMs: options.bounds?.mendedEveryMs,
     });
     this.status = new StatusRow(pool, source.name, onStatus ?? (() => undefined));
@@ -309,6 +315,11 @@ class Follower {
     this.hasReported = true;
     this.options.onProgress?.({ blocks, blocksTotal: Math.max(blocks, blocksTotal), bytes, inscriptions });
   }
+}
+
+/** Whether the connections to the database are of no more use after it. */
+function isOfDatabase({ code }: AppError): boolean {
+  return code.startsWith('postgres_') || code === 'disk_full' || code === 'tip_changed';
 }
 
 /** What a run that is being ended may meet: the signal itself, or something that is being closed too. */

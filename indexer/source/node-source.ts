@@ -22,9 +22,7 @@ export function openNodeSource(node: BitcoinNode, options: NodeSourceOptions = {
   const firstHeight = options.firstHeight ?? networks[network].firstInscriptionHeight;
   const retry = new Retry({
     budgetMs: readBudgetMs,
-    also: ['block_truncated', 'block_oversized', 'block_corrupt'],
-    // whoever asked for a block that is not there has to look at the chain again
-    except: ['block_unavailable'],
+    hasCookieFile: node.hasCookieFile,
   });
   const news = new NodeNews(node.blockMessages);
   const headers = (from: number, count: number, signal?: AbortSignal): Promise<HeaderRef[]> =>
@@ -33,6 +31,7 @@ export function openNodeSource(node: BitcoinNode, options: NodeSourceOptions = {
     name: node.name,
     network,
     trusted: true,
+    hasCookieFile: node.hasCookieFile,
     tip: (signal) => tipOf(node.rpc, signal),
     headers,
     refs: async (from = firstHeight) => {

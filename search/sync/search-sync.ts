@@ -3,7 +3,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
-import { Backoff, pause } from '#kernel/retry.ts';
+import { Patience, pause } from '#kernel/retry.ts';
 import { readMarker } from '#search/elastic/server/marker.ts';
 import { beginMerge, pointReadAlias, readAlias } from '#search/elastic/server/search-index.ts';
 import { type BuildProgress, buildIndex, type IndexBuildOptions } from './index-build.ts';
@@ -50,8 +50,8 @@ const pauseMaxMs = 10_000;
 
 /**
  * Keeps the index that searches are answered from at the chain: makes one where there is none, or none of this database, and follows
- * the outbox. Any number of processes may run it: one works, the others stand by. It ends with the signal alone; failures are
- * waited for.
+ * the outbox. Any number of processes may run it: one works, the others stand by. It ends with the signal; failures are waited for as
+ * the table of error codes says, and what is not tried again is thrown (`postgres_refused`, `postgres_damaged`).
  */
 export async function runSearchSync(given: SearchSyncOptions, signal: AbortSignal): Promise<void> {
   let isTold = false;
@@ -63,12 +63,12 @@ export async function runSearchSync(given: SearchSyncOptions, signal: AbortSigna
     },
   };
   const session = new SyncSession(options, signal);
-  const backoff = new Backoff({ firstPauseMs: pauseFirstMs, pauseMaxMs });
+  const patience = new Patience({ firstPauseMs: pauseFirstMs, pauseMaxMs, waitsForPeople: true });
   while (!signal.aborted) {
     try {
       await session.work(() => {
         if (isTold) options.onProblem?.(null);
-        backoff.reset();
+        patience.reset();
       });
     } catch (error) {
       if (signal.aborted) break;
@@ -79,7 +79,12 @@ export async function runSearchSync(given: SearchSyncOptions, signal: AbortSigna
         continue;
       }
       options.onProblem?.(failure);
-      await pause(backoff.next(), signal);
+      const pauseMs = patience.delayAfter(failure);
+      if (pauseMs === null) {
+        await session.close();
+        throw failure;
+      }
+      await pause(pauseMs, signal);
     }
   }
   await session.close();

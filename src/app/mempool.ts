@@ -35,8 +35,8 @@ export function mempoolFollower(
             log,
           }),
         )
-        // it tries again what may pass, and what somebody may mend at the node. What ends it is of the database or the network, and
-        // may be gone when the follower of blocks is at the tip again; anything else is a mistake, and nothing to go on from
+        // it tries again as the table of error codes says. What ends it may be gone when the follower of blocks is at the tip again;
+        // anything else is a mistake, and nothing to go on from
         .catch((error: unknown) => {
           if (!(error instanceof AppError)) lifecycle.fail(error);
           else log.error({ code: error.code, reason: error.message }, 'the mempool is not followed any more');

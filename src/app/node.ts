@@ -45,6 +45,8 @@ export interface NodeLink {
 export interface NodeLinkOptions {
   /** Refuse a node of another network; null: any. */
   readonly network: NetworkName | null;
+  /** A cookie that the node refuses is shown again once a minute: there is something to serve meanwhile. Absent: it is an error. */
+  readonly waitsForPeople?: boolean;
   /** Told of each failed attempt, and with null when the node was found. */
   readonly onProblem?: (problem: AppError | null) => void;
 }
@@ -81,7 +83,7 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
     options.onProblem?.(error);
   };
   const connected = lifecycle.run('node connection', async (signal) => {
-    const node = await lookFor(settings, signal, log, report);
+    const node = await lookFor(settings, options.waitsForPeople === true, signal, log, report);
     // who owns what is known only to who has seen every block
     const source = openNodeSource(node, config.indexAddresses ? { firstHeight: 0 } : {});
     found = { node, source };
@@ -116,13 +118,15 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
 
 async function lookFor(
   settings: NodeSettings,
+  waitsForPeople: boolean,
   signal: AbortSignal,
   log: Logger,
   report: (problem: AppError) => void,
 ): Promise<BitcoinNode> {
   const repeats = new Repeats();
   const retry = new Retry({
-    budgetMs: Number.POSITIVE_INFINITY,
+    hasCookieFile: settings.auth.kind === 'cookie',
+    waitsForPeople,
     firstPauseMs: firstDelayMs,
     pauseMaxMs: longestDelayMs,
     onRetry: ({ code, message }) => {

@@ -122,7 +122,11 @@ export function startSearchSync(
         ).finally(() => news.done()),
       syncStopMs,
     )
-    .catch((error: unknown) => log.error({ err: error }, 'the search sync ended'));
+    .catch((error: unknown) => {
+      // a process that does nothing else is of no use without it: whoever supervises it starts it anew
+      if (config.role === 'search-sync') lifecycle.fail(error);
+      else log.error({ err: error }, 'the search sync ended');
+    });
 }
 
 export interface ReindexSummary {

@@ -71,6 +71,7 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
   if (known !== null && config.network !== undefined) checkNetwork('NETWORK', config.network, known);
   const link = linkNode(context, {
     network: known,
+    waitsForPeople: known !== null,
     onProblem: (problem) => health.report('node', problem),
   });
   const { network, database, listening } = await databaseToServe(context, link, early, known);
@@ -101,7 +102,7 @@ export async function serveSearchSync(context: CommandContext): Promise<{ addres
 export async function serveApi(context: CommandContext): Promise<{ address: string }> {
   const { parts, listening } = await awaitIndexed(context);
   // what needs the node says so while it is not there; answers from the index do not need it
-  const link = linkNode(context, { network: parts.network });
+  const link = linkNode(context, { network: parts.network, waitsForPeople: true });
   return serveHttp(context, { ...parts, blocks: link.blocks(parts.network), node: link.rpc }, listening);
 }
 

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { Patience, pause } from '#kernel/retry.ts';
 import type { EmbeddedPostgres } from './embedded-postgres.ts';
 
 export interface KeepRunningOptions {
@@ -10,10 +10,10 @@ export interface KeepRunningOptions {
 
 /** Each look reads one small file. Queries that fail meanwhile are retried by those who follow a chain. */
 const lookEveryMs = 1000;
-/** After this many failed starts in a row an operator is needed: the server's log says why. */
-const startsMax = 5;
+/** After this many further failed starts an operator is needed: the server's log says why. */
+const triesMax = 4;
 /** Processes of a killed server end within a second; until then its memory is in use. */
-const pauseMs = 2000;
+const firstPauseMs = 2000;
 
 /**
  * Restarts the embedded server whenever it dies (out of memory, killed, crashed). Its own recovery restores what was
@@ -23,7 +23,8 @@ export async function keepRunning(
   server: EmbeddedPostgres,
   { signal, onProblem }: KeepRunningOptions,
 ): Promise<void> {
-  for (let failures = 0; !signal.aborted; ) {
+  const patience = new Patience({ firstPauseMs, triesMax });
+  while (!signal.aborted) {
     if (await server.isRunning()) {
       await pause(lookEveryMs, signal);
       continue;
@@ -32,16 +33,12 @@ export async function keepRunning(
     try {
       await server.restart();
       onProblem(null);
-      failures = 0;
+      patience.reset();
     } catch (error) {
-      failures++;
-      if (failures >= startsMax || signal.aborted) throw error;
+      const pauseMs = patience.delayAfter(error);
+      if (pauseMs === null || signal.aborted) throw error;
       if (error instanceof AppError) onProblem(error);
       await pause(pauseMs, signal);
     }
   }
-}
-
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 }

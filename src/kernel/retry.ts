@@ -1,5 +1,48 @@
 import { AppError } from '#kernel/errors/app-error.ts';
-import { type ErrorCode, errorCodes } from '#kernel/errors/error-codes.ts';
+import { type ErrorCode, errorCodes, type RetryClass } from '#kernel/errors/error-codes.ts';
+import { unreachable } from '#kernel/unreachable.ts';
+
+/** Where a failure is met, as far as it matters for another try. */
+export interface RetryPlace {
+  /** Blocks come from a folder. */
+  readonly isFolder?: boolean | undefined;
+  /** User and password of the node stand in the cookie file that it writes. */
+  readonly hasCookieFile?: boolean | undefined;
+}
+
+/** What the table of error codes says of a code, at this place. The only reader of its column. */
+export function retryClassOf(
+  code: ErrorCode,
+  { isFolder = false, hasCookieFile = false }: RetryPlace = {},
+): RetryClass {
+  const { retry, retryOnly } = errorCodes[code];
+  if (retryOnly === 'node' && isFolder) return 'never';
+  if (retryOnly === 'cookieFile' && !hasCookieFile) return 'never';
+  return retry;
+}
+
+/** What somebody has to mend is asked for so often: it costs a few requests, and goes on soon after it was mended. */
+const mendedEverySeconds = 60;
+/** What is too much now mostly is not a few seconds later. */
+const soonSeconds = 2;
+
+/** The header Retry-After of an answer that failed with this code, in seconds; null: the same request will fail again. */
+export function retryAfterSeconds(code: ErrorCode): number | null {
+  const retry = retryClassOf(code, { hasCookieFile: true });
+  switch (retry) {
+    case 'never':
+      return null;
+    case 'few':
+    case 'minute':
+      return mendedEverySeconds;
+    case 'soon':
+    case 'always':
+    case 'anew':
+      return soonSeconds;
+    default:
+      return unreachable(retry);
+  }
+}
 
 export interface BackoffOptions {
   /** The longest pause after the first failure; it doubles with each further one. */
@@ -16,74 +59,130 @@ const doublingsMax = 31;
  * How long to wait after each of several failures: pauses grow exponentially, each is from half of its full length to all of
  * it at random, so that many that failed together do not come back together, and none comes back at once.
  */
-export class Backoff {
-  private readonly options: BackoffOptions;
-  private failures = 0;
+class Backoff {
+  readonly #options: BackoffOptions;
+  #failures = 0;
 
-  constructor(options: BackoffOptions = {}) {
-    this.options = options;
+  constructor(options: BackoffOptions) {
+    this.#options = options;
   }
 
   /** The pause after one failure more, in ms. */
   next(): number {
-    const { firstPauseMs = 100, pauseMaxMs = 5000, random = Math.random } = this.options;
-    const fullMs = Math.min(pauseMaxMs, firstPauseMs * 2 ** Math.min(this.failures, doublingsMax));
-    this.failures++;
+    const { firstPauseMs = 100, pauseMaxMs = 5000, random = Math.random } = this.#options;
+    const fullMs = Math.min(pauseMaxMs, firstPauseMs * 2 ** Math.min(this.#failures, doublingsMax));
+    this.#failures++;
     return fullMs * (0.5 + random() / 2);
+  }
+
+  reset(): void {
+    this.#failures = 0;
+  }
+}
+
+/** Of class `few`: a disturbance on the way is over by then. */
+const triesMaxDefault = 5;
+
+export interface PatienceOptions extends BackoffOptions, RetryPlace {
+  /** How long failures are waited for, one after the other without a success between; absent: without an end. */
+  readonly budgetMs?: number | undefined;
+  /** Wait for people too: a service that goes on with what it has. Absent: who waits for the end of a run is told. */
+  readonly waitsForPeople?: boolean | undefined;
+  /** Further tries of class `few`. */
+  readonly triesMax?: number;
+  /** In place of the usual minute, for tests. */
+  readonly mendedEveryMs?: number | undefined;
+}
+
+/** Decides whether, and after which pause, failed work is done again. A success begins the count anew. */
+export class Patience {
+  readonly #options: PatienceOptions;
+  readonly #backoff: Backoff;
+  #failures = 0;
+  #startedAt = 0;
+
+  constructor(options: PatienceOptions = {}) {
+    this.#options = options;
+    this.#backoff = new Backoff(options);
   }
 
   /** Something went well: the next failure is the first one. */
   reset(): void {
-    this.failures = 0;
+    this.#failures = 0;
+    this.#backoff.reset();
+  }
+
+  /** Milliseconds until the next try; null: another try cannot help, or it took too long already. */
+  delayAfter(error: unknown): number | null {
+    if (!(error instanceof AppError)) return null;
+    const { triesMax = triesMaxDefault } = this.#options;
+    if (this.#failures === 0) this.#startedAt = performance.now();
+    this.#failures++;
+    const retry = retryClassOf(error.code, this.#options);
+    switch (retry) {
+      case 'never':
+        return null;
+      case 'minute':
+        return this.#delayForPeople();
+      case 'few':
+        return this.#failures > triesMax ? this.#delayForPeople() : this.#withinBudget();
+      case 'soon':
+      case 'anew':
+        return this.#withinBudget();
+      case 'always':
+        return this.#backoff.next();
+      default:
+        return unreachable(retry);
+    }
+  }
+
+  #withinBudget(): number | null {
+    const { budgetMs = Number.POSITIVE_INFINITY } = this.#options;
+    const pauseMs = this.#backoff.next();
+    return performance.now() + pauseMs > this.#startedAt + budgetMs ? null : pauseMs;
+  }
+
+  #delayForPeople(): number | null {
+    const { waitsForPeople = false, mendedEveryMs = mendedEverySeconds * 1000 } = this.#options;
+    return waitsForPeople ? mendedEveryMs : null;
   }
 }
 
-export interface RetryOptions extends BackoffOptions {
-  /** From the first attempt until the last one may begin. */
-  readonly budgetMs: number;
-  /** Codes that are tried again here although their table calls them final. */
-  readonly also?: readonly ErrorCode[];
-  /** Codes that are not tried again here although their table calls them passing. */
-  readonly except?: readonly ErrorCode[];
+export interface RetryOptions extends PatienceOptions {
   /** Learns of each failure that is tried again. */
   readonly onRetry?: (error: AppError, attempt: number) => void;
 }
 
-/** Tries work again while its failure may pass by itself: an AppError whose code is retryable. */
+/** Repeats one call while its failure may pass. Codes of class `anew` are for the caller, who has to look where things stand. */
 export class Retry {
-  private readonly options: RetryOptions;
+  readonly #options: RetryOptions;
 
   constructor(options: RetryOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
-  /** Throws what the last attempt threw, or the signal's reason. */
+  /** Throws what the last attempt threw, or the signal's reason. The budget counts from the first attempt on. */
   async run<Result>(work: (attempt: number) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    const deadline = performance.now() + this.options.budgetMs;
-    const backoff = new Backoff(this.options);
+    const { budgetMs = Number.POSITIVE_INFINITY, onRetry } = this.#options;
+    const deadline = performance.now() + budgetMs;
+    const patience = new Patience(this.#options);
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       try {
         return await work(attempt);
       } catch (error) {
         signal?.throwIfAborted();
-        if (!this.mayPass(error)) throw error;
-        const pauseMs = backoff.next();
-        if (performance.now() + pauseMs > deadline) throw error;
-        this.options.onRetry?.(error, attempt);
+        if (!(error instanceof AppError) || retryClassOf(error.code, this.#options) === 'anew') throw error;
+        const pauseMs = patience.delayAfter(error);
+        if (pauseMs === null || performance.now() + pauseMs > deadline) throw error;
+        onRetry?.(error, attempt);
         await pause(pauseMs, signal);
       }
     }
   }
-
-  private mayPass(error: unknown): error is AppError {
-    if (!(error instanceof AppError)) return false;
-    const { also = [], except = [] } = this.options;
-    return (errorCodes[error.code].retryable || also.includes(error.code)) && !except.includes(error.code);
-  }
 }
 
-/** Waits, and ends early where the signal is aborted: whoever goes on looks at it. */
+/** Waits, and ends early where the signal is aborted: the caller looks at it. */
 export function pause(pauseMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {

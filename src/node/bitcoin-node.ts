@@ -21,6 +21,8 @@ export interface BitcoinNode {
   /** For messages, e.g. `node http://127.0.0.1:8332`; without user and password. */
   readonly name: string;
   readonly rpc: BulkRpc;
+  /** User and password stand in a file that the node writes anew at each start. */
+  readonly hasCookieFile: boolean;
   /** As they were at the start. */
   readonly facts: NodeFacts;
   readonly messages: NodeMessages;
@@ -77,6 +79,7 @@ export async function connectNode(
     return {
       name: `node ${url}`,
       rpc: bulkRpc(rpc, bulk),
+      hasCookieFile: settings.auth.kind === 'cookie',
       facts,
       messages,
       blockMessages,

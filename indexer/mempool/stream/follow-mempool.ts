@@ -5,12 +5,11 @@ import { createScriptWatch, type ScriptWatch } from '#indexer/mempool/pending/wa
 import { writeProblem } from '#indexer/mempool/store/pending.store.ts';
 import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { Repeats } from '#kernel/repeats.ts';
-import { Backoff, pause } from '#kernel/retry.ts';
+import { Patience, pause } from '#kernel/retry.ts';
 import { MempoolSession, usualBounds } from './mempool-session.ts';
 import { MessageQueue } from './message-queue.ts';
 import { type MempoolRpc, NodeMempool } from './node-mempool.ts';
@@ -21,6 +20,8 @@ export interface FollowMempoolOptions {
     readonly rpc: MempoolRpc;
     readonly facts: Pick<NodeFacts, 'zmq'>;
     readonly messages: NodeMessages;
+    /** It lets us in with a cookie that it writes anew at each start. Absent: it does not. */
+    readonly hasCookieFile?: boolean;
   };
   readonly pool: pg.Pool;
   readonly network: NetworkParameters;
@@ -29,8 +30,8 @@ export interface FollowMempoolOptions {
   /** Payments to these scripts are reported. */
   readonly watch?: ScriptWatch;
   readonly bounds?: Partial<MempoolBounds>;
-  /** Between two tries where the node refuses us; absent: half a minute. */
-  readonly refusedMs?: number;
+  /** Between two tries where a person has to mend the node; absent: a minute. For tests. */
+  readonly mendedEveryMs?: number;
 }
 
 /** Least time between two writes: four a second, however many messages come. */
@@ -47,21 +48,23 @@ const snapshotEveryMs = 10 * 60_000;
 /** The first and the longest wait after failures. */
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
-/** What asking again cannot help: other data, not another try, is needed. */
-const finalCodes: readonly ErrorCode[] = ['network_mismatch', 'postgres_refused'];
-/** What a person has to mend first is asked for so often, and goes on without a restart. */
-const mendedCodes: readonly ErrorCode[] = ['node_refused'];
 
 /**
  * Keeps the tables of pending transactions equal to a node's mempool until the signal is aborted. Failures of the node or of
- * Postgres that may pass are logged, shown in chain.mempool_state and tried again, from a new snapshot. Throws what does not
- * pass by itself: `network_mismatch`, `postgres_refused`. Where the node refuses us it is asked again, every half minute.
+ * Postgres are logged, shown in chain.mempool_state and tried again from a new snapshot, as the table of error codes says
+ * (docs/errors.md). Throws what is not tried again.
  */
 export async function followMempool(options: FollowMempoolOptions): Promise<void> {
-  const { signal, log, pool, refusedMs = retryMaxMs } = options;
-  const source = options.node.facts.zmq.has('sequence') ? 'zmq' : 'polling';
+  const { signal, log, pool, node, mendedEveryMs } = options;
+  const source = node.facts.zmq.has('sequence') ? 'zmq' : 'polling';
   const repeats = new Repeats();
-  const backoff = new Backoff({ firstPauseMs: retryMinMs, pauseMaxMs: retryMaxMs });
+  const patience = new Patience({
+    firstPauseMs: retryMinMs,
+    pauseMaxMs: retryMaxMs,
+    hasCookieFile: node.hasCookieFile,
+    waitsForPeople: true,
+    mendedEveryMs,
+  });
   let since = new Date();
   while (!signal.aborted) {
     const startedAt = Date.now();
@@ -74,11 +77,13 @@ export async function followMempool(options: FollowMempoolOptions): Promise<void
       const error = postgresFailure(thrown);
       if (!(error instanceof AppError)) throw error;
       await writeProblem(pool, source, 'waiting', error.message, since).catch(() => undefined);
-      if (finalCodes.includes(error.code)) throw error;
       // one that ran for a while starts again from the shortest wait
-      if (Date.now() - startedAt > retryMaxMs) backoff.reset();
-      const waitMs = mendedCodes.includes(error.code) ? refusedMs : Math.round(backoff.next());
-      if (repeats.isDue(error.code)) log.warn({ err: error, waitMs }, 'the mempool is not followed');
+      if (Date.now() - startedAt > retryMaxMs) patience.reset();
+      const waitMs = patience.delayAfter(error);
+      if (waitMs === null) throw error;
+      if (repeats.isDue(error.code)) {
+        log.warn({ err: error, waitMs: Math.round(waitMs) }, 'the mempool is not followed');
+      }
       await pause(waitMs, signal);
     }
   }

@@ -1,5 +1,5 @@
 import type { AppError } from '#kernel/errors/app-error.ts';
-import { Retry } from '#kernel/retry.ts';
+import { Retry, retryClassOf } from '#kernel/retry.ts';
 import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
 import { type ElasticReason, failureOfStatus } from '#search/elastic/server/elastic-failure.ts';
 import { writeAlias } from '#search/elastic/server/search-index.ts';
@@ -155,7 +155,7 @@ class BulkSender {
       else if (status === 409) this.#superseded++;
       else {
         passing = this.#failureOf(status, items[at]?.index?.error);
-        if (!isPassing(passing)) throw passing;
+        if (retryClassOf(passing.code) !== 'soon') throw passing;
         left.push(line);
       }
     }
@@ -167,6 +167,3 @@ class BulkSender {
     return failureOfStatus(status, error, call);
   }
 }
-
-const isPassing = ({ code }: AppError): boolean =>
-  code === 'search_engine_busy' || code === 'search_engine_full' || code === 'search_engine_failed';

@@ -5,6 +5,7 @@ import { sendPage } from '#http/pages/send-page.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { retryAfterSeconds } from '#kernel/retry.ts';
 import { errorPage } from '#web/error.page.ts';
 import { prefersHtml } from './accept.ts';
 
@@ -55,6 +56,8 @@ interface Failure {
   readonly status: number;
   /** What the client is told. */
   readonly message: string;
+  /** The header Retry-After, in seconds; null: the same request will fail again. */
+  readonly retryAfter?: number | null;
   /** Status on the paths of searches where it is another one. */
   readonly searchStatus?: number;
 }
@@ -71,9 +74,6 @@ function errorForm(request: FastifyRequest): ErrorForm {
 
 /** Statuses that mean what they say also on the paths of searches. */
 const plainStatuses: ReadonlySet<number> = new Set([401, 403, 405, 410, 429]);
-
-/** What is too much now mostly is not a few seconds later. */
-const retryAfterSeconds = 2;
 
 /** What is refused because of what others ask is no failure: the measurements of requests count it. */
 function isRefusal(error: unknown): boolean {
@@ -100,7 +100,8 @@ const internal: Failure = { status: 500, message: 'internal error' };
 function operatingFailureOf(error: AppError): Failure {
   const status = statusByCode[error.code];
   if (status === undefined) return internal;
-  const failure = { status, message: toldOf(error) };
+  const retryAfter = status === 503 ? retryAfterSeconds(error.code) : null;
+  const failure = { status, message: toldOf(error), retryAfter };
   // the interface has 500 for whatever goes wrong here; what took too long is to be told from what is broken
   return error.code.startsWith('postgres_') && error.code !== 'postgres_timeout'
     ? { ...failure, searchStatus: 500 }
@@ -133,9 +134,9 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
 }
 
 function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, message } = failure;
+  const { status, message, retryAfter } = failure;
   reply.header('cache-control', 'no-store').removeHeader('etag');
-  if (status === 503) reply.header('retry-after', retryAfterSeconds);
+  if (typeof retryAfter === 'number') reply.header('retry-after', retryAfter);
   const body = status < 500 ? { status: 'error', error: message } : { status: 'error', reason: message };
   switch (errorForm(request)) {
     case 'search':

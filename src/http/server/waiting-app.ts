@@ -1,5 +1,6 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Problem } from '#kernel/health.ts';
+import { retryAfterSeconds } from '#kernel/retry.ts';
 import { limits } from './limits.ts';
 
 export interface WaitingDependencies {
@@ -8,6 +9,8 @@ export interface WaitingDependencies {
   readonly problems: () => readonly Problem[];
 }
 
+/** Starting takes a few seconds, where nothing is wrong. */
+const startingSeconds = 5;
 const nothingKnown = 'This service is starting.';
 
 /**
@@ -28,10 +31,11 @@ export function buildWaitingApp({ logger, problems }: WaitingDependencies): Fast
   );
   app.setNotFoundHandler(async (_request, reply) => {
     const reasons = problems().map(({ since, ...rest }) => ({ ...rest, since: since.toISOString() }));
+    const [first] = problems();
     return reply
       .code(503)
       .header('cache-control', 'no-store')
-      .header('retry-after', '5')
+      .header('retry-after', (first && retryAfterSeconds(first.code)) ?? startingSeconds)
       .send({ status: 'error', reason: reasons[0]?.message ?? nothingKnown, reasons, height: null });
   });
   return app;

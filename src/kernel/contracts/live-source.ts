@@ -7,6 +7,8 @@ export interface HeaderRef extends BlockRef {
 
 /** A source whose chain grows and reorganises: a node. */
 export interface LiveBlockSource extends BlockSource {
+  /** The node lets us in with what stands in a file that it writes anew at each start. Absent: it does not. */
+  readonly hasCookieFile?: boolean;
   /** Its best block now. */
   tip(signal?: AbortSignal): Promise<BlockRef>;
   /**

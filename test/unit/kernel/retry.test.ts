@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { Backoff, Retry } from '#kernel/retry.ts';
+import { Retry } from '#kernel/retry.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -53,12 +53,20 @@ test.each([
   await expect(pausesOf(new Retry({ budgetMs: 60_000 }), 1, error)).rejects.toBe(error);
 });
 
-test('tries codes again, or not, as it is told', async () => {
+test('repeats a call whose answer was wrong, and leaves to its caller what has to be looked at anew', async () => {
   const truncated = new AppError('block_truncated', 'cut');
   const unavailable = new AppError('block_unavailable', 'not there');
-  const retry = new Retry({ budgetMs: 60_000, also: ['block_truncated'], except: ['block_unavailable'] });
+  const retry = new Retry({ budgetMs: 60_000 });
   expect(await pausesOf(retry, 2, truncated)).toHaveLength(2);
-  await expect(pausesOf(retry, 2, unavailable)).rejects.toBe(unavailable);
+  await expect(pausesOf(retry, 6, truncated)).rejects.toBe(truncated);
+  await expect(pausesOf(retry, 1, unavailable)).rejects.toBe(unavailable);
+});
+
+test('shows a cookie again once a minute where it may wait for people', async () => {
+  const refused = new AppError('node_refused', 'an old cookie');
+  const retry = new Retry({ hasCookieFile: true, waitsForPeople: true });
+  expect(await pausesOf(retry, 3, refused)).toEqual([60_000, 60_000, 60_000]);
+  await expect(pausesOf(new Retry({ hasCookieFile: true }), 1, refused)).rejects.toBe(refused);
 });
 
 test('stops waiting when its signal is aborted', async () => {
@@ -74,13 +82,4 @@ test('stops waiting when its signal is aborted', async () => {
   expect(work).toHaveBeenCalledTimes(1);
   await expect(retry.run(work, controller.signal)).rejects.toMatchObject({ name: 'AbortError' });
   expect(work).toHaveBeenCalledTimes(1);
-});
-
-test('pauses of a backoff begin anew after something went well', () => {
-  const backoff = new Backoff({ firstPauseMs: 100, pauseMaxMs: 350, random: () => 0 });
-  expect([backoff.next(), backoff.next(), backoff.next(), backoff.next()]).toEqual([50, 100, 175, 175]);
-  backoff.reset();
-  expect(backoff.next()).toBe(50);
-  // however long it lasts, there is no pause beyond the longest
-  for (let failure = 0; failure < 2000; failure++) expect(backoff.next()).toBeLessThanOrEqual(175);
 });

@@ -51,12 +51,13 @@ test('is followed again, without a restart, once the node that refused us lets u
       rpc: node,
       facts: { zmq: new Map() },
       messages: { listen: () => () => undefined, close: async () => undefined },
+      hasCookieFile: true,
     },
     pool: database.pool,
     network: networks.regtest,
     signal: controller.signal,
     log: silentLogger(),
-    refusedMs: 20,
+    mendedEveryMs: 20,
   });
   await expect.poll(() => node.refused, { timeout: 10_000 }).toBeGreaterThan(2);
   expect(await state()).toMatchObject({ state: 'waiting', problem: 'The node does not let us in.' });
@@ -65,4 +66,21 @@ test('is followed again, without a restart, once the node that refused us lets u
   expect(await state()).toMatchObject({ problem: null, transactions: 1 });
   controller.abort();
   await end;
+});
+
+test('ends where the node refuses a password: it stays wrong until this program is started with another', async () => {
+  const refusing = {
+    rpc: new RefusingNode(),
+    facts: { zmq: new Map() },
+    messages: { listen: () => () => undefined, close: async () => undefined },
+  };
+  const end = followMempool({
+    node: refusing,
+    pool: database.pool,
+    network: networks.regtest,
+    signal: new AbortController().signal,
+    log: silentLogger(),
+  });
+  await expect(end).rejects.toMatchObject({ code: 'node_refused' });
+  expect(refusing.rpc.refused).toBe(1);
 });
