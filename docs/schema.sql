@@ -547,18 +547,20 @@ CREATE TABLE service.keys (
   account text NOT NULL,
   hash bytea NOT NULL,
   prefix text NOT NULL,
-  scope text NOT NULL,
-  rate_per_minute integer NOT NULL,
+  burst integer NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   last_used_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  scopes text[] NOT NULL,
+  per_seconds integer NOT NULL,
   CONSTRAINT keys_pkey PRIMARY KEY (id),
   CONSTRAINT keys_account_fkey FOREIGN KEY (account) REFERENCES service.accounts(name),
+  CONSTRAINT keys_burst_check CHECK ((burst >= 0)),
   CONSTRAINT keys_hash_check CHECK ((length(hash) = 32)),
   CONSTRAINT keys_hash_key UNIQUE (hash),
+  CONSTRAINT keys_per_seconds_check CHECK ((per_seconds > 0)),
   CONSTRAINT keys_prefix_key UNIQUE (prefix),
-  CONSTRAINT keys_rate_per_minute_check CHECK ((rate_per_minute > 0)),
-  CONSTRAINT keys_scope_check CHECK ((scope = ANY (ARRAY['search'::text, 'tokenpay'::text, 'admin'::text])))
+  CONSTRAINT keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['search'::text, 'orders'::text, 'tokenpay'::text, 'admin'::text])))
 );
 CREATE INDEX keys_of_account ON service.keys USING btree (account);
 

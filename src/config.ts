@@ -1,9 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
+import { parseRate } from '#accounts/rate.ts';
 import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoints } from '#kernel/failpoint.ts';
+
+/** The form of a rate; `parseRate` knows the bounds. */
+const ratePattern = '^[0-9]+(/[0-9]+)?$';
 
 /**
  * Every setting that exists: its type, bounds, default and what it does. The environment variable is the name in
@@ -185,12 +189,19 @@ export const configSchema = Type.Object(
           'domains whose pages may search without a key, commas between: `example.com` is that host, `*.example.com` all below it',
       }),
     ),
-    searchAddressRate: Type.Integer({
-      minimum: 0,
-      maximum: 1_000_000,
-      default: 60_000,
+    searchAddressRate: Type.String({
+      pattern: ratePattern,
+      maxLength: 16,
+      default: '60000',
       description:
-        'searches a minute, and at once, from one address (IPv4, or /64 of IPv6) without a key; 0: no limit, as in `demo`',
+        'searches from one address (IPv4, or /64 of IPv6) without a key: `N` at once and in a minute, `N/S` at once and in S seconds; 0: no limit, as in `demo`',
+    }),
+    unknownKeyRate: Type.String({
+      pattern: ratePattern,
+      maxLength: 16,
+      default: '60',
+      description:
+        'keys from one address that nobody was given, written as SEARCH_ADDRESS_RATE is; 0: no limit',
     }),
     publicUrl: Type.Optional(
       Type.String({
@@ -360,12 +371,19 @@ function wrongSearchServer(config: Config): string[] {
   return wrong;
 }
 
-function wrongAccess({ searchAllowedDomains, trustProxy, publicUrl }: Config): string[] {
+function wrongAccess({ searchAllowedDomains, trustProxy, publicUrl, ...rates }: Config): string[] {
   const wrong = parseAllowedDomains(searchAllowedDomains ?? '').wrong.map(
     (entry) => `SEARCH_ALLOWED_DOMAINS: ${entry} is no domain; example.com and *.example.com are`,
   );
   if (trustProxy !== undefined && parseTrustedProxies(trustProxy) === null) {
     wrong.push(`TRUST_PROXY: ${trustProxy} is no list of addresses and networks`);
+  }
+  for (const [name, text] of Object.entries({
+    SEARCH_ADDRESS_RATE: rates.searchAddressRate,
+    UNKNOWN_KEY_RATE: rates.unknownKeyRate,
+  })) {
+    if (parseRate(text) === null)
+      wrong.push(`${name}: ${text} is no rate: N is at most 1000000 and S from 1 to 86400`);
   }
   if (publicUrl !== undefined && !URL.canParse(publicUrl)) wrong.push(`PUBLIC_URL: ${publicUrl} is no URL`);
   return wrong;

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NewApiKey, Scope } from './api-key.ts';
+import type { Rate } from './rate.ts';
 
 const foreignKeyViolation = '23503';
 
@@ -9,8 +10,9 @@ export interface StoredKey {
   readonly id: number;
   readonly account: string;
   readonly prefix: string;
-  readonly scope: Scope;
-  readonly ratePerMinute: number;
+  readonly scopes: readonly Scope[];
+  /** Null: no limit. */
+  readonly rate: Rate | null;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
@@ -44,26 +46,33 @@ export async function listAccounts(pool: pg.Pool): Promise<readonly AccountLine[
   return rows;
 }
 
-const keyColumns = `id, account, prefix, scope, rate_per_minute AS "ratePerMinute", created_at AS "createdAt",
-  last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"`;
+const keyColumns = `id, account, prefix, scopes,
+  CASE WHEN burst > 0 THEN json_build_object('burst', burst, 'perSeconds', per_seconds) END AS rate,
+  created_at AS "createdAt", last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"`;
 
 export interface KeyTerms {
   readonly account: string;
-  readonly scope: Scope;
-  readonly ratePerMinute: number;
+  /** At least one, each once. */
+  readonly scopes: readonly Scope[];
+  /** Null: no limit. */
+  readonly rate: Rate | null;
 }
+
+/** What stands for no limit: its span says nothing. */
+const unlimited: Rate = { burst: 0, perSeconds: 60 };
 
 /** Throws `account_unknown`. */
 export async function insertKey(
   pool: pg.Pool,
   { prefix, hash }: Pick<NewApiKey, 'prefix' | 'hash'>,
-  { account, scope, ratePerMinute }: KeyTerms,
+  { account, scopes, rate }: KeyTerms,
 ): Promise<StoredKey> {
+  const { burst, perSeconds } = rate ?? unlimited;
   try {
     const { rows } = await pool.query<StoredKey>(
-      `INSERT INTO service.keys (account, hash, prefix, scope, rate_per_minute) VALUES ($1, $2, $3, $4, $5)
+      `INSERT INTO service.keys (account, hash, prefix, scopes, burst, per_seconds) VALUES ($1, $2, $3, $4, $5, $6)
        RETURNING ${keyColumns}`,
-      [account, hash, prefix, scope, ratePerMinute],
+      [account, hash, prefix, scopes, burst, perSeconds],
     );
     return rows[0] as StoredKey;
   } catch (error) {
@@ -84,8 +93,8 @@ export async function listKeys(pool: pg.Pool, account: string | null): Promise<r
 
 export interface WhichKeys {
   readonly account: string;
-  /** Null: of any. */
-  readonly scope: Scope | null;
+  /** Keys that have one of these; none named: keys of any scope. */
+  readonly scopes: readonly Scope[];
   /** One key; null: all. */
   readonly key: { readonly prefix: string } | { readonly hash: Buffer } | null;
 }
@@ -93,7 +102,7 @@ export interface WhichKeys {
 /** Revokes what is not revoked yet, and gives it. Throws `account_unknown`, and `key_not_found` where one key was meant. */
 export async function revokeKeys(
   pool: pg.Pool,
-  { account, scope, key }: WhichKeys,
+  { account, scopes, key }: WhichKeys,
 ): Promise<readonly StoredKey[]> {
   await checkAccount(pool, account);
   const prefix = key !== null && 'prefix' in key ? key.prefix : null;
@@ -103,11 +112,11 @@ export async function revokeKeys(
       WHERE id IN (
         -- in the order in which services lock them to count what was asked
         SELECT id FROM service.keys
-         WHERE account = $1 AND revoked_at IS NULL AND ($2::text IS NULL OR scope = $2)
+         WHERE account = $1 AND revoked_at IS NULL AND ($2::text[] = '{}' OR scopes && $2)
            AND ($3::text IS NULL OR prefix = $3) AND ($4::bytea IS NULL OR hash = $4)
          ORDER BY id FOR UPDATE)
       RETURNING ${keyColumns}`,
-    [account, scope, prefix, hash],
+    [account, scopes, prefix, hash],
   );
   if (rows.length === 0 && key !== null) {
     throw new AppError('key_not_found', `Account ${account} has no such key that is not revoked already.`);

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** What a key may be used for. None includes another. */
-export const scopes = ['search', 'tokenpay', 'admin'] as const;
+/** What a key may be used for: one or more of these. None includes another. */
+export const scopes = ['search', 'orders', 'tokenpay', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
 /** So that people, and scanners for leaked secrets, know one when they see it. */

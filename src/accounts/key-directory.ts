@@ -1,12 +1,14 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Scope } from './api-key.ts';
+import type { Rate } from './rate.ts';
 
 /** What a request with a key needs to know of it. */
 export interface KeyFacts {
   readonly id: number;
-  readonly scope: Scope;
-  readonly ratePerMinute: number;
+  readonly scopes: readonly Scope[];
+  /** Null: no limit. */
+  readonly rate: Rate | null;
 }
 
 /** After so long a key is looked up again: what is revoked is refused everywhere this much later at the latest. */
@@ -74,13 +76,21 @@ export class KeyDirectory {
   }
 }
 
+interface KeyRow extends Rate {
+  readonly id: number;
+  readonly scopes: readonly Scope[];
+}
+
 async function keyByHash(pool: pg.Pool, hash: Buffer): Promise<KeyFacts | null> {
   try {
-    const { rows } = await pool.query<KeyFacts>(
-      `SELECT id, scope, rate_per_minute AS "ratePerMinute" FROM service.keys WHERE hash = $1 AND revoked_at IS NULL`,
+    const { rows } = await pool.query<KeyRow>(
+      `SELECT id, scopes, burst, per_seconds AS "perSeconds" FROM service.keys WHERE hash = $1 AND revoked_at IS NULL`,
       [hash],
     );
-    return rows[0] ?? null;
+    const [row] = rows;
+    if (row === undefined) return null;
+    const { id, scopes, burst, perSeconds } = row;
+    return { id, scopes, rate: burst === 0 ? null : { burst, perSeconds } };
   } catch (error) {
     throw new AppError('access_unavailable', 'The key cannot be looked up now.', {}, error);
   }

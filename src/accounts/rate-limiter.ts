@@ -1,27 +1,28 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { LeaseAsk, LeaseGrant } from './lease.store.ts';
+import type { Rate } from './rate.ts';
 
 /**
  * A lease is good for so long; what is left of it then goes back, so that no process sits on tokens that another one could use. Whoever
  * asks steadily costs a statement in this time, and only where the lease was too small one more.
  */
 export const leaseMs = 2000;
-/** A lease is this part of a minute's tokens at most: 3 seconds' worth, and 5 % of a minute is the error that a process can make. */
+/** A lease is this part of a full bucket at most: 5 % of the burst is the error that a process can make. Of a small bucket it is one token, and the error is 0. */
 const leasePart = 20;
 /** Of whoever asks most: so many tokens at once serve 2,000 requests a second. */
 const leaseMax = 4000;
 /** Buckets that a process knows of, at some 200 bytes each. Beyond it those that were used longest ago are forgotten, leases included. */
 const bucketsMax = 100_000;
 
-/** How much a process takes in advance for a subject of this rate, at most. */
-export function leaseCap(perMinute: number): number {
-  return Math.min(leaseMax, Math.max(1, Math.floor(perMinute / leasePart)));
+/** Tokens that a process takes in advance for a subject of this rate, at most. */
+export function leaseCap({ burst }: Rate): number {
+  return Math.min(leaseMax, Math.max(1, Math.floor(burst / leasePart)));
 }
 
 export interface Decision {
   readonly isAllowed: boolean;
-  /** Requests that may come at once, and in the long run in a minute. */
-  readonly limit: number;
+  /** Requests that may come at once (`burst`), and then in every `perSeconds`. */
+  readonly rate: Rate;
   /** Tokens left, as far as this process knows. */
   readonly remaining: number;
   /** Until the bucket is full again. */
@@ -39,7 +40,7 @@ export interface RateLimiterParts {
 /** What a process knows of a subject's bucket. */
 interface Bucket {
   readonly subject: string;
-  perMinute: number;
+  rate: Rate;
   /** Of the lease, good until `leasedUntil`. */
   tokens: number;
   leasedUntil: number;
@@ -60,7 +61,7 @@ interface Bucket {
 /**
  * Buckets of tokens that any number of processes share through their database. A process takes tokens in leases and spends them
  * without asking; one statement at a time asks for all subjects that need more. For every bucket and every span of time, requests
- * that are allowed are at most: limit + rate × span + (leaseCap − 1) × processes.
+ * that are allowed are at most: burst + burst × span / per + (leaseCap − 1) × processes.
  */
 export class RateLimiter {
   private readonly parts: Required<RateLimiterParts>;
@@ -78,11 +79,10 @@ export class RateLimiter {
   }
 
   /**
-   * Takes a token of the subject's bucket of `perMinute` a minute, and as many at once. Throws `access_unavailable` where the database
-   * cannot be asked.
+   * Takes a token of the subject's bucket. Throws `access_unavailable` where the database cannot be asked.
    */
-  take(subject: string, perMinute: number): Promise<Decision> | Decision {
-    const bucket = this.bucketOf(subject, perMinute);
+  take(subject: string, rate: Rate): Promise<Decision> | Decision {
+    const bucket = this.bucketOf(subject, rate);
     const now = this.parts.now();
     if (bucket.tokens > 0 && now < bucket.leasedUntil) {
       bucket.tokens--;
@@ -97,10 +97,12 @@ export class RateLimiter {
   }
 
   /** Whether it is known without asking that the bucket is empty: what the next `take` would say. */
-  refusal(subject: string, perMinute: number): Decision | null {
+  refusal(subject: string, rate: Rate): Decision | null {
     const bucket = this.buckets.get(subject);
     const now = this.parts.now();
-    if (bucket?.perMinute !== perMinute || bucket.tokens > 0 || now >= bucket.emptyUntil) return null;
+    if (bucket === undefined || bucket.tokens > 0 || now >= bucket.emptyUntil) return null;
+    // what is known of another rate says nothing of this one
+    if (bucket.rate.burst !== rate.burst || bucket.rate.perSeconds !== rate.perSeconds) return null;
     return decision(bucket, now, false);
   }
 
@@ -127,10 +129,10 @@ export class RateLimiter {
     this.ask(bucket);
   }
 
-  private bucketOf(subject: string, perMinute: number): Bucket {
+  private bucketOf(subject: string, rate: Rate): Bucket {
     const known = this.buckets.get(subject);
     if (known !== undefined) {
-      known.perMinute = perMinute;
+      known.rate = rate;
       // the order of the map is that of their use
       this.buckets.delete(subject);
       this.buckets.set(subject, known);
@@ -138,12 +140,12 @@ export class RateLimiter {
     }
     const bucket: Bucket = {
       subject,
-      perMinute,
+      rate,
       tokens: 0,
       leasedUntil: 0,
       emptyUntil: 0,
       chunk: 1,
-      level: perMinute,
+      level: rate.burst,
       levelAt: this.parts.now(),
       givenBack: 0,
       isAsked: false,
@@ -227,13 +229,13 @@ function askOf(bucket: Bucket, now: number): LeaseAsk {
   const waiting = bucket.waiting.length;
   if (waiting > 0 && now < bucket.leasedUntil) {
     // the last lease was used up before its time
-    bucket.chunk = Math.min(leaseCap(bucket.perMinute), bucket.chunk * 2);
+    bucket.chunk = Math.min(leaseCap(bucket.rate), bucket.chunk * 2);
   }
   return {
     subject: bucket.subject,
-    perSecond: bucket.perMinute / 60,
-    burst: bucket.perMinute,
-    wanted: waiting === 0 ? 0 : waiting + Math.min(bucket.chunk, leaseCap(bucket.perMinute)) - 1,
+    perSecond: bucket.rate.burst / bucket.rate.perSeconds,
+    burst: bucket.rate.burst,
+    wanted: waiting === 0 ? 0 : waiting + Math.min(bucket.chunk, leaseCap(bucket.rate)) - 1,
     givenBack: bucket.givenBack,
   };
 }
@@ -251,20 +253,25 @@ function spend(
   bucket.tokens = granted - served;
   bucket.leasedUntil = now + leaseMs;
   if (served < waiting.length || (bucket.tokens === 0 && level < 1)) {
-    bucket.emptyUntil = now + ((1 - level) / bucket.perMinute) * 60_000;
+    bucket.emptyUntil = now + (1 - level) / perMs(bucket.rate);
   }
   for (const [index, { resolve }] of waiting.entries()) resolve(decision(bucket, now, index < served));
 }
 
 function decision(bucket: Bucket, now: number, isAllowed: boolean): Decision {
-  const perMs = bucket.perMinute / 60_000;
-  const refilled = bucket.level + (now - bucket.levelAt) * perMs;
-  const left = Math.min(bucket.perMinute, refilled + bucket.tokens);
+  const { rate } = bucket;
+  const refilled = bucket.level + (now - bucket.levelAt) * perMs(rate);
+  const left = Math.min(rate.burst, refilled + bucket.tokens);
   return {
     isAllowed,
-    limit: bucket.perMinute,
+    rate,
     remaining: isAllowed ? Math.floor(left) : 0,
-    resetMs: Math.max(0, (bucket.perMinute - left) / perMs),
+    resetMs: Math.max(0, (rate.burst - left) / perMs(rate)),
     retryAfterMs: isAllowed ? 0 : Math.max(1, bucket.emptyUntil - now),
   };
+}
+
+/** Tokens that flow in within a millisecond. */
+function perMs({ burst, perSeconds }: Rate): number {
+  return burst / (perSeconds * 1000);
 }

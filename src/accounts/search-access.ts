@@ -2,15 +2,12 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type AllowedDomains, callingSite } from './allowed-domains.ts';
 import { apiKeyHash, type Scope } from './api-key.ts';
 import { clientOf } from './client-address.ts';
+import { givenKey } from './given-key.ts';
 import type { KeyDirectory, KeyFacts } from './key-directory.ts';
+import { rateInWords } from './rate.ts';
+import { type BucketName, knownRefusal, type RateBuckets, takeFrom } from './rate-buckets.ts';
 import type { Decision, RateLimiter } from './rate-limiter.ts';
 import type { UsageCounter } from './usage-counter.ts';
-
-/**
- * Keys that nobody was given, from one address in a minute. Nobody guesses one of 160 bits: this keeps those who try, and programs
- * with an old key, from costing a look into the database each time.
- */
-export const unknownKeysPerMinute = 60;
 
 export interface SearchAccessParts {
   /** `open`: a key is not needed. */
@@ -18,8 +15,8 @@ export interface SearchAccessParts {
   readonly domains: AllowedDomains;
   /** Host of our own pages with its port; null: whatever host a request names. */
   readonly ownHost: string | null;
-  /** Requests a minute of an address without a key; 0: no limit. */
-  readonly addressRate: number;
+  /** What an address may do without a key. */
+  readonly buckets: RateBuckets;
   readonly keys: KeyDirectory;
   readonly limiter: RateLimiter;
   readonly usage: UsageCounter;
@@ -28,7 +25,8 @@ export interface SearchAccessParts {
 /** What of a request decides about it. */
 export interface AccessRequest {
   /** `x-api-key`. */
-  readonly key: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly authorization: string | undefined;
   readonly origin: string | undefined;
   readonly referer: string | undefined;
   /** `Sec-Fetch-Site`. */
@@ -38,6 +36,8 @@ export interface AccessRequest {
   readonly address: string;
   /** The routes that are counted together. */
   readonly endpoints: string;
+  /** What a request without a key takes a token of. */
+  readonly bucket: BucketName;
   /** False: a page of ours, which limits hold for and nothing else. */
   readonly needsRight: boolean;
 }
@@ -63,30 +63,27 @@ export class SearchAccess {
 
   async decide(request: AccessRequest): Promise<Admission> {
     const isOpen = this.parts.mode === 'open' || !request.needsRight;
-    const given = request.key?.trim() ?? '';
-    if (given !== '') {
-      const { key, admission } = await this.keyOf(given, request);
-      if (key?.scope === searchScope) return this.withinKeyRate(key, request);
-      // where none is needed one that is not good is none
-      if (!isOpen) return key === null ? admission : refuse(wrongScope(key.scope));
+    const given = givenKey(request.apiKey, request.authorization);
+    // where no key is needed one that is not good is none, and neither are two
+    if (given.kind === 'two' && !isOpen) return refuse(twoKeys());
+    if (given.kind === 'one') {
+      const { key, admission } = await this.keyOf(given.key, request);
+      if (key?.scopes.includes(searchScope) === true) return this.withinKeyRate(key, request);
+      if (!isOpen) return key === null ? admission : refuse(wrongScope(key.scopes));
     }
     if (!isOpen && !this.comesFromListed(request)) return refuse(missingKey(request));
     return this.withinAddressRate(request);
   }
 
-  private async withinKeyRate(
-    { id, ratePerMinute }: KeyFacts,
-    { endpoints }: AccessRequest,
-  ): Promise<Admission> {
-    const rate = await this.parts.limiter.take(`key ${id}`, ratePerMinute);
-    this.parts.usage.count(id, endpoints, rate.isAllowed ? 'requests' : 'refused');
-    return limited(rate, 'this key');
+  private async withinKeyRate({ id, rate }: KeyFacts, { endpoints }: AccessRequest): Promise<Admission> {
+    const decision = rate === null ? null : await this.parts.limiter.take(`key ${id}`, rate);
+    this.parts.usage.count(id, endpoints, decision?.isAllowed === false ? 'refused' : 'requests');
+    return limited(decision, 'this key');
   }
 
-  private async withinAddressRate({ address }: AccessRequest): Promise<Admission> {
-    const { addressRate, limiter } = this.parts;
-    if (addressRate === 0) return { refusal: null, rate: null };
-    return limited(await limiter.take(`address ${clientOf(address)}`, addressRate), 'this address');
+  private async withinAddressRate({ address, bucket }: AccessRequest): Promise<Admission> {
+    const { buckets, limiter } = this.parts;
+    return limited(await takeFrom(limiter, buckets, bucket, clientOf(address)), 'this address');
   }
 
   /** The key, or what to answer where there is none such. */
@@ -94,19 +91,22 @@ export class SearchAccess {
     given: string,
     request: AccessRequest,
   ): Promise<{ key: KeyFacts | null; admission: Admission }> {
-    const { keys, limiter } = this.parts;
+    const { keys, limiter, buckets } = this.parts;
     const unknown = refuse(unknownKey());
     const hash = apiKeyHash(given);
     if (hash === null) return { key: null, admission: unknown };
-    const guesser = `unknown keys ${clientOf(request.address)}`;
+    const guesser = clientOf(request.address);
     const remembered = keys.remembered(hash);
     const mayBeAsked = remembered !== undefined || keys.wasGood(hash);
-    const refusal = mayBeAsked ? null : limiter.refusal(guesser, unknownKeysPerMinute);
+    const refusal = mayBeAsked ? null : knownRefusal(limiter, buckets, unknownKeys, guesser);
     if (refusal !== null) return { key: null, admission: limited(refusal, 'unknown keys') };
     const key = await (remembered ?? keys.find(hash));
     if (key !== null) return { key, admission: unknown };
-    const rate = await limiter.take(guesser, unknownKeysPerMinute);
-    return { key: null, admission: rate.isAllowed ? unknown : limited(rate, 'unknown keys') };
+    const decision = await takeFrom(limiter, buckets, unknownKeys, guesser);
+    return {
+      key: null,
+      admission: decision?.isAllowed === false ? limited(decision, 'unknown keys') : unknown,
+    };
   }
 
   /**
@@ -123,32 +123,43 @@ export class SearchAccess {
 }
 
 const searchScope: Scope = 'search';
+/**
+ * Keys that nobody was given, by address. Nobody guesses one of 160 bits: the limit keeps those who try, and programs with an old
+ * key, from costing a look into the database each time.
+ */
+const unknownKeys: BucketName = 'unknown-keys';
 
 function refuse(refusal: AppError): Admission {
   return { refusal, rate: null };
 }
 
-function limited(rate: Decision, whose: string): Admission {
-  if (rate.isAllowed) return { refusal: null, rate };
+function limited(rate: Decision | null, whose: string): Admission {
+  if (rate === null || rate.isAllowed) return { refusal: null, rate };
   const seconds = Math.ceil(rate.retryAfterMs / 1000);
-  const message = `too many requests: ${whose} may make ${rate.limit} a minute; again in ${seconds} s`;
+  const message = `too many requests: ${whose} may make ${rateInWords(rate.rate)}; again in ${seconds} s`;
   return { refusal: new AppError('rate_limited', message), rate };
 }
+
+const howToSend = 'send it as x-api-key or as Authorization: Bearer';
 
 function missingKey({ origin, referer }: AccessRequest): AppError {
   const site = callingSite(origin, referer);
   const reason =
     site === null
-      ? 'searches need a key: send it as x-api-key'
-      : `searches from pages of ${site.hostname.slice(0, 100)} need a key: send it as x-api-key`;
+      ? `searches need a key: ${howToSend}`
+      : `searches from pages of ${site.hostname.slice(0, 100)} need a key: ${howToSend}`;
   return new AppError('key_missing', reason);
 }
 
 // the same for a key that never was and one that was revoked: nobody learns which it is
 function unknownKey(): AppError {
-  return new AppError('key_refused', 'x-api-key is no key that is valid here');
+  return new AppError('key_refused', 'this is no key that is valid here');
 }
 
-function wrongScope(scope: Scope): AppError {
-  return new AppError('key_scope', `this key is for ${scope}, not for searches`);
+function twoKeys(): AppError {
+  return new AppError('key_ambiguous', 'x-api-key and Authorization: Bearer hold different keys: send one');
+}
+
+function wrongScope(scopes: readonly Scope[]): AppError {
+  return new AppError('key_scope', `this key is for ${scopes.join(', ')}, not for searches`);
 }

@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
 import { KeyDirectory } from '#accounts/key-directory.ts';
 import { forgetFullBuckets, lease } from '#accounts/lease.store.ts';
+import { parseRate, type Rate } from '#accounts/rate.ts';
 import { RateLimiter } from '#accounts/rate-limiter.ts';
 import { SearchAccess } from '#accounts/search-access.ts';
 import { addUsage } from '#accounts/usage.store.ts';
@@ -14,7 +16,7 @@ import type { Database } from './database.ts';
 const connectionsMax = 2;
 /** Each is a look-up of a few rows: one that takes longer says that the server is in trouble, and the request is answered so. */
 const statementTimeoutMs = 2000;
-/** Buckets are full again a minute after their last use: rows of addresses that asked once stay for some minutes. */
+/** Most buckets are full again a minute after their last use: rows of addresses that asked once stay for some minutes. */
 const forgetEveryMs = 120_000;
 
 /** Who may search, and how often, by the settings; for the life of the process. Shows its connections with `watchPool`. */
@@ -45,15 +47,25 @@ export function openAccess(
     );
   }, forgetEveryMs);
   lifecycle.add('removal of old rate limits', () => clearInterval(forgetting));
-  const { searchAccess: mode, searchAllowedDomains = '', searchAddressRate: addressRate, publicUrl } = config;
+  const { searchAccess: mode, searchAllowedDomains = '', publicUrl } = config;
   if (mode === 'restricted') log.info('searches need a key or a listed domain (docs/access.md)');
   return new SearchAccess({
     mode,
     domains: parseAllowedDomains(searchAllowedDomains).domains,
     ownHost: publicUrl === undefined ? null : new URL(publicUrl).host,
-    addressRate,
+    buckets: {
+      search: rateOf(config.searchAddressRate),
+      'unknown-keys': rateOf(config.unknownKeyRate),
+    },
     keys: new KeyDirectory(pool),
     limiter,
     usage,
   });
+}
+
+/** Settings were checked where they were read. */
+function rateOf(text: string): Rate | null {
+  const read = parseRate(text);
+  assert(read !== null, `${text} is no rate`);
+  return read.rate;
 }

@@ -44,7 +44,7 @@ what is there. Each sample, and each folder of --blocks, has a data folder of it
 };
 
 /** To look around with: nobody needs a key, and nothing is limited. */
-const demoDefaults = { logLevel: 'warn', searchAccess: 'open', searchAddressRate: 0 } as const;
+const demoDefaults = { logLevel: 'warn', searchAccess: 'open', searchAddressRate: '0' } as const;
 
 function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {
   const sampleGiven = flags['sample'];

@@ -1,13 +1,13 @@
 import { insertKey, listKeys, revokeKeys, type StoredKey, type WhichKeys } from '#accounts/account.store.ts';
 import { apiKeyHash, newApiKey, type Scope, scopes } from '#accounts/api-key.ts';
+import { burstMax, parseRate, type Rate, rateInWords } from '#accounts/rate.ts';
 import { type UsageLine, usageSince } from '#accounts/usage.store.ts';
 import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
 import { settingFlag } from './flags.ts';
 import { jsonFlag, shownTime, withService } from './service-database.ts';
 
 /** Ten a second: more than a person or a page needs, and a hundredth of what a machine answers. */
-const rateDefault = 600;
-const rateMax = 1_000_000;
+const rateDefault = '600';
 const dayMs = 86_400_000;
 const daysDefault = 30;
 /** A hundred years: all there is. */
@@ -28,16 +28,22 @@ export const keysCommand: Command = {
   operands: 'create|list|revoke',
   summary: 'make, list and revoke the keys of accounts',
   details: `create prints the key on stdout, once: what is kept of it is a hash. list shows how keys begin, and what was asked with them.
-revoke takes back the key of --key, or all keys of the account (of --scope where it is given). Processes that run take notice
+revoke takes back the key of --key, or all keys of the account (those that have a scope of --scope where it is given). Processes that run take notice
 within 5 seconds.
 
   satscribe keys create --account alice --rate 1200
+  satscribe keys create --account shop --scope search,orders --rate 20/10
   satscribe keys list --account alice
   satscribe keys revoke --account alice --key satscribe_0123abcd`,
   flags: [
     ownFlag('account', 'A', 'whose keys; `list` shows those of all without it'),
-    ownFlag('scope', 'SCOPE', `what for: ${scopes.join(', ')} (create: default search)`),
-    ownFlag('rate', 'N', 'create: requests a minute, and at once', String(rateDefault)),
+    ownFlag('scope', 'LIST', `what for, commas between: ${scopes.join(', ')} (create: default search)`),
+    ownFlag(
+      'rate',
+      'N[/S]',
+      'create: requests at once and in S seconds (a minute); 0: no limit',
+      rateDefault,
+    ),
     ownFlag('key', 'KEY', 'revoke: this key alone, in full or as the list shows it'),
     ownFlag('days', 'N', 'list: usage of so many days', String(daysDefault)),
     jsonFlag,
@@ -76,8 +82,8 @@ async function create(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const terms = {
     account: accountOf(flags),
-    scope: scopeOf(flags) ?? 'search',
-    ratePerMinute: wholeNumber(flags, 'rate', rateMax) ?? rateDefault,
+    scopes: scopesOf(flags) ?? ['search' as const],
+    rate: rateOf(flags),
   };
   await withService(context, async (pool) => {
     const { key, prefix, hash } = newApiKey();
@@ -88,7 +94,7 @@ async function create(context: CommandContext): Promise<void> {
     }
     // the key alone on stdout: a script takes it as it is
     process.stderr.write(
-      `key for ${stored.scope}, ${stored.ratePerMinute} requests a minute; it is shown this once:\n`,
+      `key for ${stored.scopes.join(', ')}; requests: ${rateText(stored.rate)}; it is shown this once:\n`,
     );
     await print(`${key}\n`);
   });
@@ -117,7 +123,7 @@ async function list(context: CommandContext): Promise<void> {
 
 async function revoke(context: CommandContext): Promise<void> {
   const { flags, print } = context;
-  const which: WhichKeys = { account: accountOf(flags), scope: scopeOf(flags), key: keyOf(flags) };
+  const which: WhichKeys = { account: accountOf(flags), scopes: scopesOf(flags) ?? [], key: keyOf(flags) };
   await withService(context, async (pool) => {
     const revoked = await revokeKeys(pool, which);
     if (flags['json'] !== undefined) await print(`${JSON.stringify(revoked.map(jsonOf))}\n`);
@@ -135,12 +141,29 @@ function accountOf(flags: Flags): string {
   return account;
 }
 
-function scopeOf(flags: Flags): Scope | null {
+function scopesOf(flags: Flags): Scope[] | null {
   const text = flags['scope'];
   if (text === undefined) return null;
-  const scope = scopes.find((known) => known === text);
-  if (scope === undefined) throw new UsageError(`--scope ${text}: scopes are ${scopes.join(', ')}`);
-  return scope;
+  const named = new Set(text.split(',').map((name) => name.trim()));
+  const known = scopes.filter((scope) => named.delete(scope));
+  const [unknown] = named;
+  if (unknown !== undefined) throw new UsageError(`--scope ${unknown}: scopes are ${scopes.join(', ')}`);
+  return known;
+}
+
+function rateOf(flags: Flags): Rate | null {
+  const text = flags['rate'] ?? rateDefault;
+  const read = parseRate(text);
+  if (read === null) {
+    throw new UsageError(
+      `--rate ${text}: N or N/S is needed, N from 0 to ${burstMax}, S from 1 to 86400 seconds`,
+    );
+  }
+  return read.rate;
+}
+
+function rateText(rate: Rate | null): string {
+  return rate === null ? 'no limit' : rateInWords(rate);
 }
 
 function keyOf(flags: Flags): WhichKeys['key'] {
@@ -175,7 +198,7 @@ function keyText(key: StoredKey, usage: readonly UsageLine[], days: number): str
     key.lastUsedAt === null ? 'never used' : `last used ${shownTime(key.lastUsedAt)}`,
     ...(key.revokedAt === null ? [] : [`revoked ${shownTime(key.revokedAt)}`]),
   ];
-  const head = `${key.prefix}…  ${key.account}  ${key.scope}  ${key.ratePerMinute} a minute  ${times.join('  ')}\n`;
+  const head = `${key.prefix}…  ${key.account}  ${key.scopes.join(',')}  ${rateText(key.rate)}  ${times.join('  ')}\n`;
   const total = usage.reduce((sum, { requests }) => sum + requests, 0);
   const lines = usage.map(
     ({ day, endpoints, requests, refused }) =>

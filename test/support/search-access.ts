@@ -4,6 +4,7 @@ import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
 import { newApiKey, type Scope } from '#accounts/api-key.ts';
 import { KeyDirectory } from '#accounts/key-directory.ts';
 import { lease } from '#accounts/lease.store.ts';
+import { parseRate } from '#accounts/rate.ts';
 import { RateLimiter } from '#accounts/rate-limiter.ts';
 import { SearchAccess } from '#accounts/search-access.ts';
 import { addUsage } from '#accounts/usage.store.ts';
@@ -13,7 +14,10 @@ export interface AccessOptions {
   readonly mode?: 'open' | 'restricted';
   readonly domains?: string;
   readonly ownHost?: string;
-  readonly addressRate?: number;
+  /** As the settings say it; left out: no limit. */
+  readonly addressRate?: string;
+  /** Of keys that nobody was given; left out: the default. */
+  readonly unknownKeyRate?: string;
   /** Milliseconds, for what is remembered of keys. */
   readonly now?: () => number;
 }
@@ -37,7 +41,10 @@ export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAcce
     mode: options.mode ?? 'restricted',
     domains: parseAllowedDomains(options.domains ?? '').domains,
     ownHost: options.ownHost ?? null,
-    addressRate: options.addressRate ?? 0,
+    buckets: {
+      search: parseRate(options.addressRate ?? '0')?.rate ?? null,
+      'unknown-keys': parseRate(options.unknownKeyRate ?? '60')?.rate ?? null,
+    },
     keys: new KeyDirectory(pool, options.now),
     limiter,
     usage,
@@ -55,10 +62,13 @@ export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAcce
 /** A key of an account of its own. */
 export async function giveKey(
   pool: pg.Pool,
-  { scope = 'search', ratePerMinute = 600 }: { scope?: Scope; ratePerMinute?: number } = {},
+  { scopes = ['search'], rate = '600' }: { scopes?: readonly Scope[]; rate?: string } = {},
 ): Promise<StoredKey & { key: string }> {
   const { key, prefix, hash } = newApiKey();
   const account = `account-of-${prefix}`;
   await insertAccount(pool, account);
-  return { ...(await insertKey(pool, { prefix, hash }, { account, scope, ratePerMinute })), key };
+  return {
+    ...(await insertKey(pool, { prefix, hash }, { account, scopes, rate: parseRate(rate)?.rate ?? null })),
+    key,
+  };
 }

@@ -141,7 +141,7 @@ describe('the demo', () => {
         dataDir: dataDirOf('/a/blocks'),
         logLevel: 'warn',
         searchAccess: 'open',
-        searchAddressRate: 0,
+        searchAddressRate: '0',
       },
     });
   });

@@ -4,7 +4,7 @@ import { loadConfig } from '#src/config.ts';
 
 describe('settings of access', () => {
   it('keep searches to keys and listed domains unless they say otherwise', () => {
-    expect(loadConfig({ env: {} })).toMatchObject({ searchAccess: 'restricted', searchAddressRate: 60_000 });
+    expect(loadConfig({ env: {} })).toMatchObject({ searchAccess: 'restricted', searchAddressRate: '60000' });
     expect(loadConfig({ env: { SEARCH_ACCESS: 'open' } })).toMatchObject({ searchAccess: 'open' });
   });
 
@@ -13,6 +13,9 @@ describe('settings of access', () => {
     { SEARCH_ALLOWED_DOMAINS: 'example.com,https://shop.example' },
     { SEARCH_ALLOWED_DOMAINS: '*' },
     { SEARCH_ADDRESS_RATE: '-1' },
+    { SEARCH_ADDRESS_RATE: '2/0' },
+    { SEARCH_ADDRESS_RATE: '1000001' },
+    { UNKNOWN_KEY_RATE: '2/86401' },
     { PUBLIC_URL: 'ord.example.com' },
     { PUBLIC_URL: 'https://ord.example.com/path' },
     { TRUST_PROXY: 'true' },
@@ -27,6 +30,7 @@ describe('settings of access', () => {
     { SEARCH_ALLOWED_DOMAINS: ' example.com , *.shop.example' },
     { PUBLIC_URL: 'https://ord.example.com:8443/' },
     { TRUST_PROXY: 'loopback,10.0.0.0/8' },
+    { SEARCH_ADDRESS_RATE: '2/10', UNKNOWN_KEY_RATE: '0' },
   ])('take %o', (env) => {
     expect(() => loadConfig({ env })).not.toThrow();
   });

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission, SearchAccess } from '#accounts/search-access.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { App } from './app-dependencies.ts';
 
 /** Headers that say how much a client may ask; scripts of other origins may read them. */
@@ -22,7 +23,9 @@ export function guardSearches(routes: App, access: SearchAccess): void {
     const { headers } = request;
     const admission = await access.decide({
       ...search,
-      key: one(headers['x-api-key']),
+      bucket: 'search',
+      apiKey: one(headers['x-api-key']),
+      authorization: headers.authorization,
       origin: headers.origin,
       referer: headers.referer,
       fetchSite: one(headers['sec-fetch-site']),
@@ -33,6 +36,10 @@ export function guardSearches(routes: App, access: SearchAccess): void {
     if (admission.refusal !== null) throw admission.refusal;
   });
 }
+
+/** A key in either place, or another one, would help (RFC 9110, 11.6.1). */
+const keyFaults: ReadonlySet<ErrorCode> = new Set(['key_missing', 'key_refused', 'key_ambiguous']);
+const challenges = ['ApiKey realm="search", header="x-api-key"', 'Bearer realm="search"'];
 
 /** What kind of search a request is; null: none. */
 function searchOf(request: FastifyRequest): { endpoints: string; needsRight: boolean } | null {
@@ -56,12 +63,11 @@ function isRedirect(query: Readonly<Record<string, unknown>>): boolean {
 
 function tell(reply: FastifyReply, { refusal, rate }: Admission): void {
   // a cache between us must not give one client's answer to another who may not have it
-  reply.header('vary', 'Origin, Referer, Sec-Fetch-Site, x-api-key');
-  if (refusal?.code === 'key_missing' || refusal?.code === 'key_refused')
-    reply.header('www-authenticate', 'ApiKey realm="search", header="x-api-key"');
+  reply.header('vary', 'Origin, Referer, Sec-Fetch-Site, x-api-key, Authorization');
+  if (refusal !== null && keyFaults.has(refusal.code)) reply.header('www-authenticate', challenges);
   if (rate === null) return;
   reply
-    .header('x-ratelimit-limit', rate.limit)
+    .header('x-ratelimit-limit', rate.rate.burst)
     .header('x-ratelimit-remaining', rate.remaining)
     .header('x-ratelimit-reset', Math.ceil(rate.resetMs / 1000));
   if (!rate.isAllowed) reply.header('retry-after', Math.ceil(rate.retryAfterMs / 1000));

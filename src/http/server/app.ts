@@ -28,8 +28,16 @@ import { checkBody, checkQueryEncoding, validationMessage } from './validation.t
 
 const corsOptions = {
   origin: '*',
-  methods: ['GET', 'HEAD', 'POST'],
-  allowedHeaders: ['Accept', 'Content-Type', 'If-None-Match', 'Last-Event-ID', 'x-api-key'],
+  methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+  allowedHeaders: [
+    'Accept',
+    'Authorization',
+    'Content-Type',
+    'Idempotency-Key',
+    'If-None-Match',
+    'Last-Event-ID',
+    'x-api-key',
+  ],
   exposedHeaders: [
     'ETag',
     'X-Indexed-Height',

@@ -14,6 +14,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   request_invalid: 400,
   key_missing: 401,
   key_refused: 401,
+  key_ambiguous: 401,
   key_scope: 403,
   rate_limited: 429,
   search_text_invalid: 400,

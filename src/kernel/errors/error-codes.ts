@@ -431,21 +431,26 @@ const table = {
   key_missing: {
     meaning: 'Searches are restricted here, and a request has no key and comes from no listed domain.',
     action:
-      'Make a key (`satscribe keys create --account A`) and send it as x-api-key; list the domain in SEARCH_ALLOWED_DOMAINS; or set SEARCH_ACCESS=open.',
+      'Make a key (`satscribe keys create --account A`) and send it as x-api-key or as Authorization: Bearer; list the domain in SEARCH_ALLOWED_DOMAINS; or set SEARCH_ACCESS=open.',
     retry: 'never',
   },
   key_refused: {
-    meaning: 'What a request sends as x-api-key is no key, or one that was revoked.',
+    meaning: 'What a request sends as its key is no key, or one that was revoked.',
     action: 'Compare it with `satscribe keys list`, or make another with `satscribe keys create`.',
     retry: 'never',
   },
+  key_ambiguous: {
+    meaning: 'A request holds two keys that differ: x-api-key and Authorization: Bearer.',
+    action: 'Send one of them, or the same in both.',
+    retry: 'never',
+  },
   key_scope: {
-    meaning: 'The key is valid, and for something else than what was asked with it.',
-    action: 'Make a key with the scope that is needed: `satscribe keys create --scope search`.',
+    meaning: 'The key is valid, but none of its scopes allows what was asked with it.',
+    action: 'Make a key with the scope that is needed: `satscribe keys create --scope search,orders`.',
     retry: 'never',
   },
   rate_limited: {
-    meaning: 'More was asked with a key, or from an address, than it may in a minute.',
+    meaning: 'More was asked with a key, or from an address, than its rate allows.',
     action:
       'Wait the seconds that Retry-After names, or make a key with a higher --rate; SEARCH_ADDRESS_RATE is the limit of those without one.',
     retry: 'soon',

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgetFullBuckets, type LeaseAsk, lease } from '#accounts/lease.store.ts';
+import type { Rate } from '#accounts/rate.ts';
 import { type Decision, leaseCap, leaseMs, RateLimiter } from '#accounts/rate-limiter.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
@@ -12,6 +13,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 let subjects = 0;
+const aMinute = (burst: number): Rate => ({ burst, perSeconds: 60 });
 const newSubject = (): string => `subject ${subjects++}`;
 
 /** Processes that share the buckets of the database, on one clock that the test moves. */
@@ -57,9 +59,11 @@ describe('a bucket of several processes', () => {
     });
     const runs = fc.asyncProperty(
       fc.integer({ min: 1, max: 3 }),
-      fc.constantFrom(1, 5, 60, 100, 600),
+      fc.constantFrom(1, 2, 5, 60, 100, 600),
+      fc.constantFrom(1, 10, 60, 3600),
       fc.array(step, { minLength: 1, maxLength: 40 }),
-      async (count, perMinute, steps) => {
+      async (count, burst, perSeconds, steps) => {
+        const rate = { burst, perSeconds };
         const processes = new Processes(count);
         const subject = newSubject();
         const allowedAt: number[] = [];
@@ -67,7 +71,7 @@ describe('a bucket of several processes', () => {
           const limiter = processes.limiters[process % count] as RateLimiter;
           const asked: Promise<Decision>[] = [];
           for (let request = 0; request < requests; request++) {
-            asked.push(Promise.resolve(limiter.take(subject, perMinute)));
+            asked.push(Promise.resolve(limiter.take(subject, rate)));
             if (isSpread) await nextTurn();
           }
           const decisions = await Promise.all(asked);
@@ -75,11 +79,13 @@ describe('a bucket of several processes', () => {
           processes.pass(thenMs);
         }
         await processes.close();
-        const slack = (leaseCap(perMinute) - 1) * count;
+        const slack = (leaseCap(rate) - 1) * count;
         for (let from = 0; from < allowedAt.length; from++) {
           for (let to = from; to < allowedAt.length; to++) {
             const span = (allowedAt[to] as number) - (allowedAt[from] as number);
-            expect(to - from + 1).toBeLessThanOrEqual(perMinute + (perMinute / 60_000) * span + slack + 1e-6);
+            expect(to - from + 1).toBeLessThanOrEqual(
+              burst + (burst / (perSeconds * 1000)) * span + slack + 1e-6,
+            );
           }
         }
       },
@@ -93,11 +99,11 @@ describe('a bucket of several processes', () => {
     const [first, second] = processes.limiters as [RateLimiter, RateLimiter];
     // so that the leases grow
     for (let request = 0; request < 20; request++)
-      expect((await first.take(subject, 600)).isAllowed).toBe(true);
+      expect((await first.take(subject, aMinute(600))).isAllowed).toBe(true);
     processes.pass(leaseMs);
-    await first.take('another', 600);
+    await first.take('another', aMinute(600));
     let allowed = 0;
-    while ((await second.take(subject, 600)).isAllowed) allowed++;
+    while ((await second.take(subject, aMinute(600))).isAllowed) allowed++;
     // and what flowed in meanwhile did not fit
     expect(allowed).toBe(600);
     await processes.close();
@@ -109,7 +115,7 @@ describe('a bucket of several processes', () => {
     const subject = newSubject();
     const decisions: Promise<Decision>[] = [];
     while (decisions.length < 800) {
-      for (let one = 0; one < 3; one++) decisions.push(Promise.resolve(limiter.take(subject, 600)));
+      for (let one = 0; one < 3; one++) decisions.push(Promise.resolve(limiter.take(subject, aMinute(600))));
       // about as long as a statement takes
       await sleep(1);
     }
@@ -123,18 +129,56 @@ describe('a bucket of several processes', () => {
     const [limiter] = processes.limiters as [RateLimiter];
     const subject = newSubject();
     for (let request = 0; request < 5; request++) {
-      const { isAllowed, remaining, limit } = await limiter.take(subject, 5);
-      expect({ isAllowed, remaining, limit }).toEqual({ isAllowed: true, remaining: 4 - request, limit: 5 });
+      const { isAllowed, remaining, rate } = await limiter.take(subject, aMinute(5));
+      expect({ isAllowed, remaining, rate }).toEqual({
+        isAllowed: true,
+        remaining: 4 - request,
+        rate: aMinute(5),
+      });
     }
-    const refused = await limiter.take(subject, 5);
+    const refused = await limiter.take(subject, aMinute(5));
     expect(refused).toMatchObject({ isAllowed: false, remaining: 0, retryAfterMs: 12_000, resetMs: 60_000 });
-    expect(limiter.refusal(subject, 5)).toMatchObject({ isAllowed: false });
+    expect(limiter.refusal(subject, aMinute(5))).toMatchObject({ isAllowed: false });
     processes.pass(11_999);
-    expect((await limiter.take(subject, 5)).isAllowed).toBe(false);
+    expect((await limiter.take(subject, aMinute(5))).isAllowed).toBe(false);
     processes.pass(1);
-    expect(limiter.refusal(subject, 5)).toBeNull();
-    expect((await limiter.take(subject, 5)).isAllowed).toBe(true);
-    expect((await limiter.take(subject, 5)).isAllowed).toBe(false);
+    expect(limiter.refusal(subject, aMinute(5))).toBeNull();
+    expect((await limiter.take(subject, aMinute(5))).isAllowed).toBe(true);
+    expect((await limiter.take(subject, aMinute(5))).isAllowed).toBe(false);
+    await processes.close();
+  });
+});
+
+describe('a bucket of 2 in 10 seconds', () => {
+  it('gives two at once and one in five seconds, exactly so over several processes', async () => {
+    const processes = new Processes(3);
+    const subject = newSubject();
+    const rate = { burst: 2, perSeconds: 10 };
+    const take = async (): Promise<boolean[]> => {
+      const decisions = processes.limiters.map(async (limiter) => limiter.take(subject, rate));
+      return (await Promise.all(decisions)).map(({ isAllowed }) => isAllowed);
+    };
+    const allowed = async (): Promise<number> => (await take()).filter(Boolean).length;
+    expect(await allowed()).toBe(2);
+    expect(await allowed()).toBe(0);
+    processes.pass(4999);
+    expect(await allowed()).toBe(0);
+    processes.pass(1);
+    expect(await allowed()).toBe(1);
+    processes.pass(3_600_000);
+    expect(await allowed()).toBe(2);
+    await processes.close();
+  });
+
+  it('knows nothing of a refusal by another rate', async () => {
+    const processes = new Processes(1);
+    const [limiter] = processes.limiters as [RateLimiter];
+    const subject = newSubject();
+    const rate = { burst: 1, perSeconds: 10 };
+    await limiter.take(subject, rate);
+    expect(await limiter.take(subject, rate)).toMatchObject({ isAllowed: false, retryAfterMs: 10_000 });
+    expect(limiter.refusal(subject, rate)).not.toBeNull();
+    expect(limiter.refusal(subject, { burst: 1, perSeconds: 20 })).toBeNull();
     await processes.close();
   });
 });
@@ -146,14 +190,14 @@ describe('the database', () => {
     const subject = newSubject();
     // ten a second, its full rate
     for (let request = 0; request < 200; request++) {
-      expect((await limiter.take(subject, 600)).isAllowed).toBe(true);
+      expect((await limiter.take(subject, aMinute(600))).isAllowed).toBe(true);
       processes.pass(100);
     }
     expect(processes.statements).toBeLessThanOrEqual(200 / 10);
 
-    while ((await limiter.take(subject, 600)).isAllowed);
+    while ((await limiter.take(subject, aMinute(600))).isAllowed);
     const before = processes.statements;
-    for (let request = 0; request < 1000; request++) await limiter.take(subject, 600);
+    for (let request = 0; request < 1000; request++) await limiter.take(subject, aMinute(600));
     expect(processes.statements).toBe(before);
     await processes.close();
   });
@@ -162,7 +206,7 @@ describe('the database', () => {
     const processes = new Processes(1);
     const [limiter] = processes.limiters as [RateLimiter];
     const decisions = await Promise.all(
-      Array.from({ length: 500 }, async () => limiter.take(newSubject(), 10)),
+      Array.from({ length: 500 }, async () => limiter.take(newSubject(), aMinute(10))),
     );
     expect(decisions.every(({ isAllowed }) => isAllowed)).toBe(true);
     expect(processes.statements).toBe(1);
@@ -194,10 +238,10 @@ describe('the database', () => {
       lease: (asks) => (fails ? Promise.reject(new Error('gone')) : lease(database.pool, asks)),
     });
     const subject = newSubject();
-    const waiting = [limiter.take(subject, 5), limiter.take(subject, 5)];
+    const waiting = [limiter.take(subject, aMinute(5)), limiter.take(subject, aMinute(5))];
     for (const one of waiting) await expect(one).rejects.toMatchObject({ code: 'access_unavailable' });
     fails = false;
-    expect((await limiter.take(subject, 5)).isAllowed).toBe(true);
+    expect((await limiter.take(subject, aMinute(5))).isAllowed).toBe(true);
     await limiter.close();
   });
 

@@ -91,9 +91,9 @@ describe('two processes of one database', () => {
     const { allowed, refused } = await hammer(addresses, key, 3000);
     const seconds = (performance.now() - began) / 1000;
     const fair = perMinute + (perMinute / 60) * seconds;
-    expect(allowed).toBeLessThanOrEqual(fair + (leaseCap(perMinute) - 1) * 2);
+    expect(allowed).toBeLessThanOrEqual(fair + (leaseCap({ burst: perMinute, perSeconds: 60 }) - 1) * 2);
     // nor are they stingy: what leases hold back comes back
-    expect(allowed).toBeGreaterThan(fair - leaseCap(perMinute) * 2 - 2);
+    expect(allowed).toBeGreaterThan(fair - leaseCap({ burst: perMinute, perSeconds: 60 }) * 2 - 2);
     expect(refused).toBeGreaterThan(allowed);
 
     for (const service of processes.splice(0)) await end(service);
@@ -150,29 +150,43 @@ describe('accounts and keys on the command line', () => {
     expect(again.exitCode).toBe(1);
     expect(again.stderr).toContain('account_exists');
 
-    const made = await cli('keys', 'create', '--account', 'alice', '--scope', 'tokenpay', '--rate', '42');
+    const made = await cli(
+      'keys',
+      'create',
+      '--account',
+      'alice',
+      '--scope',
+      'tokenpay,orders',
+      '--rate',
+      '42/10',
+    );
     // nothing but the key on stdout
     expect(made.stdout).toMatch(/^satscribe_[0-9a-f]{48}\n$/u);
-    expect(made.stderr).toContain('tokenpay, 42 requests a minute');
+    expect(made.stderr).toContain('orders, tokenpay; requests: 42 in 10 s');
     const json = JSON.parse((await cli('keys', 'create', '--account', 'alice', '--json')).stdout) as Record<
       string,
       unknown
     >;
     expect(json).toMatchObject({
       account: 'alice',
-      scope: 'search',
-      ratePerMinute: 600,
+      scopes: ['search'],
+      rate: { burst: 600, perSeconds: 60 },
       lastUsedAt: null,
       revokedAt: null,
     });
 
     const listed = (await cli('keys', 'list', '--account', 'alice', '--json')).stdout;
     expect(JSON.parse(listed)).toMatchObject([
-      { prefix: made.stdout.slice(0, 18), scope: 'tokenpay', ratePerMinute: 42, usage: [] },
-      { prefix: json['prefix'], scope: 'search' },
+      {
+        prefix: made.stdout.slice(0, 18),
+        scopes: ['orders', 'tokenpay'],
+        rate: { burst: 42, perSeconds: 10 },
+        usage: [],
+      },
+      { prefix: json['prefix'], scopes: ['search'] },
     ]);
     const shown = (await cli('keys', 'list')).stdout;
-    expect(shown).toContain(`${made.stdout.slice(0, 18)}…  alice  tokenpay  42 a minute`);
+    expect(shown).toContain(`${made.stdout.slice(0, 18)}…  alice  orders,tokenpay  42 in 10 s`);
     for (const secret of [made.stdout.trim(), String(json['key'])])
       expect(listed + shown).not.toContain(secret);
     const { rows } = await database.pool.query<{ text: string }>(
@@ -216,8 +230,13 @@ describe('accounts and keys on the command line', () => {
       [['keys', 'create'], 2, '--account A'],
       [['keys', 'create', 'alice'], 2, 'unexpected word alice'],
       [['keys', 'create', '--account', 'nobody'], 1, 'account_unknown'],
-      [['keys', 'create', '--account', 'a', '--rate', '0'], 2, '--rate 0'],
-      [['keys', 'create', '--account', 'a', '--scope', 'all'], 2, 'scopes are search, tokenpay, admin'],
+      [['keys', 'create', '--account', 'a', '--rate', '2/0'], 2, '--rate 2/0'],
+      [
+        ['keys', 'create', '--account', 'a', '--scope', 'search,all'],
+        2,
+        'scopes are search, orders, tokenpay, admin',
+      ],
+      [['keys', 'create', '--account', 'a', '--scope', ''], 2, 'scopes are search'],
       [['keys', 'create', '--account', 'a', '--key', 'x'], 2, '--key is no flag of satscribe keys create'],
       [['keys', 'list', '--account', 'nobody'], 1, 'account_unknown'],
       [['keys', 'revoke', '--account', 'nobody'], 1, 'account_unknown'],

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { revokeKeys } from '#accounts/account.store.ts';
 import { newApiKey } from '#accounts/api-key.ts';
 import { keyMemoryMs } from '#accounts/key-directory.ts';
-import { unknownKeysPerMinute } from '#accounts/search-access.ts';
 import { usageSince } from '#accounts/usage.store.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { type AccessOptions, giveKey, type TestAccess, testAccess } from '#test/support/search-access.ts';
@@ -10,6 +9,8 @@ import { type AccessOptions, giveKey, type TestAccess, testAccess } from '#test/
 let http: HttpApp;
 let given: TestAccess;
 let now = 0;
+/** Of one address in a minute. */
+const unknownKeysMax = 60;
 
 async function open(options: AccessOptions = {}, trustedProxies: readonly string[] = []): Promise<void> {
   const access = (database: { pool: HttpApp['database']['pool'] }): TestAccess['access'] => {
@@ -72,7 +73,7 @@ describe('a restricted search', () => {
         const answer = await ask(empty, path);
         expect(answer).toMatchObject({ status: 401, ...refused('need a key') });
         expect(Object.keys(answer.body)).toEqual(['status', 'error']);
-        expect(answer.headers['www-authenticate']).toContain('x-api-key');
+        expect(String(answer.headers['www-authenticate'])).toContain('x-api-key');
         expect(answer.headers['access-control-allow-origin']).toBe('*');
         expect(answer.headers['cache-control']).toBe('no-store');
       }
@@ -119,10 +120,58 @@ describe('a restricted search', () => {
     expect((await ask({ 'x-api-key': ` ${key} ` })).status).toBe(200);
   });
 
+  it('takes the key as Authorization: Bearer as well', async () => {
+    await open();
+    const { key } = await giveKey(http.database.pool);
+    for (const headers of [
+      { authorization: `Bearer ${key}` },
+      { authorization: `bearer   ${key} `, 'x-api-key': '' },
+      { authorization: `Bearer ${key}`, 'x-api-key': key },
+      { authorization: 'Bearer', 'x-api-key': key },
+      { authorization: 'Basic YTpi', 'x-api-key': key },
+    ])
+      expect({ headers, status: (await ask(headers)).status }).toEqual({ headers, status: 200 });
+    for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic YTpi', key]) {
+      const answer = await ask({ authorization });
+      expect(answer).toMatchObject({ status: 401, ...refused('need a key') });
+      expect(String(answer.headers['www-authenticate'])).toContain('Bearer realm="search"');
+      expect(answer.headers['vary']).toContain('Authorization');
+    }
+    expect(await ask({ authorization: 'Bearer x' })).toMatchObject({
+      status: 401,
+      ...refused('no key that is valid'),
+    });
+  });
+
+  it('with two keys that differ is 401, whichever of them is good', async () => {
+    await open();
+    const { key } = await giveKey(http.database.pool);
+    const { key: other } = await giveKey(http.database.pool);
+    for (const [apiKey, bearer] of [
+      [key, other],
+      [key, 'x'],
+      ['x', key],
+    ]) {
+      const answer = await ask({
+        'x-api-key': apiKey as string,
+        authorization: `Bearer ${bearer as string}`,
+      });
+      expect(answer).toMatchObject({ status: 401, ...refused('hold different keys') });
+    }
+  });
+
+  it('takes a key that is for searches among other things', async () => {
+    await open();
+    const { key } = await giveKey(http.database.pool, { scopes: ['orders', 'search'] });
+    expect((await ask({ 'x-api-key': key })).status).toBe(200);
+    const { key: other } = await giveKey(http.database.pool, { scopes: ['orders', 'admin'] });
+    expect(await ask({ 'x-api-key': other })).toMatchObject({ status: 403, ...refused('for orders, admin') });
+  });
+
   it('with a key for something else is 403', async () => {
     await open();
     for (const scope of ['tokenpay', 'admin'] as const) {
-      const { key } = await giveKey(http.database.pool, { scope });
+      const { key } = await giveKey(http.database.pool, { scopes: [scope] });
       const answer = await ask({ 'x-api-key': key });
       expect(answer).toMatchObject({ status: 403, ...refused(`for ${scope}`) });
       expect(answer.headers['www-authenticate']).toBeUndefined();
@@ -133,7 +182,7 @@ describe('a restricted search', () => {
     await open();
     const { key, account } = await giveKey(http.database.pool);
     expect((await ask({ 'x-api-key': key })).status).toBe(200);
-    await revokeKeys(http.database.pool, { account, scope: null, key: null });
+    await revokeKeys(http.database.pool, { account, scopes: [], key: null });
     now += keyMemoryMs;
     expect(await ask({ 'x-api-key': key })).toMatchObject({
       status: 401,
@@ -195,7 +244,9 @@ describe('a restricted search', () => {
       },
     });
     expect(preflight.statusCode).toBe(204);
-    expect(preflight.headers['access-control-allow-headers']).toContain('x-api-key');
+    for (const name of ['x-api-key', 'Authorization', 'Idempotency-Key'])
+      expect(preflight.headers['access-control-allow-headers']).toContain(name);
+    expect(preflight.headers['access-control-allow-methods']).toBe('GET, HEAD, POST, PUT, PATCH, DELETE');
   });
 
   it('leaves no key in the log', async () => {
@@ -212,9 +263,9 @@ describe('a restricted search', () => {
 
 describe('an open search', () => {
   it('takes a good key for its rate, and any other for none: clients send keys of other services', async () => {
-    await open({ mode: 'open', addressRate: 7 });
-    const { key } = await giveKey(http.database.pool, { ratePerMinute: 50 });
-    const { key: other } = await giveKey(http.database.pool, { scope: 'admin' });
+    await open({ mode: 'open', addressRate: '7' });
+    const { key } = await giveKey(http.database.pool, { rate: '50' });
+    const { key: other } = await giveKey(http.database.pool, { scopes: ['admin'] });
     const limit = async (headers: Record<string, string>): Promise<unknown> => {
       const { status, headers: answered } = await ask(headers);
       expect(status).toBe(200);
@@ -227,9 +278,31 @@ describe('an open search', () => {
 });
 
 describe('a rate', () => {
+  it('of 2 in 10 seconds allows two at once, and then one in 5 seconds', async () => {
+    await open({ mode: 'open', addressRate: '2/10' });
+    expect((await ask()).headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' });
+    expect((await ask()).status).toBe(200);
+    const third = await ask();
+    expect(third).toMatchObject({ status: 429, ...refused('this address may make 2 in 10 s; again in 5 s') });
+    expect(third.headers['retry-after']).toBe('5');
+    expect(Number(third.headers['x-ratelimit-reset'])).toBeLessThanOrEqual(10);
+    expect(third.headers['access-control-expose-headers']).toContain('Retry-After');
+  });
+
+  it('of 0 is no limit, of a key and of unknown keys too', async () => {
+    await open({ addressRate: '1', unknownKeyRate: '0' });
+    const { key } = await giveKey(http.database.pool, { rate: '0' });
+    for (let request = 0; request < 3; request++) {
+      const { status, headers } = await ask({ 'x-api-key': key });
+      expect({ status, limit: headers['x-ratelimit-limit'] }).toEqual({ status: 200, limit: undefined });
+    }
+    for (let guess = 0; guess < unknownKeysMax + 5; guess++)
+      expect((await ask({ 'x-api-key': newApiKey().key })).status).toBe(401);
+  });
+
   it('of a key is counted down, and then 429 with the time to wait', async () => {
-    await open({ addressRate: 2 });
-    const { key, id } = await giveKey(http.database.pool, { ratePerMinute: 3 });
+    await open({ addressRate: '2' });
+    const { key, id } = await giveKey(http.database.pool, { rate: '3' });
     for (const left of ['2', '1', '0']) {
       const { status, headers } = await ask({ 'x-api-key': key });
       expect(status).toBe(200);
@@ -254,7 +327,7 @@ describe('a rate', () => {
   });
 
   it('of an address holds for all who have no key there, and for the searches of the page', async () => {
-    await open({ mode: 'open', addressRate: 3 });
+    await open({ mode: 'open', addressRate: '3' });
     expect((await ask({ accept: 'text/html' }, '/?text=a')).status).toBe(200);
     expect((await ask({}, '/search/text')).status).toBe(303);
     expect((await ask()).status).toBe(200);
@@ -268,7 +341,7 @@ describe('a rate', () => {
   });
 
   it('of IPv6 is that of the network of one machine', async () => {
-    await open({ mode: 'open', addressRate: 2 });
+    await open({ mode: 'open', addressRate: '2' });
     expect((await ask({}, '/search?text=a', '2001:db8::1')).status).toBe(200);
     expect((await ask({}, '/search?text=a', '2001:db8::2')).status).toBe(200);
     expect((await ask({}, '/search?text=a', '2001:db8:0:0:ffff::3')).status).toBe(429);
@@ -276,7 +349,7 @@ describe('a rate', () => {
   });
 
   it('is that of whom a trusted proxy names, and of nobody whom others name', async () => {
-    await open({ mode: 'open', addressRate: 1 }, ['192.0.2.0/24']);
+    await open({ mode: 'open', addressRate: '1' }, ['192.0.2.0/24']);
     const by = async (forwarded: string, from: string): Promise<number> =>
       (await ask({ 'x-forwarded-for': forwarded }, '/search?text=a', from)).status;
     expect(await by('203.0.113.1', '192.0.2.1')).toBe(200);
@@ -288,7 +361,7 @@ describe('a rate', () => {
   });
 
   it('is that of the connection where no proxy is trusted', async () => {
-    await open({ mode: 'open', addressRate: 1 });
+    await open({ mode: 'open', addressRate: '1' });
     expect((await ask({ 'x-forwarded-for': '203.0.113.1', forwarded: 'for=203.0.113.1' })).status).toBe(200);
     expect((await ask({ 'x-forwarded-for': '203.0.113.2', forwarded: 'for=203.0.113.2' })).status).toBe(429);
   });
@@ -298,10 +371,10 @@ describe('a rate', () => {
     const { key } = await giveKey(http.database.pool);
     expect((await ask({ 'x-api-key': key })).status).toBe(200);
     const statuses: number[] = [];
-    for (let guess = 0; guess < unknownKeysPerMinute + 5; guess++) {
+    for (let guess = 0; guess < unknownKeysMax + 5; guess++) {
       statuses.push((await ask({ 'x-api-key': newApiKey().key })).status);
     }
-    expect(new Set(statuses.slice(0, unknownKeysPerMinute))).toEqual(new Set([401]));
+    expect(new Set(statuses.slice(0, unknownKeysMax))).toEqual(new Set([401]));
     expect(statuses.at(-1)).toBe(429);
     // a key that is in use there goes on, also when it must be looked up again
     now += keyMemoryMs;
