@@ -1,15 +1,15 @@
 import { Piscina } from 'piscina';
 import type { AnswerKind, AnswerTask, ReadAnswer } from './large-answers.ts';
 
-/** Answers that are read by turns: as many as are asked for at once elsewhere (eight connections). */
+/** Answers parsed in turn: as many as eight connections ask for at once. */
 const waitingMax = 64;
 const maxYoungGenerationSizeMb = 8;
-/** The thread goes when nothing was read for so long: between two snapshots of a mempool that is polled it stays. */
+/** The thread ends after this time without work; it stays between two snapshots of a polled mempool. */
 const idleMs = 30_000;
 
 /**
- * Reads long answers of a node in a thread of its own: `getblock 3` of a full block takes a third of a second, in which the thread that
- * serves would answer nobody. It begins with the first answer.
+ * Parses long answers of a node in a thread of its own, started with the first answer: `getblock 3` of a full block
+ * takes a third of a second, in which the serving thread would answer no requests.
  */
 export class AnswerReader {
   private readonly workers = new Piscina<AnswerTask, ReadAnswer>({
@@ -18,11 +18,11 @@ export class AnswerReader {
     maxThreads: 1,
     maxQueue: waitingMax,
     idleTimeout: idleMs,
-    // what is parsed is large and short-lived: by default a thread keeps 48 MB of it before it looks what is garbage
+    // parsed data is large and short-lived: by default a thread collects 48 MB of it before it looks for garbage
     resourceLimits: { maxYoungGenerationSizeMb },
   });
 
-  /** The bytes are transferred: they are gone here. */
+  /** The bytes are transferred, so they are gone here. */
   async read<Kind extends AnswerKind>(kind: Kind, bytes: Uint8Array<ArrayBuffer>): Promise<ReadAnswer<Kind>> {
     return (await this.workers.run({ kind, bytes }, { transferList: [bytes.buffer] })) as ReadAnswer<Kind>;
   }

@@ -1,7 +1,7 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { type AnswerTask, readAnswer } from './large-answers.ts';
 
-/** Bytes of an answer in, what it says out, both transferred. */
+/** Takes the bytes of an answer and returns what it says; both are transferred. */
 export default function read(task: AnswerTask): unknown {
   const answer = readAnswer(task);
   const buffers =

@@ -9,19 +9,22 @@ import type { NodeSettings } from './node-settings.ts';
 import type { SpentOutputs } from './spent-encoding.ts';
 import { listenToNode } from './zmq-messages.ts';
 
-/** Calls, and those whose answers are long. */
+/** Ordinary calls, and calls with long answers. */
 export interface BulkRpc extends NodeRpc {
   readonly batch: CoreRpc['batch'];
   readonly hexBatch: BulkReads['hexBatch'];
   readonly rawMempool: BulkReads['rawMempool'];
 }
 
-/** A bitcoind that was found. It may go away and come back: calls then fail with `node_unreachable`, and go on. */
+/**
+ * A connected bitcoind. It may go away and return: calls fail with `node_unreachable` meanwhile, and work again
+ * afterwards.
+ */
 export interface BitcoinNode {
   /** For messages, e.g. `node http://127.0.0.1:8332`; without user and password. */
   readonly name: string;
   readonly rpc: BulkRpc;
-  /** User and password stand in a file that the node writes anew at each start. */
+  /** As they were at the start. */
   readonly hasCookieFile: boolean;
   /** As they were at the start. */
   readonly facts: NodeFacts;

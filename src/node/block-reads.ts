@@ -10,28 +10,31 @@ import type { SpentOutputs } from './spent-encoding.ts';
 /** Bitcoin Core's MAX_BLOCK_SERIALIZED_SIZE (consensus.h): no valid block is longer. */
 const blockBytesMax = 4_000_000;
 /**
- * A block has at most 24,390 inputs (41 bytes each, of a million without witnesses), and no output with a script of
- * more than 10,000 bytes can be spent: that many of the longest, with their values and counts.
+ * A block has at most 24,390 inputs (41 bytes each, of a million without witnesses), and an output with a script
+ * above 10,000 bytes can never be spent: this is room for that many of the longest, with values and counts.
  */
 const spentBytesMax = 24_390 * (8 + 3 + 10_000) + 1_000_000;
 /** A block as hex in JSON. */
 const blockJsonBytesMax = 2 * blockBytesMax + 1000;
-/** `getblock 3` says a witness byte with four characters and a script with up to six a byte; V8's longest string is 512 MiB. */
+/**
+ * `getblock 3` writes a witness byte as four characters and a script byte as up to six. V8's longest string is 512
+ * MiB.
+ */
 const blockDetailsBytesMax = 400 * 1024 * 1024;
 export const headerBytes = 80;
-/** What REST gives at most in one request (Bitcoin Core rest.cpp, MAX_REST_HEADERS_RESULTS). */
+/** Headers that REST returns in one request (Bitcoin Core rest.cpp, MAX_REST_HEADERS_RESULTS). */
 export const headersMax = 2000;
-/** An endpoint that failed is left alone for so long before it is tried again: the next best way is open meanwhile. */
+/** Pause before a failed endpoint is tried again; the next best way is used meanwhile. */
 const restPauseMs = 30_000;
 
-/** RPC_INVALID_ADDRESS_OR_KEY: the node knows no such block (Bitcoin Core rpc/protocol.h). */
+/** RPC_INVALID_ADDRESS_OR_KEY: the node does not know the block (Bitcoin Core rpc/protocol.h). */
 const notFound = -5;
-/** RPC_MISC_ERROR: the node has the header alone, or has pruned the block. */
+/** RPC_MISC_ERROR: the node has only the header, or has pruned the block. */
 const notAvailable = -1;
 
 /**
- * Blocks, what they spend, and headers: by REST where there is REST, else, and whenever REST fails, by RPC. Bytes hash to
- * what was asked for and have a length that is possible; whether they are whole is the parser's to see.
+ * Blocks, what they spend, and headers: over REST where it exists, otherwise, and whenever REST fails, over RPC. The
+ * bytes hash to what was asked for and have a possible length; the parser checks that they are whole.
  */
 export class BlockReads {
   private readonly bulk: BulkReads;
@@ -61,12 +64,12 @@ export class BlockReads {
     return bytes;
   }
 
-  /** What a block spends. Throws as `block`. */
+  /** What a block spends. Throws like `block`. */
   async spentOutputs(hash: Uint8Array, options: ReadOptions = {}): Promise<SpentOutputs> {
     const shown = displayHash(hash);
     const path = `/rest/spenttxouts/${shown}.bin`;
     const fromRest = await this.byRest('spenttxouts', path, spentBytesMax, options, (bytes) => {
-      // the count of transactions and the empty entry of the coinbase
+      // the number of transactions and the empty entry of the coinbase
       if (bytes.length < 2) throw truncated(`The spent outputs of block ${shown}`, bytes.length, shown);
       return { bytes, heights: null };
     });
@@ -76,8 +79,8 @@ export class BlockReads {
   }
 
   /**
-   * Headers of the best chain, `headersMax` at most: the one at a height and those above it, each naming the one before as
-   * its parent. Empty above the tip. Null where the chain changed meanwhile: ask again.
+   * Headers of the best chain, at most `headersMax`: the one at a height and those above it, each naming the one
+   * before as its parent. Empty above the tip. Null where the chain changed meanwhile: ask again.
    */
   async headers(height: number, count: number, signal?: AbortSignal): Promise<Uint8Array[] | null> {
     const options = signal === undefined ? {} : { signal };
@@ -131,7 +134,7 @@ export class BlockReads {
     }
   }
 
-  /** Null: not by REST now. */
+  /** Null: REST cannot answer now. */
   private async byRest<Result>(
     endpoint: keyof BlockReads['pauses'],
     path: string,
@@ -143,7 +146,7 @@ export class BlockReads {
     try {
       const { status, bytes } = await this.bulk.rest(path, { ...options, bytesMax });
       if (status === 200) return use(bytes);
-      // not there, or the endpoint is not: RPC knows
+      // the block is missing, or the endpoint is: RPC knows
       options.buffers?.give(bytes.buffer);
       if (status !== 404) this.pauses[endpoint] = performance.now() + restPauseMs;
     } catch (error) {
@@ -153,7 +156,7 @@ export class BlockReads {
     return null;
   }
 
-  /** Asks for a block; where the node does not have it the error says why. */
+  /** Asks for a block. Where the node does not have it, the error says why. */
   private async explained<Answer>(shown: string, ask: () => Promise<Answer>): Promise<Answer> {
     try {
       return await ask();
@@ -168,7 +171,7 @@ export class BlockReads {
   }
 }
 
-/** Nobody listens: RPC tells the same at once. A server that hangs at one path may still answer at another. */
+/** With no listener RPC fails just as fast. A server that hangs at one path may still answer at another. */
 function isDown({ code, details }: AppError): boolean {
   const hangs = details['reason'] === 'timeout' || details['reason'] === 'UND_ERR_HEADERS_TIMEOUT';
   return code === 'node_unreachable' && !hangs;
@@ -198,7 +201,7 @@ function hashOfHeader(header: Uint8Array): Buffer {
   return digest('sha256', digest('sha256', header, 'buffer'), 'buffer');
 }
 
-/** Into a buffer of its own. Throws `node_answer_invalid` for anything but hex. */
+/** Decodes hex into a buffer of its own. Throws `node_answer_invalid` for anything else. */
 function bytesOfHex(hex: unknown, { buffers }: ReadOptions): Uint8Array<ArrayBuffer> {
   if (typeof hex === 'string' && hex.length % 2 === 0) {
     const length = hex.length / 2;

@@ -1,9 +1,9 @@
 import type { CallOptions } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** `getrawmempool true` of a full mempool is the longest answer that is asked for here; blocks come another way. */
+/** The longest answer asked for here is `getrawmempool true` of a full mempool; blocks come another way. */
 const answerBytesMax = 256 * 1024 * 1024;
-/** A scan of the mempool or the chain's tips of a busy node takes seconds; what takes longer has hung. */
+/** A busy node takes seconds to scan its mempool or list its chain tips; a longer call hangs. */
 const timeoutDefaultMs = 60_000;
 
 interface CallResponse {
@@ -11,13 +11,13 @@ interface CallResponse {
 }
 
 interface CallRequest {
-  /** Of node:http, once it was sent. */
+  /** The request of node:http, once it was sent. */
   readonly req?: { readonly reusedSocket: boolean };
   on(event: 'data', listener: (chunk: Uint8Array) => void): CallRequest;
   abort(): void;
 }
 
-/** What is used of the requests of `bitcoin-core`: its own types know only the promises around them. */
+/** The part of `bitcoin-core`'s requests that is used: its types know only the promises around them. */
 export interface RequestLibrary {
   post(
     options: Record<string, unknown>,
@@ -27,8 +27,8 @@ export interface RequestLibrary {
 }
 
 /**
- * One request within its bounds. Sent a second time where it met a connection that the node had closed as idle. Rejects with
- * the library's errors, or an AppError for what passed a bound.
+ * One request within its bounds. Sent a second time where it met a connection that the node had closed as idle.
+ * Rejects with the library's errors, or an AppError for an exceeded bound.
  */
 export async function boundedPost(
   library: RequestLibrary,
@@ -60,7 +60,7 @@ class BoundedPost {
     this.signal = signal;
     this.response = this.resolvers.promise;
     this.running = library.post(
-      // of the environment's proxies none may see the password
+      // a proxy of the environment must not see the password
       { ...request, timeout: timeoutMs, followRedirect: false, proxy: null },
       (error, response) => {
         this.release();
@@ -69,14 +69,14 @@ class BoundedPost {
       },
     );
     this.running.on('data', (chunk) => this.count(chunk));
-    // the library's own timeout starts anew with every byte
+    // the library's own timeout restarts with every byte
     this.timer = setTimeout(() => {
       this.end(new AppError('node_unreachable', `There was no whole answer within ${timeoutMs} ms.`));
     }, timeoutMs);
     signal?.addEventListener('abort', this.stop, { once: true });
   }
 
-  /** A node closes idle connections; one that it closes just now may be taken for the next request. */
+  /** A node closes idle connections; a request may pick one that closes just now. */
   metClosedConnection(error: unknown): boolean {
     const { code } = error as { code?: unknown };
     const isReset = code === 'ECONNRESET' || code === 'EPIPE';

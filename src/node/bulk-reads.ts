@@ -17,21 +17,21 @@ export interface BulkBounds extends ReadOptions {
 }
 
 /**
- * Requests at once. Two blocks with their spent outputs keep two cores busy; more only wait in the node's queue of 64
- * (rpcworkqueue), which others use too.
+ * Requests in flight. Two blocks with their spent outputs keep two cores busy; more would only wait in the node's
+ * queue of 64 (rpcworkqueue), which others use too.
  */
 const connectionsMax = 8;
 /** bitcoind closes idle connections after 30 s (rpcservertimeout). */
 const idleConnectionMs = 10_000;
 const connectTimeoutMs = 10_000;
-/** A node that verifies blocks or writes its caches holds answers back for seconds. */
+/** A node that verifies blocks or flushes its caches delays answers for seconds. */
 const headersTimeoutMs = 60_000;
 /** Four million bytes at 70 kB/s. */
 const answerTimeoutMs = 120_000;
 
-/** A full mempool has 200,000 ids of 68 characters; ten times as many. */
+/** Ten times a full mempool: 200,000 ids of 68 characters. */
 const mempoolBytesMax = 140_000_000;
-/** A hundred transactions as long as nodes relay them (400,000 weight units) are 80 MB of hex. */
+/** A hundred transactions of the largest relayed size (400,000 weight units) are 80 MB of hex. */
 const batchBytesMax = 100_000_000;
 
 /** A call of a batch. */
@@ -63,12 +63,12 @@ export class BulkReads {
       new URL(rpcUrl).origin === new URL(restUrl).origin ? this.rpcPool : poolFor(restUrl, timeoutMs);
   }
 
-  /** Whether REST and RPC are one server, which then is reachable for both or for neither. */
+  /** Whether REST and RPC are one server, and so reachable together. */
   get isOneServer(): boolean {
     return this.restPool === this.rpcPool;
   }
 
-  /** The answer of REST whatever its status. `path` begins with `/rest/`. */
+  /** The answer of REST with any status. `path` begins with `/rest/`. */
   rest(path: string, { bytesMax, signal, buffers }: BulkBounds): Promise<Body> {
     const base = new URL(this.restUrl);
     return readBody(this.restPool, {
@@ -124,7 +124,7 @@ export class BulkReads {
   ): Promise<ReadAnswers[Kind]> {
     const body = await this.authorised(sent, bounds, codes);
     const call = this.callOf(method);
-    // words that it is not let in, in a form that nobody promises
+    // says that credentials are refused, in an undocumented form
     if (body.status === 401 || body.status === 403) throw failureOfAnswer(body.status, '', call);
     const answer = await this.reader.read(kind, body.bytes);
     if (answer.kind === 'read') return answer.value;
@@ -217,7 +217,7 @@ function poolFor(url: string, timeoutMs: number): Pool {
   });
 }
 
-/** Undefined where it is no JSON. */
+/** Undefined where it is not JSON. */
 function parsedJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'));

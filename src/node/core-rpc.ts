@@ -7,9 +7,12 @@ import { boundedPost, type RequestLibrary } from './bounded-post.ts';
 import type { Credentials, UserAndPassword } from './credentials.ts';
 import { type Call, failureOfCall, isUnauthorized } from './node-failure.ts';
 
-/** bitcoind works on four calls at once (rpcthreads) and queues 64 (rpcworkqueue): never fill that queue alone. */
+/** bitcoind works on four calls at once (rpcthreads) and queues 64 (rpcworkqueue): we never fill that queue alone. */
 const connectionsMax = 8;
-/** bitcoind closes idle connections after 30 s (rpcservertimeout): close them first, so that no call meets a closing one. */
+/**
+ * bitcoind closes idle connections after 30 s (rpcservertimeout). We close them first, so no call meets a closing
+ * one.
+ */
 const idleConnectionMs = 10_000;
 
 export interface RpcBatchCall {
@@ -17,16 +20,16 @@ export interface RpcBatchCall {
   readonly parameters: readonly unknown[];
 }
 
-/** NodeRpc, and many calls in one request: their results in the same order; one that failed throws for all. */
+/** NodeRpc, and many calls in one request: results in the same order; one failed call throws for all. */
 export interface CoreRpc extends NodeRpc {
   batch<Result>(calls: readonly RpcBatchCall[], options?: CallOptions): Promise<Result[]>;
   close(): void;
 }
 
 /**
- * Calls through the `bitcoin-core` package. Its requests are replaced at one point, `postAsync`, to bound the bytes and
- * the time of an answer and to end a call by a signal; nothing that it throws leaves this file, because its errors may
- * hold what was sent. Numbers of more than 15 characters come as strings.
+ * Calls through the `bitcoin-core` package. Its requests are replaced at one point, `postAsync`, to bound the bytes
+ * and the time of an answer, and to abort a call. Its errors never leave this file, because they may hold what was
+ * sent. Numbers of more than 15 characters come as strings.
  */
 export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
   const agentOptions = { keepAlive: true, maxSockets: connectionsMax, timeout: idleConnectionMs };
@@ -34,7 +37,7 @@ export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
 
   const client = new BitcoinCore({ host: url, logger: silent });
   const library = client.request as unknown as RequestLibrary;
-  // `command` gets as far as `postAsync` before it returns: what is set just before belongs to that call
+  // `command` reaches `postAsync` before it returns: what is set just before belongs to that call
   let optionsOfCall: CallOptions = {};
   library.postAsync = (request) => boundedPost(library, { ...request, agent }, optionsOfCall);
 
@@ -91,7 +94,7 @@ export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
   };
 }
 
-/** The package writes every call and answer to a logger of its own, in detail. */
+/** The package logs every call and answer in full; this logger drops them. */
 const silent = { debug: () => undefined };
 
 function checkedBatch(results: unknown, calls: readonly RpcBatchCall[], call: Call): unknown[] {

@@ -7,10 +7,10 @@ export interface UserAndPassword {
   readonly password: string;
 }
 
-/** bitcoind's own cookie has 75 bytes; what is longer is another file. */
+/** bitcoind's own cookie has 75 bytes; a longer file is something else. */
 const cookieBytesMax = 4096;
 
-/** What is shown to the node. Held here alone, so that nothing else can put it into a message. */
+/** What the node is shown. Only this class holds it, so it cannot end up in a message. */
 export class Credentials {
   private readonly auth: NodeAuth;
   private known: UserAndPassword | null = null;
@@ -22,15 +22,15 @@ export class Credentials {
   }
 
   /**
-   * Null where the node wants none, and where the cookie file is not there: a node removes it when it stops, so the
-   * call itself tells what is wrong. Throws `node_refused` for a cookie file that cannot be read.
+   * Null where the node wants no credentials, and where the cookie file is missing: a node removes it when it stops,
+   * and the call itself tells what is wrong. Throws `node_refused` for an unreadable cookie file.
    */
   async current(): Promise<UserAndPassword | null> {
     if (this.auth.kind === 'cookie') this.known ??= await readCookie(this.auth.file);
     return this.known;
   }
 
-  /** After a refusal: whether there is something else to show than `refused`, as after a restart of the node. */
+  /** After a refusal: whether other credentials than `refused` exist, as after a restart of the node. */
   async renew(refused: UserAndPassword | null): Promise<boolean> {
     if (this.auth.kind !== 'cookie') return false;
     // another call may have read the new one meanwhile
@@ -38,7 +38,7 @@ export class Credentials {
     return this.known !== null && this.known.password !== refused?.password;
   }
 
-  /** Why a node that answered 401 did not let us in, as far as it can be told from here. */
+  /** Why a node answered 401, as far as it can be told from here. */
   refusal(): string {
     if (this.known !== null) return 'the user, password or cookie is wrong';
     return this.auth.kind === 'cookie'
@@ -46,7 +46,7 @@ export class Credentials {
       : 'neither a cookie file nor a user and password are set';
   }
 
-  /** A text without what is secret. */
+  /** A text with secrets removed. */
   redact(text: string): string {
     const password = this.known?.password ?? '';
     return password === '' ? text : text.replaceAll(password, '***');

@@ -7,14 +7,14 @@ export interface BodyRequest {
   /** For messages. */
   readonly url: string;
   readonly path: string;
-  /** Sent with POST; absent: GET. */
+  /** Sent with POST. Absent: GET. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** A longer answer is not read. */
   readonly bytesMax: number;
-  /** Of the whole answer: a body that drips is given up. */
+  /** Bound for the whole answer: a body that trickles in is given up. */
   readonly timeoutMs: number;
-  /** What a body that ends early, and one that is too long, are called. */
+  /** Error codes for a body that ends early, and for one that is too long. */
   readonly codes: { readonly cut: ErrorCode; readonly tooLong: ErrorCode };
   readonly signal?: AbortSignal | undefined;
   readonly buffers?: BufferPool | undefined;
@@ -23,19 +23,19 @@ export interface BodyRequest {
 export interface Body {
   readonly status: number;
   readonly contentType: string;
-  /** In a buffer of its own, from `buffers` where they were given. */
+  /** In a buffer of its own; from `buffers` where they are given. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Where an answer does not say how long it is; grows by doubling. */
+/** First buffer where the length is unknown; it grows by doubling. */
 const unknownLengthBytes = 256 * 1024;
-/** As much is made room for before a byte is there: more than any block, less than what a liar could fill memory with. */
+/** Most bytes allocated in advance: more than any block, less than a lying header could fill memory with. */
 const believedBytesMax = 8 * 1024 * 1024;
 
 /**
- * Reads an answer into one buffer, each byte copied once. Redirects are not followed. Throws `node_unreachable` where no
- * answer begins or it takes too long, the codes of the request where it ends early or is too long,
- * `node_answer_invalid` where it is no HTTP, and the reason of the signal.
+ * Reads an answer into one buffer, copying each byte once. Does not follow redirects. Throws `node_unreachable` where
+ * no answer begins or it takes too long, the codes of the request where it ends early or is too long,
+ * `node_answer_invalid` where it is not HTTP, and the reason of the signal.
  */
 export function readBody(pool: Pool, request: BodyRequest): Promise<Body> {
   return new Promise((resolve, reject) => {

@@ -3,8 +3,8 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { encodeSpentOutputs } from './spent-encoding.ts';
 
 /**
- * How the bytes of an answer are read that is too long for the thread that serves: what a block spends, of `getblock <hash> 3`;
- * the ids of a mempool, of `getrawmempool false true`; results in hex, of a batch of calls.
+ * Kinds of long answers, parsed off the serving thread: what a block spends, of `getblock <hash> 3`; the ids of a
+ * mempool, of `getrawmempool false true`; results in hex, of a batch of calls.
  */
 export type AnswerKind = 'spent-outputs' | 'mempool' | 'hex-batch';
 
@@ -14,20 +14,22 @@ export interface AnswerTask {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Ids of transactions, 32 bytes each in internal order, and the number that the next change will have. */
+/** Txids, 32 bytes each in internal order, and the mempool sequence number of the next change. */
 export interface RawMempool {
   readonly txids: Uint8Array<ArrayBuffer>;
   readonly sequence: number;
 }
 
-/** Results one after the other; `ends` says where each ends. One that was refused has an error code of the node in `errors`, else 0. */
+/**
+ * Results one after the other; `ends` says where each ends. `errors` has the node's error code of each, 0 for none.
+ */
 export interface HexBatch {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
   readonly errors: Int32Array<ArrayBuffer>;
 }
 
-/** What is read, in buffers that can be transferred. */
+/** What was read, in transferable buffers. */
 export interface ReadAnswers {
   readonly 'spent-outputs': {
     readonly bytes: Uint8Array<ArrayBuffer>;
@@ -37,7 +39,7 @@ export interface ReadAnswers {
   readonly 'hex-batch': HexBatch;
 }
 
-/** `refused`: the node's error, 0 where it gave neither a result nor an error. `failed`: of an AppError. */
+/** `refused`: the node's error code, 0 where it gave neither a result nor an error. `failed`: an AppError. */
 export type ReadAnswer<Kind extends AnswerKind = AnswerKind> =
   | { readonly kind: 'read'; readonly value: ReadAnswers[Kind] }
   | { readonly kind: 'refused'; readonly rpcCode: number; readonly message: string }
@@ -49,14 +51,14 @@ export type ReadAnswer<Kind extends AnswerKind = AnswerKind> =
     };
 
 const txidBytes = 32;
-/** RPC_MISC_ERROR of Bitcoin Core: what is given where an error has no number. */
+/** RPC_MISC_ERROR of Bitcoin Core, for an error without a code. */
 const unnamedError = -1;
 
-/** Reads an answer. Total: whatever the bytes are. */
+/** Reads an answer. Total: any bytes give a value. */
 export function readAnswer({ kind, bytes }: AnswerTask): ReadAnswer {
   try {
     const answer = parsed(bytes);
-    // a node that starts, or has too much to do, gives one error for all of a batch
+    // a node that starts, or is overloaded, gives one error for the whole batch
     if (kind === 'hex-batch' && Array.isArray(answer)) return { kind: 'read', value: hexBatch(answer) };
     const refusal = refusalOf(answer);
     if (refusal !== null) return { kind: 'refused', ...refusal };
@@ -104,7 +106,7 @@ function rawMempool(result: unknown): RawMempool {
     const at = index * txidBytes;
     const isId = typeof txid === 'string' && txid.length === 2 * txidBytes;
     if (!isId || all.write(txid, at, 'hex') !== txidBytes) throw invalid('getrawmempool');
-    // people write ids from their last byte to the first
+    // ids are displayed from their last byte to the first
     all.subarray(at, at + txidBytes).reverse();
   });
   return { txids: new Uint8Array(all.buffer), sequence: Number(sequence) };

@@ -1,17 +1,17 @@
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** What is read of `getblockchaininfo`. */
+/** The fields of `getblockchaininfo` that are read. */
 export interface ChainInfo {
   readonly chain: string;
   readonly blocks: number;
   readonly bestblockhash: string;
   readonly isInitialBlockDownload: boolean;
-  /** Lowest height whose block is there; null: the node does not prune. */
+  /** Lowest height whose block is kept. Null: the node does not prune. */
   readonly pruneHeight: number | null;
 }
 
-/** Throws as NodeRpc does, `node_answer_invalid` for fields of other types too. */
+/** Throws as NodeRpc does, and `node_answer_invalid` for fields of other types. */
 export async function askChainInfo(rpc: NodeRpc, signal?: AbortSignal): Promise<ChainInfo> {
   const answer = await rpc.call<unknown>('getblockchaininfo', [], signal === undefined ? {} : { signal });
   const { chain, blocks, bestblockhash, initialblockdownload, pruned, pruneheight } = fieldsOf(answer);
@@ -30,7 +30,7 @@ export async function askChainInfo(rpc: NodeRpc, signal?: AbortSignal): Promise<
   };
 }
 
-/** The fields of an object; none where it is something else. */
+/** The fields of an object; none for anything else. */
 export function fieldsOf(answer: unknown): Readonly<Record<string, unknown>> {
   return typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>) : {};
 }

@@ -3,9 +3,9 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 
 /** RPC_IN_WARMUP (Bitcoin Core rpc/protocol.h). */
 const inWarmup = -28;
-/** What the `bitcoin-core` package says of an answer that is JSON but neither result nor error. */
+/** The message of `bitcoin-core` for JSON that is neither result nor error. */
 const noAnswer = 'An error occurred while processing the RPC call to bitcoind';
-/** What it says of an answer without a result. */
+/** Its message for an answer without a result. */
 const noResult = 'Missing `result` on the RPC call result';
 
 /** A call, for messages. */
@@ -13,18 +13,18 @@ export interface Call {
   readonly url: string;
   readonly name: string;
   readonly redact: (text: string) => string;
-  /** Why it was not let in. */
+  /** Why the node refused the credentials. */
   readonly refusal: () => string;
 }
 
-/** Whether the node did not take user and password. */
+/** Whether the node refused user and password. */
 export function isUnauthorized(error: unknown): boolean {
   return error instanceof Error && error.name === 'RpcError' && codeOf(error) === 401;
 }
 
 /**
- * The AppError for what a call threw. What was thrown is not its `cause`: it may hold the request. An AppError stays
- * as it is.
+ * The AppError for what a call threw; an AppError stays as it is. The original is not its `cause`: it may hold the
+ * request.
  */
 export function failureOfCall(error: unknown, call: Call): AppError {
   if (error instanceof AppError) return error;
@@ -55,7 +55,7 @@ function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | null)?.code;
 }
 
-/** The AppError for a refused call. Positive codes are statuses of HTTP, negative ones those of the node. */
+/** The AppError for a refused call. Positive codes are HTTP statuses, negative ones the node's. */
 export function failureOfAnswer(code: number, reason: string, call: Call): AppError {
   if (code < 0) return failureOfRpc(code, call.redact(reason), call);
   const details = { method: call.name, status: code };

@@ -1,13 +1,15 @@
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** Outputs that a block spends (contracts/block-source.ts, `spentOutputs`), and where they are known their heights. */
+/**
+ * Outputs that a block spends (contracts/block-source.ts, `spentOutputs`), with their heights where they are known.
+ */
 export interface SpentOutputs {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly heights: Uint32Array | null;
 }
 
-/** Written from the front, grows by doubling. */
+/** A buffer written from the front; grows by doubling. */
 class Writer {
   private bytes = Buffer.alloc(64 * 1024);
   length = 0;
@@ -31,7 +33,7 @@ class Writer {
     this.length = this.bytes.writeUInt32LE(Math.floor(value / 2 ** 32), this.length);
   }
 
-  /** False where it is no hex. */
+  /** False where the text is not hex. */
   hex(text: string): boolean {
     this.reserve(text.length / 2);
     const written = this.bytes.write(text, this.length, 'hex');
@@ -52,9 +54,9 @@ class Writer {
 }
 
 /**
- * The spent outputs of a block as `getblock <hash> 3` gives it, in the encoding of `/rest/spenttxouts/<hash>.bin`. Throws
- * `node_answer_invalid` where an input other than the coinbase's does not say what it spends: another answer, or a node
- * that lost its undo data.
+ * The spent outputs of a block from `getblock <hash> 3`, in the encoding of `/rest/spenttxouts/<hash>.bin`. Throws
+ * `node_answer_invalid` where an input other than the coinbase's lacks what it spends: a wrong answer, or lost undo
+ * data.
  */
 export function encodeSpentOutputs(block: unknown): SpentOutputs {
   const transactions = listOf(block, 'tx');
@@ -70,7 +72,7 @@ export function encodeSpentOutputs(block: unknown): SpentOutputs {
   return { bytes: writer.finish(), heights: Uint32Array.from(heights) };
 }
 
-/** Writes one output, and returns the height it was made at. */
+/** Writes one output and returns the height it was made at. */
 function writeOutput(writer: Writer, output: unknown): number {
   const hex = fieldOf(fieldOf(output, 'scriptPubKey'), 'hex');
   const height = fieldOf(output, 'height');

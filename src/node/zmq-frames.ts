@@ -5,24 +5,24 @@ export const zmqTopics: readonly ZmqTopic[] = ['sequence', 'rawtx', 'hashblock']
 const hashBytes = 32;
 
 /**
- * Reads what a node publishes: topic, body, and a count of messages of that topic (4 bytes, little endian). Hashes come
- * in the order in which they are shown and are turned round (Bitcoin Core doc/zmq.md).
+ * Reads what a node publishes: topic, body, and a counter per topic (4 bytes, little endian). Hashes come in display
+ * order and are reversed (Bitcoin Core doc/zmq.md).
  */
 export class ZmqReader {
   private readonly next = new Map<ZmqTopic, number>();
   private readonly blocksBy: ZmqTopic;
 
-  /** `blocksBy`: the topic that says which blocks were connected, where two do. */
+  /** `blocksBy`: the topic that tells of connected blocks, where two topics do. */
   constructor(blocksBy: 'sequence' | 'hashblock') {
     this.blocksBy = blocksBy;
   }
 
-  /** The connection is a new one: counting starts anew. */
+  /** The connection is new: counters start again. */
   reset(): void {
     this.next.clear();
   }
 
-  /** What one message says; a hole in the count, or a message that is none, is a gap before it. */
+  /** The meaning of one message. A hole in the counter, or a malformed message, is a gap before it. */
   read([topicFrame, body, count]: readonly Uint8Array[]): NodeMessage[] {
     const topic = topicOf(topicFrame);
     if (topic === null) return [];
@@ -63,7 +63,7 @@ function readHashBlock(body: Uint8Array): NodeMessage | null {
   return body.length === hashBytes ? { kind: 'block-connected', hash: turned(body) } : null;
 }
 
-/** 32 bytes of hash, a letter, and for transactions the mempool's own count. */
+/** 32 bytes of hash, a letter, and for transactions the mempool's own sequence number. */
 function readSequence(body: Uint8Array): NodeMessage | null {
   const letter = String.fromCharCode(body[hashBytes] ?? 0);
   const hash = turned(body.subarray(0, hashBytes));

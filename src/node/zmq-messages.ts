@@ -4,11 +4,11 @@ import type { NodeMessage, NodeMessages, ZmqTopic } from '#kernel/contracts/node
 import { AppError } from '#kernel/errors/app-error.ts';
 import { ZmqReader } from './zmq-frames.ts';
 
-/** A transaction is never longer than a block; what is longer is dropped by the library. */
+/** A transaction is never longer than a block; the library drops longer messages. */
 const messageBytesMax = 4_000_000;
 /**
- * Messages that wait while the event loop is busy. A node publishes every transaction of a block that it connects, some
- * 5,000 with two messages each; it drops what is over its own mark (1,000 unless zmqpub…hwm says otherwise).
+ * Messages that wait while the event loop is busy. A node publishes two messages for each transaction of a block it
+ * connects, some 10,000; it drops what exceeds its own mark (1,000 unless zmqpub…hwm says otherwise).
  */
 const waitingMax = 20_000;
 /** A connection that died silently is noticed after this time. */
@@ -21,8 +21,8 @@ export interface ZmqConnection extends NodeMessages {
 }
 
 /**
- * Listens to a node by one socket for each endpoint, so that what one endpoint publishes keeps its order. Connections come
- * back by themselves; a `gap` for each topic says so. Throws `config_invalid` for what is no address.
+ * Listens to a node with one socket per endpoint, so messages of one endpoint keep their order. Connections recover
+ * by themselves; a `gap` for each topic tells of it. Throws `config_invalid` for an invalid address.
  */
 export function listenToNode(endpoints: ReadonlyMap<ZmqTopic, string>): ZmqConnection {
   const listeners = new Set<(message: NodeMessage) => void>();
@@ -39,7 +39,7 @@ export function listenToNode(endpoints: ReadonlyMap<ZmqTopic, string>): ZmqConne
   );
   return {
     listen: (listener) => {
-      // another function for each call, so that one listener can listen twice
+      // a separate function per call, so that one listener can listen twice
       const own = (message: NodeMessage): void => listener(message);
       listeners.add(own);
       return () => {
@@ -81,7 +81,7 @@ class EndpointSocket {
       heartbeatInterval: heartbeatIntervalMs,
       heartbeatTimeout: heartbeatTimeoutMs,
       linger: 0,
-      // both versions
+      // both versions of IP
       ipv6: true,
     });
     this.socket = socket;

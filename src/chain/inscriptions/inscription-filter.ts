@@ -33,8 +33,8 @@ export interface Condition {
 }
 
 /**
- * An index on (a, key) whose entries of one `a` are read in the order of their keys. Range and order are over both
- * columns as a row: the planner can then take no other index, however it estimates.
+ * An index on (a, key): the entries of one `a` are read in key order. Range and order use both columns as a row, so
+ * the planner can use no other index, whatever it estimates.
  */
 export interface CandidateIndex {
   readonly table: string;
