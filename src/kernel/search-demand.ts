@@ -1,13 +1,15 @@
-/** Who searched a moment ago searches again. */
+/** Milliseconds: a client that searched this recently will search again. */
 const recentMs = 10_000;
-/** A search takes milliseconds: work in the background waits for it before each of its pieces, but no longer than this. */
+/**
+ * Background work waits for running searches before each piece, but no longer than this: a search takes milliseconds.
+ */
 const pauseMsMax = 100;
 
 /**
- * Which searches there are in this process, for those who load or build in the background. On a small machine both want the same
- * cores, and who searches waits for a part of a second that nobody misses who loads for hours. So while somebody searches, and for ten
- * seconds more, pieces of background work come one after the other instead of all at once, which leaves a core free, and none begins
- * while a search is under way. Bounded: each piece is done in its turn, a tenth of a second late at most.
+ * Tracks the searches of this process for background loads and builds. On a small machine both compete for the cores,
+ * and a searching client notices a delay that a load of hours does not. So while searches run, and for ten seconds
+ * after, pieces of background work run one by one instead of in parallel, which leaves a core free, and none starts
+ * during a search. Bounded: each piece runs in its turn, delayed by a tenth of a second at most.
  */
 export class SearchDemand {
   private underWay = 0;
@@ -16,12 +18,12 @@ export class SearchDemand {
   private endPause: (() => void) | null = null;
   private readonly now: () => number;
 
-  /** @param now milliseconds that only grow */
+  /** @param now a monotonic clock in milliseconds */
   constructor(now: () => number = () => performance.now()) {
     this.now = now;
   }
 
-  /** Somebody searches, or did within the last ten seconds. */
+  /** A search runs now, or ran within the last ten seconds. */
   get isRecent(): boolean {
     return this.underWay > 0 || this.now() - this.lastAskedAt < recentMs;
   }
@@ -38,8 +40,8 @@ export class SearchDemand {
   }
 
   /**
-   * Runs a piece of background work: at once where nobody searches, else in its turn, and between searches. A piece must not wait for
-   * another one. Throws what it throws.
+   * Runs a piece of background work: at once without searches, else in its turn and between searches. A piece must
+   * not wait for another piece. Throws what the piece throws.
    */
   async turn<T>(piece: () => T | Promise<T>): Promise<T> {
     if (!this.isRecent) return piece();

@@ -29,19 +29,22 @@ export interface BitcoinNode {
   /** As they were at the start. */
   readonly facts: NodeFacts;
   readonly messages: NodeMessages;
-  /** Of blocks alone, for whoever must hear of each at once. They may come before or after the same ones of `messages`. */
+  /**
+   * Messages about blocks only, for code that must hear of each at once. They may precede or follow those of
+   * `messages`.
+   */
   readonly blockMessages: NodeMessages;
   /**
-   * The raw block of a hash (internal order), in a buffer that is the caller's. Throws `block_unavailable` where the node
-   * does not have it, `node_pruned` where it no longer has it, `block_truncated`, `block_oversized` and `block_corrupt`
-   * for bytes that cannot be it, and as NodeRpc does.
+   * The raw block of a hash (internal order), in a buffer that the caller owns. Throws `block_unavailable` where the
+   * node does not have it, `node_pruned` where it no longer has it, `block_truncated`, `block_oversized` and
+   * `block_corrupt` for bytes that cannot be it, and as NodeRpc does.
    */
   block(hash: Uint8Array, options?: ReadOptions): Promise<Uint8Array<ArrayBuffer>>;
   /** What a block spends, in the encoding of `/rest/spenttxouts`. Throws as `block` does. */
   spentOutputs(hash: Uint8Array, options?: ReadOptions): Promise<SpentOutputs>;
   /**
-   * Headers (80 bytes) of the best chain from a height on, linked and of one moment, 2,000 at most. Empty above the tip;
-   * null where the chain changed between two calls: ask again.
+   * Headers (80 bytes) of the best chain from a height on: linked, of one moment, at most 2,000. Empty above the tip.
+   * Null where the chain changed between two calls: ask again.
    */
   headers(fromHeight: number, count: number, signal?: AbortSignal): Promise<readonly Uint8Array[] | null>;
   close(): Promise<void>;
@@ -49,16 +52,16 @@ export interface BitcoinNode {
 
 export interface ConnectOptions {
   readonly signal?: AbortSignal;
-  /** Of a large answer as a whole. For tests. */
+  /** Time limit of a whole large answer. For tests. */
   readonly answerTimeoutMs?: number;
 }
 
-/** Local sockets connect in a few milliseconds; a node whose ZMQ does not answer is followed by polling. */
+/** Local sockets connect within milliseconds. A node whose ZMQ does not answer is polled. */
 const zmqConnectTimeoutMs = 2000;
 
 /**
- * Connects to a node and finds out what it offers. Nothing is tried twice here: throws `node_unreachable`,
- * `node_warming_up`, `node_refused`, `node_answer_invalid`, `network_mismatch` or `config_invalid`, and the caller decides.
+ * Connects to a node and discovers what it offers, without retries. Throws `node_unreachable`, `node_warming_up`,
+ * `node_refused`, `node_answer_invalid`, `network_mismatch` or `config_invalid`; the caller decides.
  */
 export async function connectNode(
   settings: NodeSettings,
@@ -101,7 +104,7 @@ export async function connectNode(
   }
 }
 
-/** Calls by one, those with long answers by the other. */
+/** Sends each call to one of the two clients, by the length of its answer. */
 export const bulkRpc = (rpc: CoreRpc, bulk: BulkReads): BulkRpc => ({
   url: rpc.url,
   call: (method, parameters, options) => rpc.call(method, parameters, options),
@@ -114,8 +117,9 @@ const zmqAdvice = (endpoint: string): string =>
   `ZMQ at ${endpoint} does not answer from here: set BITCOIN_ZMQ to an address that does, or let zmqpub… in bitcoin.conf listen on one. Meanwhile the node is asked for news every few seconds.`;
 
 /**
- * The one topic that tells of blocks. Over a connection of its own: a node publishes every transaction of a block before
- * the block, and drops for each connection what is over its mark (zmqpub…hwm, 1,000), so the block itself would be lost.
+ * The topic that tells of blocks, over a connection of its own. A node publishes every transaction of a block before
+ * the block, and drops messages of a connection beyond its mark (zmqpub…hwm, 1,000), so the block itself would be
+ * lost.
  */
 function blockTopic(zmq: ReadonlyMap<ZmqTopic, string>): ReadonlyMap<ZmqTopic, string> {
   const topics: ZmqTopic[] = ['sequence', 'hashblock'];
@@ -123,7 +127,7 @@ function blockTopic(zmq: ReadonlyMap<ZmqTopic, string>): ReadonlyMap<ZmqTopic, s
   return new Map(topic === undefined ? [] : [[topic, zmq.get(topic) as string]]);
 }
 
-/** An address for messages and connections, and the user and password that stood in it. */
+/** An address for messages and connections, and the user and password it contained. */
 function withoutCredentials(address: string): { url: string; fromUrl: UserAndPassword | null } {
   if (!URL.canParse(address)) {
     throw new AppError('config_invalid', 'The address of the node is no URL.');
@@ -137,7 +141,7 @@ function withoutCredentials(address: string): { url: string; fromUrl: UserAndPas
   };
 }
 
-/** A password with a percent sign that nobody encoded is meant as it stands. */
+/** A password with an unencoded percent sign is taken as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

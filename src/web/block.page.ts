@@ -33,7 +33,7 @@ ${pagesNav({ path: `/block/${block.height}`, parameters: {}, page, totalPages })
 export interface BlocksView {
   readonly site: Site;
   readonly blocks: readonly BlockLine[];
-  /** Height at which the next page begins; null at the end. */
+  /** Height at which the next page begins. Null at the end. */
   readonly below: number | null;
 }
 

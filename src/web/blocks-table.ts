@@ -14,7 +14,7 @@ export interface BlockLine extends KnownFacts {
   readonly islandHeight: number;
 }
 
-/** Blocks with what is known of each and why; a gap between two lines is said. */
+/** Blocks with what is known of each and why. Marks a gap between two rows. */
 export function blocksTable(blocks: readonly BlockLine[]): Markup {
   return html`<div class="scroll"><table class="blocks">
 <thead><tr><th scope="col">Block</th><th scope="col" class="num">Inscriptions</th><th scope="col">What is known of them, and why</th><th scope="col">Time</th><th scope="col" class="num">Size</th></tr></thead>

@@ -11,13 +11,13 @@ export interface Card {
   readonly contentType: string | null;
   /** Null: no body of its own. */
   readonly sizeBytes: number | null;
-  /** The beginning of a text; null where it is none or not known here, a frame shows it then. */
+  /** The beginning of a text. Null: not a text, or not loaded here; a frame shows it then. */
   readonly text: string | null;
-  /** What a search found in it, and in which of its texts. */
+  /** The matches of a search in its texts. */
   readonly found?: { readonly where: 'content' | 'metadata'; readonly pieces: readonly Highlight[] };
 }
 
-/** A list of inscriptions with previews; what a search found is marked. */
+/** A list of inscriptions with previews. Matches of a search are marked. */
 export function cardList(cards: readonly Card[]): Markup {
   return html`<ul class="cards">
 ${cards.map(cardItem)}
@@ -42,14 +42,14 @@ function cardView(card: Card): HtmlValue {
   return previewFrame(card.id, 'card');
 }
 
-/** Whether the view of a card is what was found: a text is shown around it. */
+/** Whether the card shows the matching text instead of a preview. */
 function showsFound({ contentType, text, found }: Card): boolean {
   const isText = mediaOf(contentType) === 'text' && text !== null;
   return isText && found?.where === 'content' && found.pieces.length > 0;
 }
 
 /**
- * What somebody inscribed, in a frame without an origin: it can run scripts, and reach nothing of this page or site.
+ * Inscribed content in a frame with an opaque origin: it may run scripts, but reaches nothing of this page or site.
  * In lists it takes no clicks and no focus.
  */
 export function previewFrame(id: string, size: 'card' | 'full'): Markup {
@@ -59,7 +59,7 @@ export function previewFrame(id: string, size: 'card' | 'full'): Markup {
 }
 
 const snippetChars = 320;
-/** Pieces of a text that a card has room for. */
+/** Pieces of a text that fit on a card. */
 const piecesMax = 3;
 
 function cut(text: string): string {
@@ -67,7 +67,7 @@ function cut(text: string): string {
   return text.length <= end ? text : `${text.slice(0, end)}…`;
 }
 
-/** Pieces of a text with what was found in them marked, as far as a card has room. */
+/** The pieces of a text with their matches marked, as many as fit on a card. */
 export function marked(pieces: readonly Highlight[]): HtmlValue {
   return pieces
     .slice(0, piecesMax)

@@ -6,16 +6,16 @@ export interface Bar {
   /** `2023-02-01`, or the first and last of several days. */
   readonly label: string;
   readonly count: number;
-  /** The search in the blocks of these days; null: there are none. */
+  /** The search in the blocks of these days. Null: there are no such blocks. */
   readonly href: string | null;
 }
 
 const width = 400;
 const height = 64;
-/** A bar of one match beside one of a million is seen, and can be clicked. */
+/** Smallest height: a bar of one match beside one of a million stays visible and clickable. */
 const leastHeight = 3;
 
-/** Matches over time: bars that lead to their blocks, and the same as a table. */
+/** Matches over time: bars that link to their blocks, and the same as a table. */
 export function timeChart(bars: readonly Bar[]): Markup | null {
   if (bars.length < 2) return null;
   const most = Math.max(...bars.map(({ count }) => count));

@@ -5,7 +5,7 @@ export function grouped(value: number): string {
 
 const units = ['bytes', 'kB', 'MB'] as const;
 
-/** Bytes in the unit that a person would choose. */
+/** Bytes in a readable unit. */
 export function sizeWords(bytes: number): string {
   if (bytes === 1) return '1 byte';
   let value = bytes;

@@ -11,7 +11,7 @@ export interface HomeView {
   readonly islands: number;
   readonly blessed: number | null;
   readonly cursed: number | null;
-  /** A choice of what was inscribed lately, and the first of all. */
+  /** A selection of the newest inscriptions, and the first inscription of all. */
   readonly cards: readonly Card[];
   readonly latest: readonly BlockLine[];
 }

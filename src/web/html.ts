@@ -1,4 +1,4 @@
-/** HTML that is safe to send: made by the `html` template alone. */
+/** HTML that is safe to send: only the `html` template makes it. */
 export class Markup {
   readonly text: string;
 
@@ -10,8 +10,8 @@ export class Markup {
 export type HtmlValue = string | number | null | undefined | false | Markup | readonly HtmlValue[];
 
 /**
- * A template of HTML. Every value is escaped, for text and for quoted attributes; lists are joined; null, undefined and
- * false leave nothing. Values must not stand in unquoted attributes, scripts or styles.
+ * A template of HTML. Every value is escaped, for text and for quoted attributes; lists are joined; null, undefined
+ * and false leave nothing. Values must not stand in unquoted attributes, scripts or styles.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Markup {
   let text = strings[0] ?? '';
@@ -32,7 +32,7 @@ const entities: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
-  // no character of HTML: parsers replace it, and it would not be seen
+  // not a character of HTML: parsers would replace it, and readers would not see it
   '\0': '\u2400',
 };
 

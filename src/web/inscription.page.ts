@@ -23,7 +23,7 @@ export interface InscriptionView {
   readonly metaprotocol: string | null;
   readonly metadataJson: string | null;
   readonly propertiesJson: string | null;
-  /** Inscriptions that the content asks for. */
+  /** Inscriptions that the content loads. */
   readonly references: readonly { readonly id: string; readonly isMissing: boolean }[];
   readonly charms: readonly string[] | null;
   readonly curse: string | null;
@@ -35,7 +35,7 @@ export interface InscriptionView {
   readonly parents: readonly string[] | null;
   readonly children: readonly string[];
   readonly childCount: number;
-  /** No other children can be in blocks that are missing. */
+  /** Missing blocks can hold no further children. */
   readonly hasAllChildren: boolean;
   readonly previous: string | null;
   readonly next: string | null;
@@ -75,7 +75,7 @@ function step(id: string | null, words: string, rel: string): HtmlValue {
 
 function rows(view: InscriptionView): HtmlValue {
   const { why } = knownOf(view.facts);
-  // what a fact is missing for is not known; the same words on every row
+  // a missing fact leaves its field unknown; every row says so in the same words
   const unknown = html`<span class="faint">not known${why !== null && html`: ${why}`}</span>`;
   const row = (name: string, value: HtmlValue): Markup =>
     html`<div><dt>${name}</dt><dd>${value ?? unknown}</dd></div>\n`;
@@ -159,7 +159,7 @@ function mono(text: string): Markup {
   return html`<span class="mono wrap">${text}</span>`;
 }
 
-/** Longer ones are no reading matter; `/indexer/inscription` has all of it. */
+/** A longer text is not shown; `/indexer/inscription` has all of it. */
 const jsonShownChars = 20_000;
 
 function jsonSection(title: string, json: string | null): HtmlValue {
@@ -169,8 +169,8 @@ function jsonSection(title: string, json: string | null): HtmlValue {
 }
 
 /**
- * JSON text with line breaks, its numbers and strings untouched (parsing would round large integers). A string that is cut
- * ends with the text: it is one token too, or each of its quotes would be tried as the beginning of another.
+ * JSON text with line breaks; numbers and strings stay as they are (parsing would round large integers). A string
+ * that is cut at the end of the text is one token too, or each of its quotes would be tried as the start of another.
  */
 function indented(json: string): string {
   let depth = 0;
@@ -179,7 +179,7 @@ function indented(json: string): string {
     switch (token) {
       case '{':
       case '[': {
-        // an empty one stays on its line
+        // an empty list or object stays on its line
         if (json[at + 1] === '}' || json[at + 1] === ']') return token;
         depth += 1;
         return `${token}${line()}`;

@@ -6,9 +6,9 @@ import { layout, type Site } from './layout.ts';
 export interface InscriptionsView {
   readonly site: Site;
   readonly heading: string;
-  /** What the list is narrowed to: names and values of parameters. */
+  /** The filters of the list: names and values of parameters. */
   readonly filters: readonly (readonly [name: string, value: string])[];
-  /** Lines of what else is known, such as a balance. */
+  /** Lines with further facts, such as a balance. */
   readonly notes: readonly string[];
   readonly cards: readonly Card[];
   /** Counts from 0. */
@@ -17,7 +17,7 @@ export interface InscriptionsView {
   readonly next: string | null;
 }
 
-/** A list of inscriptions, newest or oldest first, with what narrows it. */
+/** A list of inscriptions, newest or oldest first, with its filters. */
 export function inscriptionsPage(view: InscriptionsView): Markup {
   const { site, heading, filters, notes, cards, page, first, next } = view;
   return layout({

@@ -1,6 +1,6 @@
-/** What decides which fields of a block's inscriptions are known (docs/schema.md). */
+/** The facts that decide which fields of a block's inscriptions are known (docs/schema.md). */
 export interface KnownFacts {
-  /** All blocks before it that can matter are known. */
+  /** All earlier blocks that can matter are known. */
   readonly anchored: boolean;
   /** The outputs that it spends are known. */
   readonly hasSpent: boolean;
@@ -12,7 +12,7 @@ export interface KnownFacts {
 
 export interface Known {
   readonly known: string;
-  /** What is not known, and why; null where all is. */
+  /** What is unknown, and why. Null where everything is known. */
   readonly unknown: string | null;
   readonly why: string | null;
 }

@@ -2,7 +2,7 @@ import { assets } from './assets.ts';
 import { grouped } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
 
-/** What every page says of the instance: null where it is not known (error pages). */
+/** What every page says of the instance. Null where it is unknown (error pages). */
 export interface Site {
   readonly network: string;
   readonly tipHeight: number | null;
@@ -13,9 +13,9 @@ export interface Layout {
   readonly site: Site | null;
   /** Shown in the search box. */
   readonly query?: string;
-  /** How that was searched (`in`, `all`, `words`, `fuzzy`): the box keeps it. */
+  /** The mode of that search (`in`, `all`, `words`, `fuzzy`), which the box keeps. */
   readonly mode?: Readonly<Record<string, string>>;
-  /** The search box stands in the page itself. */
+  /** The page has its own search box. */
   readonly isHome?: boolean;
   readonly main: HtmlValue;
 }

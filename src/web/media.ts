@@ -1,7 +1,7 @@
 /** How a content is shown, by its type. */
 export type Media = 'text' | 'image' | 'frame' | 'audio' | 'video' | 'font' | 'other';
 
-// maps: a content type is anything, the name of what every object has among others
+// maps, because a content type can be any text, such as the name of a property of every object
 const byType: ReadonlyMap<string, Media> = new Map([
   ['application/json', 'text'],
   ['application/javascript', 'text'],
@@ -23,7 +23,7 @@ const byFamily: ReadonlyMap<string, Media> = new Map([
   ['font', 'font'],
 ]);
 
-/** The way to show a content of this type. Types that browsers run (HTML, SVG) are frames. */
+/** How to show a content of this type. Types that browsers execute (HTML, SVG) get frames. */
 export function mediaOf(contentType: string | null): Media {
   const [essence = ''] = (contentType ?? '').toLowerCase().split(';');
   const type = essence.trim();
@@ -31,7 +31,7 @@ export function mediaOf(contentType: string | null): Media {
   return byType.get(type) ?? byFamily.get(family) ?? 'other';
 }
 
-/** Short words for a content type in lists. */
+/** A short word for a content type in lists. */
 export function mediaWords(contentType: string | null): string {
   if (contentType === null || contentType === '') return 'no type';
   const [essence = ''] = contentType.split(';');

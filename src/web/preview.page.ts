@@ -5,7 +5,7 @@ export type Preview =
   | { readonly kind: 'image' | 'audio' | 'video' | 'font'; readonly url: string }
   | { readonly kind: 'none'; readonly words: string };
 
-/** A page that shows one content and nothing else, for a frame without an origin: it runs no script of ours. */
+/** A page that shows one content and nothing else, for a frame with an opaque origin. It runs no script of ours. */
 export function previewPage(preview: Preview): Markup {
   return html`<!doctype html>
 <html lang="en">
@@ -55,6 +55,6 @@ const styles: Readonly<Record<Preview['kind'], Markup>> = {
 };
 
 function style(rules: string): Markup {
-  // constants above, nothing of anybody else's
+  // our own constants, no content of others
   return new Markup(`<style>${base}${rules}</style>`);
 }

@@ -25,17 +25,17 @@ export interface ResultsView {
   readonly page: number;
   readonly totalItems: number;
   readonly totalPages: number;
-  /** Parameters that lead to this search, without the page. */
+  /** The parameters of this search, without the page. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** How many matches there are of what type, and over time; null: they are too many to be counted. */
+  /** Matches by type and over time. Null: too many to count. */
   readonly overview: {
     readonly types: readonly TypeCount[];
     readonly otherTypes: number;
     readonly bars: readonly Bar[];
   } | null;
-  /** An inscription that has the query as its number. */
+  /** The inscription whose number is the query. */
   readonly numbered: { readonly id: string; readonly number: number } | null;
-  /** The query, where it is the height of a block that is indexed. */
+  /** The query, where it is the height of an indexed block. */
   readonly height: number | null;
 }
 
@@ -62,7 +62,7 @@ ${nav}
   });
 }
 
-/** What of a search's parameters says how it searched, not what. */
+/** The parameters that say how to search, as opposed to what. */
 function modeOf(parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => modeNames.has(name)));
 }
@@ -86,7 +86,7 @@ const verbs = {
   fuzzy: { content: 'content has words like', metadata: 'metadata have words like' },
 } as const;
 
-/** A text with commas can be meant in two ways. */
+/** A text with commas can mean two things. */
 function otherReading(
   question: ResultsQuestion,
   parameters: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
 import { grouped } from './format.ts';
 import { html, type Markup } from './html.ts';
 
-/** Parameters of the page that say which matches are shown, beside the text or hash and its mode. */
+/** Parameters of the page that filter matches, beside the text or hash and its mode. */
 export const filterNames = [
   'contentType',
   'from',
@@ -28,7 +28,7 @@ type Parameters = Readonly<Record<string, string>>;
 
 const linkTo = (parameters: Parameters): string => `/?${new URLSearchParams(parameters).toString()}`;
 
-/** What narrows a search, as a form; each that is set can be taken away by a link. */
+/** The filters of a search as a form. Each filter that is set can be removed by a link. */
 export function filterForm(parameters: Parameters, isText: boolean): Markup {
   const set = filterNames.filter((name) => parameters[name] !== undefined);
   const value = (name: string): string => parameters[name] ?? '';
@@ -87,10 +87,10 @@ function without(parameters: Parameters, name: string): Parameters {
   return Object.fromEntries(Object.entries(parameters).filter(([given]) => given !== name));
 }
 
-/** Types that are shown; the form takes any other one. */
+/** Types in the menu; the form accepts any other. */
 const typesMax = 8;
 
-/** Matches by content type, each a link that narrows to it. */
+/** Matches by content type, each a link that filters by it. */
 export function typeCounts(
   types: readonly TypeCount[],
   otherTypes: number,
@@ -101,7 +101,7 @@ export function typeCounts(
   const rest = types.slice(typesMax).reduce((sum, { count }) => sum + count, otherTypes);
   const chip = ({ contentType, count }: TypeCount): Markup => {
     const words = html`${contentType ?? 'no type'} <b>${grouped(count)}</b>`;
-    // as a filter a star stands for a whole class
+    // in a filter, a star means a whole class
     const isFilter = contentType !== null && contentType !== '' && !contentType.includes('*');
     return isFilter
       ? html`<a class="chip" href="${linkTo({ ...parameters, contentType })}">${words}</a> `

@@ -6,7 +6,7 @@ export interface BlockRef {
   readonly hash: Uint8Array;
 }
 
-/** Running totals just before a block, where they are proven from outside; what is absent is not known. */
+/** Running totals before a block, proven from outside. Absent: unknown. */
 export interface StartCounters {
   readonly sequence?: number;
   readonly blessed?: number;
@@ -23,9 +23,9 @@ export interface Island {
   readonly start: StartCounters;
 }
 
-/** Buffers that go round between a source and the workers (indexer/source/buffer-pool.ts). */
+/** Buffers that circulate between a source and the workers (indexer/source/buffer-pool.ts). */
 export interface BufferPool {
-  /** A buffer of at least so many bytes; what it holds is left over from an earlier use. */
+  /** A buffer of at least this many bytes, with leftovers of an earlier use. */
   take(sizeBytes: number): ArrayBuffer;
   give(buffer: ArrayBuffer): void;
 }
@@ -33,7 +33,7 @@ export interface BufferPool {
 export interface SourceBlock {
   readonly ref: BlockRef;
   /**
-   * The raw block as the network serialises it. The buffer is the caller's to transfer to a worker; it may be
+   * The raw block as the network serialises it. The caller may transfer the buffer to a worker. The buffer may be
    * longer than the block.
    */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -44,13 +44,16 @@ export interface SourceBlock {
    * Null where the source does not have them.
    */
   readonly spentOutputs: Uint8Array<ArrayBuffer> | null;
-  /** Heights at which the spent outputs were made, in the order of `spentOutputs`, where the source knows them. */
+  /**
+   * Heights at which the spent outputs were made, in the order of `spentOutputs`. Null where the source does not know
+   * them.
+   */
   readonly spentHeights: Uint32Array | null;
 }
 
 /**
- * Where blocks come from. Conformance suite: test/support/node/block-source-conformance.ts; every source runs it.
- * Heights ascend; `refs()` is the best chain (or the one that was asked for) at the moment of the call.
+ * Where blocks come from. Every source runs the conformance suite test/support/node/block-source-conformance.ts.
+ * Heights ascend; `refs()` is the best chain, or the requested one, at the moment of the call.
  */
 export interface BlockSource {
   /** For messages: what this source is, e.g. `folder ./samples/mainnet`. */

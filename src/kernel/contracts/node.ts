@@ -2,7 +2,7 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Of this one call. */
+  /** Of this call. */
   readonly timeoutMs?: number;
 }
 
@@ -16,38 +16,38 @@ export interface NodeRpc {
   call<Result>(method: string, parameters?: readonly unknown[], options?: CallOptions): Promise<Result>;
 }
 
-/** What a node is and what it offers, as it was found at the start. */
+/** What a node is and offers, as discovered at the start. */
 export interface NodeFacts {
   readonly network: NetworkName;
   /** As `getnetworkinfo` gives it, e.g. 290403. */
   readonly version: number;
   readonly isInitialBlockDownload: boolean;
-  /** Lowest height whose block is there; null: nothing was pruned. */
+  /** Lowest height whose block is kept. Null: nothing was pruned. */
   readonly pruneHeight: number | null;
   readonly hasRest: boolean;
   /** Where spent outputs come from: `/rest/spenttxouts`, or `getblock <hash> 3`. */
   readonly spentOutputs: 'rest' | 'rpc';
-  /** Any transaction can be asked for by its id. */
+  /** Any transaction can be asked for by its id (txindex). */
   readonly hasTxIndex: boolean;
-  /** Endpoints by topic; empty: the node is polled alone. */
+  /** Endpoints by topic. Empty: the node is only polled. */
   readonly zmq: ReadonlyMap<ZmqTopic, string>;
-  /** What is missing, each with the line of bitcoin.conf that would give it. */
+  /** What is missing, each with the line of bitcoin.conf that adds it. */
   readonly advice: readonly string[];
 }
 
 export type ZmqTopic = 'sequence' | 'rawtx' | 'hashblock';
 
-/** What a node says by itself. Hashes and txids are 32 bytes in internal order. */
+/** What a node publishes. Hashes and txids are 32 bytes in internal order. */
 export type NodeMessage =
   | { readonly kind: 'block-connected'; readonly hash: Uint8Array }
   | { readonly kind: 'block-disconnected'; readonly hash: Uint8Array }
   | { readonly kind: 'mempool-added'; readonly txid: Uint8Array; readonly mempoolSequence: bigint }
   | { readonly kind: 'mempool-removed'; readonly txid: Uint8Array; readonly mempoolSequence: bigint }
   | { readonly kind: 'transaction'; readonly bytes: Uint8Array }
-  /** Messages were lost, or the connection broke and came back: what was learnt from them may be stale. */
+  /** Messages were lost, or the connection was interrupted: what was learnt from them may be stale. */
   | { readonly kind: 'gap'; readonly topic: ZmqTopic };
 
-/** Messages of a node, in the order in which they come; listeners must not block. */
+/** Messages of a node in order. Listeners must not block. */
 export interface NodeMessages {
   listen(listener: (message: NodeMessage) => void): () => void;
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * Consumers of chain.outbox (docs/events.md) listen to this channel: it is notified in the transaction that adds rows. A
- * notification says nothing but that; whoever wakes asks for what lies behind the last sequence that it has taken in.
+ * The channel for consumers of chain.outbox (docs/events.md), notified in the transaction that adds rows. The
+ * notification carries nothing: a consumer then asks for the rows after the last sequence that it processed.
  */
 export const outboxChannel = 'satscribe_outbox';

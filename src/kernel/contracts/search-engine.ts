@@ -1,22 +1,22 @@
 import type { PoolClient } from 'pg';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 
-/** What is searched: inscription contents, or canonical metadata texts. */
+/** What is searched: contents of inscriptions, or canonical metadata texts. */
 export type Corpus = 'content' | 'metadata';
 
 export interface Tip {
   readonly height: number;
   /** 32 bytes, internal order. */
   readonly hash: Uint8Array;
-  /** How often blocks were taken back: a gap below the tip is filled without a change of the tip itself. */
+  /** How often blocks were taken back. Together with the tip it also shows when a gap below the tip was filled. */
   readonly undoEpoch: number;
 }
 
-/** A read of one moment: an open REPEATABLE READ transaction and the tip that it sees (null: nothing indexed). */
+/** A read of one moment: an open REPEATABLE READ transaction, and the tip it sees (null: nothing is indexed). */
 export interface Snapshot {
   readonly client: PoolClient;
   readonly tip: Tip | null;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the client no longer waits for the answer. */
   readonly signal?: AbortSignal;
 }
 
@@ -24,29 +24,29 @@ export interface Snapshot {
 export type TextMatch = 'substring' | 'words' | 'fuzzy';
 
 /**
- * What of the inscriptions that match is asked for; what is absent does not matter. Values are as they were given: engines
- * fold them.
+ * Conditions on the inscriptions that match. An absent condition always holds. Values are as given; engines fold
+ * them.
  */
 export interface SearchFilter {
-  /** A content type to the letter, or `image/*`: all whose bytes up to the first slash are `image/`, no UTF-8 or not. */
+  /** An exact content type, or `image/*`: all types whose bytes up to the first slash are `image/`, UTF-8 or not. */
   readonly contentType?: string;
   /** Heights of the reveal, both included. */
   readonly from?: number;
   readonly to?: number;
-  /** Whether its number is below 0; those whose number is not known are neither. */
+  /** Whether its number is below 0. Inscriptions with an unknown number match neither value. */
   readonly cursed?: boolean;
   readonly metaprotocol?: string;
   /** One of its parents that hold. */
   readonly parent?: InscriptionId;
-  /** A piece of the title of its properties (tag 17), folded. */
+  /** A substring of the title of its properties (tag 17), folded. */
   readonly title?: string;
-  /** Traits of its properties, all of them; names and values whole and folded. */
+  /** Traits of its properties: all must match; names and values are whole and folded. */
   readonly traits?: readonly MetadataMember[];
   /** An inscription that its gallery (tag 17) names. */
   readonly gallery?: InscriptionId;
   /**
-   * What its metadata have at any depth: a key, a value, or a value under a key (or in a list under it); whole and folded.
-   * Numbers are their digits. Keys that come twice (ADR 3) count both.
+   * What its metadata have at any depth: a key, a value, or a value under a key (or in a list under it); whole and
+   * folded. Numbers are compared digit by digit. Repeated keys (ADR 3) all count.
    */
   readonly metadata?: { readonly key?: string; readonly value?: string };
 }
@@ -57,30 +57,30 @@ export interface MetadataMember {
 }
 
 /**
- * `height`: the order of application, which every other sort falls back to. `number`: ord's numbers, those that are not known last.
- * `length`: bytes of the stored body, 0 without one. `desc` is exactly the reverse of `asc`.
+ * `height`: the order of application, and the tie-breaker of every other sort. `number`: ord's numbers, unknown ones
+ * last. `length`: bytes of the stored body, 0 without a body. `desc` is the exact reverse of `asc`.
  */
 export type SearchSort = 'height' | 'number' | 'length';
 
-/** Where an inscription stands in every sort. */
+/** The position of an inscription in every sort. */
 export interface SearchPlace {
   readonly key: number;
-  /** Null: its number is not known. */
+  /** Null: its number is unknown. */
   readonly number: number | null;
   readonly length: number;
 }
 
-/** Which of the matches, in which order. */
+/** Which part of the matches, in which order. */
 export interface SearchSlice {
   /** Default `height`. */
   readonly sort?: SearchSort;
   /** Default `asc`. */
   readonly order?: 'asc' | 'desc';
-  /** 1-based, up to 2^31 - 1. Counted from `after` on, where that is given. */
+  /** 1-based, up to 2^31 - 1. Counts from `after` on, where that is given. */
   readonly page: number;
-  /** 1 to 1,001: one more than a page says whether there is another one. */
+  /** 1 to 1,001: one more than a page has shows whether another page follows. */
   readonly itemsPerPage: number;
-  /** The slice begins behind this place; `totalItems` still counts all. */
+  /** The slice begins after this place; `totalItems` still counts all matches. */
   readonly after?: SearchPlace;
 }
 
@@ -89,15 +89,16 @@ export interface TextMatches {
   /** Default `substring`. */
   readonly match?: TextMatch;
   /**
-   * Folded (kernel/text/fold.ts); all must occur. `substring`: 1 to 32 needles of 1 to 1,000 code points, or none where
-   * the filter asks for metadata, a title, traits or a gallery: then all that it asks for match, with a text or without. Otherwise words as `wordsOf` (search/text/words.ts) makes them, 1 to 64.
+   * Folded (kernel/text/fold.ts); all must occur. `substring`: 1 to 32 needles of 1 to 1,000 code points, or none
+   * where the filter has metadata, a title, traits or a gallery: then the filter alone decides. Otherwise 1 to 64
+   * words, as `wordsOf` (search/text/words.ts) makes them.
    */
   readonly needles: readonly string[];
   readonly filter?: SearchFilter;
 }
 
 export interface HashMatches {
-  /** sha256 of the stored or of the decoded body, 32 bytes. */
+  /** sha256 of the stored or the decoded body, 32 bytes. */
   readonly hash: Uint8Array;
   readonly filter?: SearchFilter;
 }
@@ -106,39 +107,38 @@ export type TextQuery = TextMatches & SearchSlice;
 export type HashQuery = HashMatches & SearchSlice;
 
 export interface SearchHits {
-  /** Internal keys of the inscriptions of this page, in the order asked. */
+  /** Internal keys of the inscriptions of this page, in the order asked for. */
   readonly keys: readonly number[];
   /** Exact. */
   readonly totalItems: number;
-  /** The tip of which the answer speaks. */
+  /** The tip that the answer speaks of. */
   readonly tip: Tip | null;
 }
 
-/** How many matches there are of what kind. Exact, and sums of `totalItems`. */
+/** Matches by kind. Exact, and they add up to `totalItems`. */
 export interface SearchFacets {
   readonly totalItems: number;
   /**
-   * By content type to the letter, most first, then null, then by code points; `facetTypesMax` at most. Null: without one, or no UTF-8.
-   * Types of more than 512 bytes, UTF-8 or not, are counted in `otherTypes`.
+   * By exact content type: most matches first, then null, then by code points; at most `facetTypesMax`. Null: no
+   * type, or not UTF-8. Types of more than 512 bytes, UTF-8 or not, are counted in `otherTypes`.
    */
   readonly types: readonly { readonly contentType: string | null; readonly count: number }[];
   /** Matches of all types that are not listed. */
   readonly otherTypes: number;
-  /** By the day (UTC, days since 1970) of the block's time; ascending, without days that have none. */
+  /** By the day (UTC, days since 1970) of the block's time, ascending, without empty days. */
   readonly days: readonly { readonly day: number; readonly count: number }[];
-  /** The tip of which the answer speaks. */
+  /** The tip that the answer speaks of. */
   readonly tip: Tip | null;
 }
 
-/** More are nobody's overview. */
+/** A longer list is no overview. */
 export const facetTypesMax = 50;
 
 /**
- * Exact searches over inscriptions. Rules: docs/search.md. Engines that answer from Postgres read in the
- * snapshot they are given, others say by `tip` of which moment they speak.
- * Throws `search_too_broad` where it would have to read more than it may (Postgres: words, fuzzy and metadata terms that too many
- * texts could have).
- * Conformance suite: test/support/search/search-engine-conformance.ts, against a naive scan.
+ * Exact searches over inscriptions. Rules: docs/search.md. An engine on Postgres reads the snapshot it is given;
+ * others state with `tip` which moment they speak of. Throws `search_too_broad` where it would have to read more than
+ * it may (on Postgres: words, fuzzy words and metadata terms that too many texts could have). Conformance suite
+ * against a naive scan: test/support/search/search-engine-conformance.ts.
  */
 export interface SearchEngine {
   readonly name: string;
