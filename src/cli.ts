@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { nearestWord } from '#kernel/text/nearest-word.ts';
 import { type Command, type CommandFlag, UsageError } from './app/command-context.ts';
 import { accountsCommand } from './commands/accounts.ts';
 import { demoCommand } from './commands/demo.ts';
@@ -92,7 +93,14 @@ function find(name: string): Command {
   const command = commands.find((candidate) => candidate.name === name);
   if (command !== undefined) return command;
   const what = name.startsWith('-') ? `the command comes first, not ${name}` : `unknown command ${name}`;
-  throw new UsageError(`${what}; commands are ${commands.map((known) => known.name).join(', ')}`);
+  const names = commands.map((known) => known.name);
+  throw new UsageError(`${what}${didYouMean(name, names)} commands are ${names.join(', ')}`);
+}
+
+/** What stands between a word that is not known and the next step. */
+function didYouMean(given: string, known: readonly string[]): string {
+  const near = nearestWord(given, known);
+  return near === null ? ';' : `: did you mean ${near}?`;
 }
 
 type FlagValues = Record<string, string | boolean | undefined>;
@@ -140,7 +148,10 @@ function readWords(command: Command, { args, options }: WordsAndOptions): WordsR
     return read as unknown as WordsRead;
   } catch (error) {
     const reason = firstSentence((error as Error).message);
-    throw new UsageError(`${reason}; ${program} ${command.name} --help lists the flags`);
+    const [, flag = ''] = /^unknown option '(--[^']*)'$/u.exec(reason) ?? [];
+    const flags = [...Object.keys(options)].map((name) => `--${name}`);
+    const hint = didYouMean(flag, flags);
+    throw new UsageError(`${reason}${hint} ${program} ${command.name} --help lists the flags`);
   }
 }
 

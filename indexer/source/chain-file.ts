@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -53,7 +53,9 @@ export async function readChainFile(dir: string): Promise<ChainFile> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw new AppError('folder_invalid', `${path} cannot be read: ${reason(error)}`, { dir }, error);
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const what = isMissing ? await missingOf(dir) : `${path} cannot be read: ${reason(error)}`;
+    throw new AppError('folder_invalid', what, { dir }, error);
   }
   let value: unknown;
   try {
@@ -63,6 +65,18 @@ export async function readChainFile(dir: string): Promise<ChainFile> {
   }
   if (!validator.Check(value)) throw invalid(path, dir, value);
   return value;
+}
+
+/** What is there in place of a folder with a chain.json. */
+async function missingOf(dir: string): Promise<string> {
+  const names = await readdir(dir).catch((error: NodeJS.ErrnoException) =>
+    error.code === 'ENOENT' ? null : ([] as string[]),
+  );
+  if (names === null) return `There is no folder ${dir}.`;
+  const lacks = ['chain.json', 'blocks'].filter((name) => !names.includes(name)).join(' and no ');
+  const isNode = names.some((name) => /^(?:blk\d+\.dat|chainstate)$/u.test(name));
+  const hint = isNode ? ' It is the folder of a node: name the node with --node instead.' : '';
+  return `${dir} has no ${lacks}: it is no folder of blocks.${hint}`;
 }
 
 function invalid(path: string, dir: string, value: unknown): AppError {

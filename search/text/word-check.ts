@@ -1,4 +1,4 @@
-import { isWithinEdits } from './edit-distance.ts';
+import { isWithinEdits } from '#kernel/text/edit-distance.ts';
 import { readPoints, scanWords } from './word-scan.ts';
 import { editsOf, wordCodePointsMax } from './words.ts';
 

@@ -1,5 +1,5 @@
 import type { TextMatch } from '#kernel/contracts/search-engine.ts';
-import { isWithinEdits } from './edit-distance.ts';
+import { isWithinEdits } from '#kernel/text/edit-distance.ts';
 import { editsOf, wordCodePointsMax } from './words.ts';
 
 /** Whether a word (as `wordsOf` gives it) is one that a search looks for. Both are folded. */

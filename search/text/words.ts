@@ -1,10 +1,11 @@
+import { comparedCodePointsMax } from '#kernel/text/edit-distance.ts';
 import { foldText } from '#kernel/text/fold.ts';
 
 /**
  * Longer runs of letters are data (base64, keys) that no search asks for as a word, so texts do not have them as
  * words either. It also keeps an index of words small.
  */
-export const wordCodePointsMax = 64;
+export const wordCodePointsMax = comparedCodePointsMax;
 
 /** The characters of words; everything else separates them. */
 export const runOfLetters = /[\p{L}\p{M}\p{N}]+/gu;

@@ -34,7 +34,7 @@ export interface Database {
 
 /**
  * `own`: this process must be the only one of the data folder. `attach`: where another process runs the folder's server, that one is
- * used. `existing`: the same, and nothing is made where there is nothing yet (`nothing_indexed`).
+ * used. `existing`: the same, and nothing is made where there is nothing yet (`database_missing`).
  */
 export type DatabaseAccess = 'own' | 'attach' | 'existing';
 
@@ -106,7 +106,7 @@ export async function openServer(
     const others = await databasesBelow(dataDir);
     const hint = others.length === 0 ? '' : ` There is one in ${others.join(', ')}: name it with --data.`;
     const message = `There is no database in the data folder ${dataDir}.${hint}`;
-    throw new AppError('nothing_indexed', message, { dataDir, others });
+    throw new AppError('database_missing', message, { dataDir, others });
   }
   const server =
     databaseUrl !== undefined

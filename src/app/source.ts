@@ -1,6 +1,8 @@
+import { readFollowerReport } from '#chain/blocks/follower-status.queries.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
-import type { AppError } from '#kernel/errors/app-error.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { type SettingName, settings } from '#src/config.ts';
 import { openBlocks } from './blocks.ts';
 import type { CommandContext } from './command-context.ts';
 import { type Database, networkOf } from './database.ts';
@@ -21,6 +23,7 @@ export async function openSource(
 ): Promise<BlockSource | LiveBlockSource> {
   const { blocksDir } = context.config;
   if (blocksDir !== undefined) return openBlocks(context, blocksDir, tip);
+  if (away === 'throw') await refuseUnnamedFolder(context, database);
   const network = await networkOf(database);
   const missed = Promise.withResolvers<never>();
   const onProblem = (problem: AppError | null): void => {
@@ -28,4 +31,22 @@ export async function openSource(
   };
   const { connected } = linkNode(context, { network, onProblem });
   return (await Promise.race([connected, missed.promise])).source;
+}
+
+/** Where no source is named, and what is indexed came from a folder, no node is to blame. */
+async function refuseUnnamedFolder({ config }: CommandContext, { readers }: Database): Promise<void> {
+  const isNodeNamed =
+    config.bitcoinRpcUrl !== defaultOf('bitcoinRpcUrl') ||
+    config.bitcoinCookieFile !== undefined ||
+    config.bitcoinRpcUser !== undefined;
+  if (isNodeNamed) return;
+  const { status } = await readFollowerReport(readers);
+  const [, folder] = /^folder (.*)$/u.exec(status?.source ?? '') ?? [];
+  if (folder === undefined) return;
+  const message = `What is indexed came from the folder ${folder}: name it with --blocks ${folder}, or a node with --node.`;
+  throw new AppError('config_invalid', message, { folder });
+}
+
+function defaultOf(name: SettingName): string | null {
+  return settings.find((setting) => setting.name === name)?.default ?? null;
 }

@@ -45,10 +45,17 @@ describe('a command line', () => {
 
   it.each([
     { words: [], says: 'which command?' },
-    { words: ['sevre'], says: 'unknown command sevre; commands are demo, serve' },
+    { words: ['sevre'], says: 'unknown command sevre: did you mean serve? commands are demo, serve' },
+    { words: ['dmeo'], says: 'unknown command dmeo: did you mean demo?' },
     { words: ['help', 'sevre'], says: 'unknown command sevre' },
+    { words: ['something'], says: 'unknown command something; commands are demo, serve' },
     { words: ['--port', '1', 'serve'], says: 'the command comes first' },
-    { words: ['serve', '--prot', '1'], says: "unknown option '--prot'; satscribe serve --help" },
+    {
+      words: ['serve', '--prot', '1'],
+      says: "unknown option '--prot': did you mean --port? satscribe serve --help",
+    },
+    { words: ['demo', '--smaple', 'x'], says: 'did you mean --sample?' },
+    { words: ['demo', '--nothing-near'], says: "unknown option '--nothing-near'; satscribe demo --help" },
     { words: ['serve', '--port'], says: 'option --port needs a value; satscribe serve --help' },
     { words: ['serve', '--port', '--host', 'x'], says: 'option --port needs a value' },
     { words: ['serve', '--port', '1', '--port=2'], says: '--port is given more than once' },

@@ -29,7 +29,8 @@ const table = {
   },
   folder_invalid: {
     meaning: 'The blocks folder lacks chain.json or blocks/, or chain.json does not say what it must.',
-    action: 'Compare the folder with docs/architecture.md, "Block folders".',
+    action:
+      'Name a folder like ./samples/mainnet (docs/architecture.md, "Block folders", has what it holds), or leave --blocks out to follow a node.',
     retry: 'never',
   },
   network_mismatch: {
@@ -244,6 +245,12 @@ const table = {
     action:
       'Wait for the first sync; without a node, index a folder of blocks (--blocks DIR), or start `npm run demo`.',
     retry: 'soon',
+  },
+  database_missing: {
+    meaning: 'There is no database in the data folder, and the command makes none.',
+    action:
+      'Name the folder of the service with --data (that of the demo is ./data/demo), or its server with DATABASE_URL. `satscribe serve` and `satscribe index` make a database.',
+    retry: 'never',
   },
   index_differs: {
     meaning: 'What is indexed is not what the source gives.',

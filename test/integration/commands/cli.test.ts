@@ -90,7 +90,7 @@ describe('failures', () => {
   it('tell that there is nothing to export, and make nothing', async () => {
     const empty = join(dataDir, 'new');
     const { exitCode, stderr, stdout } = await runCli(['export', 'inscriptions', '--data', empty]);
-    expect(stderr).toContain('nothing_indexed');
+    expect(stderr).toContain('database_missing');
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(existsSync(empty)).toBe(false);
   });
@@ -105,9 +105,29 @@ describe('failures', () => {
     expect(await readdir(around)).toEqual(['demo']);
   });
 
-  it('tell that the folder of blocks is none', async () => {
+  it('verify what came from a folder against the folder, whose name they tell, and look for no node', async () => {
+    const data = join(dataDir, 'demo');
+    const words = ['--until', '3', '--data', data];
+    expect((await runCli(['index', '--blocks', 'samples/regtest', ...words])).exitCode).toBe(0);
+    const unnamed = await runCli(['verify', '--data', data]);
+    expect(unnamed.exitCode).toBe(1);
+    expect(unnamed.stderr).toContain('--blocks');
+    expect(unnamed.stderr).toContain('samples/regtest');
+    expect(unnamed.stderr).not.toContain('node_unreachable');
+    const none = await runCli(['verify', '--data', join(dataDir, 'none')]);
+    expect(none.stderr).toContain('database_missing');
+    expect(existsSync(join(dataDir, 'none'))).toBe(false);
+  });
+
+  it('tell what a folder of blocks lacks', async () => {
+    const missing = join(dataDir, 'nope');
+    const nowhere = await runCli(['serve', '--blocks', missing, '--data', dataDir, '--port', '0']);
+    expect(nowhere.stderr).toContain(`There is no folder ${missing}`);
+    expect(nowhere.stderr).not.toContain('ENOENT');
     const { exitCode, stderr } = await runCli(['index', '--blocks', dataDir, '--data', dataDir]);
+    expect(stderr).toContain(`${dataDir} has no chain.json`);
     expect(stderr).toContain('folder_invalid');
+    expect(stderr).not.toContain('ENOENT');
     expect(exitCode).toBe(1);
   });
 

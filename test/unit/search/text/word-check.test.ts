@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isWithinEdits } from '#kernel/text/edit-distance.ts';
 import { fuzzyPieces } from '#search/postgres/text-plan.ts';
-import { isWithinEdits } from '#search/text/edit-distance.ts';
 import { exactWordCheck, fuzzyWordCheck } from '#search/text/word-check.ts';
 import { editsOf, wordsOf, wordsOfFolded } from '#search/text/words.ts';
 import { hasWords, naiveEdits } from '#test/support/search/naive-words.ts';

@@ -1,13 +1,14 @@
-import { wordCodePointsMax } from './words.ts';
+/** Longer words are not compared: the table below has room for these. */
+export const comparedCodePointsMax = 64;
 
-const width = wordCodePointsMax + 1;
+const width = comparedCodePointsMax + 1;
 // three rows of the table: the current one and the two before it
 const rows = [new Int32Array(width), new Int32Array(width), new Int32Array(width)] as const;
 
 /**
  * Whether at most `editsMax` edits lead from the first `aLength` code points of `a` to the first `bLength` of `b`. An
  * edit inserts, removes or changes a code point, or swaps two neighbours; nothing is edited twice (optimal string
- * alignment). Both lengths are at most `wordCodePointsMax`.
+ * alignment). Both lengths are at most `comparedCodePointsMax`.
  */
 export function isWithinEdits(
   a: Int32Array,
