@@ -14,7 +14,16 @@ export type ResultsQuestion =
       readonly match: TextMatch;
       readonly needles: readonly string[];
     }
-  | { readonly kind: 'hash'; readonly hash: string };
+  | { readonly kind: 'hash'; readonly hash: string; readonly coverage: CoveredBlocks };
+
+/** The blocks that an answer speaks of. Heights are null where nothing is indexed. */
+export interface CoveredBlocks {
+  readonly fromHeight: number | null;
+  readonly toHeight: number | null;
+  readonly blocks: number;
+  /** No block up to `toHeight` that can hold an inscription is missing. */
+  readonly complete: boolean;
+}
 
 export interface ResultsView {
   readonly site: Site;
@@ -71,13 +80,27 @@ const modeNames: ReadonlySet<string> = new Set(['in', 'all', 'words', 'fuzzy']);
 
 function heading(question: ResultsQuestion, totalItems: number): HtmlValue {
   if (question.kind === 'hash') {
-    if (totalItems === 0) return html`New: no inscription that is indexed here has this content`;
-    return html`Inscribed ${totalItems === 1 ? 'once' : `${plural(totalItems, 'time')}`} already, first by`;
+    const { coverage } = question;
+    if (totalItems === 0) return html`New ${among(coverage)}: no inscription there has this content`;
+    const times = totalItems === 1 ? 'once' : plural(totalItems, 'time');
+    const where = coverage.complete ? '' : ` ${among(coverage)}`;
+    return html`Inscribed ${times} already${where}, first by`;
   }
   const quoted = question.needles.map((needle) => html`<q>${needle}</q>`);
   const joined = quoted.flatMap((needle, index) => (index === 0 ? [needle] : [' and ', needle]));
   const where = verbs[question.match][question.where];
   return html`${plural(totalItems, 'inscription')} whose ${where} ${joined}`;
+}
+
+/** Where it was looked: that a content is new is true of these blocks only. */
+function among({ fromHeight, toHeight, blocks, complete }: CoveredBlocks): string {
+  if (fromHeight === null || toHeight === null) return 'here, where nothing is indexed';
+  if (complete) return `up to block ${grouped(toHeight)}`;
+  const heights =
+    fromHeight === toHeight
+      ? `of height ${grouped(toHeight)}`
+      : `of heights ${grouped(fromHeight)} to ${grouped(toHeight)}`;
+  return `among ${plural(blocks, 'indexed block')} ${heights}`;
 }
 
 const verbs = {

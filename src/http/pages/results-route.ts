@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { blockAt } from '#chain/blocks/block.queries.ts';
+import { readCoverage } from '#chain/blocks/coverage.queries.ts';
 import { inscriptionDetail } from '#chain/inscriptions/inscription.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { findTarget } from '#http/search/ord-search.ts';
@@ -151,7 +152,8 @@ async function hashResults(
     hash: wanted,
     facets: true,
   });
-  const question = { kind: 'hash' as const, hash };
+  const coverage = await readCoverage(deps.pool, deps.network, answer.tip);
+  const question = { kind: 'hash' as const, hash, coverage };
   return show(
     deps,
     { query: hash, question, parameters: { hash, ...parameters }, page: query.page },

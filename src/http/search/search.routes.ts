@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { readCoverage } from '#chain/blocks/coverage.queries.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { clientGone } from '#http/server/client-gone.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
@@ -82,7 +83,7 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
   });
 
   metadataRoute(app, { pool, search });
-  lookupRoutes(app, { pool, search });
+  lookupRoutes(app, { pool, search, network });
 }
 
 function metadataRoute(app: App, { pool, search }: Pick<AppDependencies, 'pool' | 'search'>): void {
@@ -114,7 +115,10 @@ function metadataRoute(app: App, { pool, search }: Pick<AppDependencies, 'pool' 
   });
 }
 
-function lookupRoutes(app: App, { pool, search }: Pick<AppDependencies, 'pool' | 'search'>): void {
+function lookupRoutes(
+  app: App,
+  { pool, search, network }: Pick<AppDependencies, 'pool' | 'search' | 'network'>,
+): void {
   const tags = ['search'];
 
   app.route({
@@ -160,7 +164,8 @@ function lookupRoutes(app: App, { pool, search }: Pick<AppDependencies, 'pool' |
         first: first === null ? null : { ...withoutTexts(first), inscriptionnumber: first.inscriptionnumber },
       }));
       const newCount = results.filter((result) => result.new).length;
-      return { status: 'ok' as const, count: results.length, newCount, results };
+      const coverage = await readCoverage(pool, network, answer.tip);
+      return { status: 'ok' as const, count: results.length, newCount, coverage, results };
     },
   });
 }

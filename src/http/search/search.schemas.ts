@@ -83,10 +83,21 @@ export const suggestAnswer = Type.Object({
   words: Type.Array(Type.Object({ text: Type.String(), word: Type.String(), contents: Type.Integer() })),
   names: Type.Array(Type.Object({ kind: Type.String(), name: Type.String(), path: Type.String() })),
 });
+const nullableInteger = Type.Union([Type.Integer(), Type.Null()]);
+/** The blocks that an answer speaks of (src/chain/blocks/coverage.queries.ts). */
+const coverage = Type.Object({
+  fromHeight: nullableInteger,
+  toHeight: nullableInteger,
+  blocks: Type.Integer(),
+  share: Type.Number({ minimum: 0, maximum: 1 }),
+  complete: Type.Boolean(),
+});
 export const hashesAnswer = Type.Object({
   status: Type.Literal('ok'),
   count: Type.Integer(),
   newCount: Type.Integer(),
+  /** `new` is true of these blocks only. */
+  coverage,
   results: Type.Array(
     Type.Object({
       hash: Type.String(),

@@ -250,7 +250,12 @@ describe('POST /search/hashes', () => {
   test('says which are new and gives the first inscription of the others, in the order asked', async () => {
     const [known, unknown] = [hexOf(texts[0]!.body), 'ab'.repeat(32)];
     const body = await post({ hashes: [unknown, known.toUpperCase(), known] });
-    expect(body).toMatchObject({ status: 'ok', count: 3, newCount: 1 });
+    expect(body).toMatchObject({
+      status: 'ok',
+      count: 3,
+      newCount: 1,
+      coverage: { fromHeight: 0, toHeight: 2, blocks: 3, share: 1, complete: true },
+    });
     expect(
       body.results.map(({ hash, new: isNew, first }) => [
         hash,
@@ -280,7 +285,7 @@ describe('POST /search/hashes', () => {
   });
 
   test('is ok with none', async () => {
-    expect(await post({ hashes: [] })).toEqual({ status: 'ok', count: 0, newCount: 0, results: [] });
+    expect(await post({ hashes: [] })).toMatchObject({ status: 'ok', count: 0, newCount: 0, results: [] });
   });
 });
 

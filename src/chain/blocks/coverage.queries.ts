@@ -1,0 +1,54 @@
+import type pg from 'pg';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+
+/** Which blocks an answer speaks of: that something is in none of them says nothing of the others. */
+export interface Coverage {
+  /** Lowest and highest indexed height. Null: nothing is indexed. */
+  readonly fromHeight: number | null;
+  readonly toHeight: number | null;
+  /** Indexed blocks between the two. */
+  readonly blocks: number;
+  /** Of the blocks from the network's first possible inscription to `toHeight`: from 0 to 1, below 1 where one is missing. */
+  readonly share: number;
+  /** No block up to `toHeight` that can hold an inscription is missing. */
+  readonly complete: boolean;
+}
+
+/** Read from the tip downwards; `toHeight` is that of `tip`. Costs a step per island, not a row per block. */
+export async function readCoverage(
+  db: pg.Pool | pg.ClientBase,
+  { firstInscriptionHeight }: NetworkParameters,
+  tip: Tip | null,
+): Promise<Coverage> {
+  const { rows } = await db.query<{ from_height: number | null; blocks: number; holders: number }>(
+    `WITH RECURSIVE runs(top, bottom) AS (
+       (SELECT height, island_height FROM chain.blocks WHERE height <= $1 ORDER BY height DESC LIMIT 1)
+       UNION ALL
+       SELECT below.height, below.island_height FROM runs, LATERAL (
+         SELECT height, island_height FROM chain.blocks
+         WHERE height < runs.bottom ORDER BY height DESC LIMIT 1
+       ) AS below
+     )
+     SELECT min(bottom) AS from_height, coalesce(sum(top - bottom + 1), 0)::int AS blocks,
+       coalesce(sum(greatest(0, top - greatest(bottom, $2) + 1)), 0)::int AS holders
+     FROM runs`,
+    [tip?.height ?? -1, firstInscriptionHeight],
+  );
+  const {
+    from_height: fromHeight,
+    blocks,
+    holders,
+  } = rows[0] ?? { from_height: null, blocks: 0, holders: 0 };
+  if (tip === null || fromHeight === null) {
+    return { fromHeight: null, toHeight: null, blocks: 0, share: 0, complete: false };
+  }
+  const possible = Math.max(0, tip.height - firstInscriptionHeight + 1);
+  const complete = holders === possible;
+  return { fromHeight, toHeight: tip.height, blocks, share: shareOf(holders, possible), complete };
+}
+
+/** To six digits behind the point; never 1 where something is missing. */
+function shareOf(part: number, whole: number): number {
+  return part === whole ? 1 : Math.floor((part / whole) * 1e6) / 1e6;
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { type CoveredBlocks, resultsPage } from '#web/results.page.ts';
+
+const hash = 'ab'.repeat(32);
+
+function headline(coverage: CoveredBlocks, totalItems: number): string {
+  const { text } = resultsPage({
+    site: { network: 'mainnet', tipHeight: 951_658 },
+    query: hash,
+    question: { kind: 'hash', hash, coverage },
+    cards: [],
+    page: 1,
+    totalItems,
+    totalPages: totalItems,
+    parameters: { hash },
+    overview: null,
+    numbered: null,
+    height: null,
+  });
+  return /<h1 class="count">(.*?)<\/h1>/u.exec(text)?.[1] ?? '';
+}
+
+test('a content is new among the blocks that are indexed, and the headline names them', () => {
+  const demo = { fromHeight: 767_430, toHeight: 840_000, blocks: 12, complete: false };
+  expect(headline(demo, 0)).toBe(
+    'New among 12 indexed blocks of heights 767,430 to 840,000: no inscription there has this content',
+  );
+  expect(headline(demo, 2)).toBe(
+    'Inscribed 2 times already among 12 indexed blocks of heights 767,430 to 840,000, first by',
+  );
+  const one = { fromHeight: 5, toHeight: 5, blocks: 1, complete: false };
+  expect(headline(one, 0)).toContain('among 1 indexed block of height 5:');
+  const whole = { fromHeight: 767_430, toHeight: 890_123, blocks: 122_694, complete: true };
+  expect(headline(whole, 0)).toBe('New up to block 890,123: no inscription there has this content');
+  expect(headline(whole, 1)).toBe('Inscribed once already, first by');
+  const nothing = { fromHeight: null, toHeight: null, blocks: 0, complete: false };
+  expect(headline(nothing, 0)).toContain('where nothing is indexed');
+});
