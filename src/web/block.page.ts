@@ -8,12 +8,15 @@ import { pagesNav } from './pages-nav.ts';
 export interface BlockView {
   readonly site: Site;
   readonly block: BlockLine;
+  /** Heights of the indexed blocks next to it, however far away. Null: none. */
+  readonly previous: number | null;
+  readonly next: number | null;
   readonly cards: readonly Card[];
   readonly page: number;
   readonly totalPages: number;
 }
 
-export function blockPage({ site, block, cards, page, totalPages }: BlockView): Markup {
+export function blockPage({ site, block, previous, next, cards, page, totalPages }: BlockView): Markup {
   return layout({
     title: `Block ${block.height} · Satscribe`,
     site,
@@ -25,9 +28,16 @@ export function blockPage({ site, block, cards, page, totalPages }: BlockView): 
 ${cards.length > 0 && cardList(cards)}
 ${cards.length === 0 && html`<p class="empty">${block.inscriptionCount === 0 ? 'Nothing was inscribed in this block.' : `Page ${page} is past the end.`}</p>`}
 ${pagesNav({ path: `/block/${block.height}`, parameters: {}, page, totalPages })}
-<p class="steps">${block.height > 0 && html`<a href="/block/${block.height - 1}" rel="prev">‹ ${grouped(block.height - 1)}</a> `}<a href="/block/${block.height + 1}" rel="next">${grouped(block.height + 1)} ›</a></p>
+<p class="steps"><span>${previous !== null && html`<a href="/block/${previous}" rel="prev">‹ ${grouped(previous)}</a>${gapBetween(previous, block.height)}`}</span><span>${next !== null && html`${gapBetween(block.height, next)}<a href="/block/${next}" rel="next">${grouped(next)} ›</a>`}</span></p>
 </section>`,
   });
+}
+
+/** Says that blocks between two heights are not indexed. */
+function gapBetween(below: number, above: number): Markup | null {
+  const missing = above - below - 1;
+  if (missing <= 0) return null;
+  return html` <span class="faint">${plural(missing, 'block')} between not here</span> `;
 }
 
 export interface BlocksView {

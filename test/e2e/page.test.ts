@@ -105,6 +105,39 @@ describe.skipIf(executable === null)('in a real browser', () => {
     expect(problems).toEqual([]);
   });
 
+  test.each([
+    '/',
+    '/nothing-is-here',
+    `/inscription/${'ab'.repeat(32)}i0`,
+    `/block/${'cd'.repeat(32)}`,
+    `/${'unbroken'.repeat(10)}`,
+    '/block/1',
+    `/?hash=${'ab'.repeat(32)}`,
+  ])('nothing is wider than a phone: %s', async (path) => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.goto(`${base}${path}`);
+    const width = 'document.documentElement.scrollWidth';
+    expect(await page.evaluate(width)).toBeLessThanOrEqual(360);
+  });
+
+  test('a block leads to the indexed blocks next to it, and says what lies between', async () => {
+    const steps = async (height: number): Promise<[string, string | null][]> => {
+      await page.goto(`${base}/block/${height}`);
+      const links = await page.$$('.steps a');
+      return Promise.all(
+        links.map(async (link) => [(await link.textContent()) ?? '', await link.getAttribute('href')]),
+      );
+    };
+    expect(await steps(0)).toEqual([['1 ›', '/block/1']]);
+    expect(await steps(1)).toEqual([
+      ['‹ 0', '/block/0'],
+      ['200 ›', '/block/200'],
+    ]);
+    expect(await page.textContent('.steps')).toContain('198 blocks between not here');
+    expect(await steps(200)).toEqual([['‹ 1', '/block/1']]);
+    expect(problems).toEqual([]);
+  });
+
   test('commas and metadata are choices', async () => {
     await page.goto(base);
     await page.check('input[name=all]');

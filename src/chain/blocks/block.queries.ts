@@ -110,6 +110,19 @@ export async function blockAt(
   return row === undefined ? null : { ...blockFacts(row), firstKey: row.first_key };
 }
 
+/** The indexed blocks next to a height, however far away. Null: there is none on that side. */
+export async function neighbourHeights(
+  db: pg.Pool | pg.ClientBase,
+  height: number,
+): Promise<{ readonly previous: number | null; readonly next: number | null }> {
+  const { rows } = await db.query<{ previous: number | null; next: number | null }>(
+    `SELECT (SELECT height FROM chain.blocks WHERE height < $1 ORDER BY height DESC LIMIT 1) AS previous,
+            (SELECT height FROM chain.blocks WHERE height > $1 ORDER BY height LIMIT 1) AS next`,
+    [height],
+  );
+  return rows[0] ?? { previous: null, next: null };
+}
+
 /** Bytes of a text that a card can show. */
 const snippetBytes = 400;
 

@@ -1,7 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
-import { blockAt, blocksBelow, chainCounts, inscriptionSummaries } from '#chain/blocks/block.queries.ts';
+import {
+  blockAt,
+  blocksBelow,
+  chainCounts,
+  inscriptionSummaries,
+  neighbourHeights,
+} from '#chain/blocks/block.queries.ts';
 import {
   type InscriptionDetail,
   type InscriptionQuestion,
@@ -125,6 +131,7 @@ function blockRoute(app: App, { pool, network }: AppDependencies, blocks: BlockA
         const view = {
           site: siteOf(network, tip),
           block: line,
+          ...(await neighbourHeights(client, block.height)),
           cards: summaries.map(cardOf),
           page,
           totalPages,
