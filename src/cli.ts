@@ -149,7 +149,7 @@ function readWords(command: Command, { args, options }: WordsAndOptions): WordsR
   } catch (error) {
     const reason = firstSentence((error as Error).message);
     const [, flag = ''] = /^unknown option '(--[^']*)'$/u.exec(reason) ?? [];
-    const flags = [...Object.keys(options)].map((name) => `--${name}`);
+    const flags = Object.keys(options).map((name) => `--${name}`);
     const hint = didYouMean(flag, flags);
     throw new UsageError(`${reason}${hint} ${program} ${command.name} --help lists the flags`);
   }
