@@ -14,8 +14,11 @@ export interface ReadMoment {
   readonly marker: Marker & { readonly tip: NonNullable<Marker['tip']> };
   /** Of the marker's phrases. */
   readonly book: PhraseBook;
-  /** How many inscriptions have texts of each combination of phrases; null: there are too many combinations. */
-  shapes(): Promise<ShapeCounts | null>;
+  /**
+   * How many inscriptions have texts of each combination of phrases. Null: there are too many combinations, or they are not counted
+   * yet: the first call begins to count, and no search waits for it.
+   */
+  shapes(): ShapeCounts | null;
   /** Asks in that moment, of documents up to the marker. Throws `search_engine_missing` where the server has forgotten it. */
   readonly search: Search;
 }
@@ -41,7 +44,9 @@ interface OpenMoment extends Pick<ReadMoment, 'marker' | 'book'> {
   readonly holdsMore: boolean;
   /** It is of the database that asks. */
   isOurs: boolean;
-  shapes: Promise<ShapeCounts | null> | null;
+  /** Null: not counted, or too many. */
+  shapes: ShapeCounts | null;
+  hasCounted: boolean;
   users: number;
   isReplaced: boolean;
 }
@@ -107,7 +112,7 @@ export class ReadSession {
       return await ask({
         marker: moment.marker,
         book: moment.book,
-        shapes: () => this.#shapesOf(moment, signal),
+        shapes: () => this.#shapesOf(moment),
         search: (body, clauses) => searchMoment(this.#client, moment, { body, clauses, signal }),
       });
     } finally {
@@ -115,24 +120,24 @@ export class ReadSession {
     }
   }
 
-  /** Counted once a moment, for all who search in it: nobody who goes away ends it, or waits for it. */
-  #shapesOf(moment: OpenMoment, signal: AbortSignal | undefined): Promise<ShapeCounts | null> {
-    const shapes = moment.shapes ?? this.#countShapes(moment);
-    moment.shapes = shapes;
-    // it may fail when everybody has gone
-    shapes.catch(() => undefined);
-    return unlessAborted(shapes, signal);
+  /** Counted once a moment, in the background: until then searches name shapes by a pattern, which is slower and as exact. */
+  #shapesOf(moment: OpenMoment): ShapeCounts | null {
+    if (!moment.hasCounted) {
+      moment.hasCounted = true;
+      void this.#countShapes(moment);
+    }
+    return moment.shapes;
   }
 
-  async #countShapes(moment: OpenMoment): Promise<ShapeCounts | null> {
+  async #countShapes(moment: OpenMoment): Promise<void> {
     moment.users++;
     const search: Search = (body, clauses) =>
       searchMoment(this.#client, moment, { body, clauses, signal: undefined });
     try {
-      return await countShapes(search, this.#shapesMax);
-    } catch (error) {
-      moment.shapes = null;
-      throw error;
+      moment.shapes = await countShapes(search, this.#shapesMax);
+    } catch {
+      // what keeps the server from counting, searches meet too and say; the next one begins anew
+      moment.hasCounted = false;
     } finally {
       this.#leave(moment);
     }
@@ -182,6 +187,7 @@ export class ReadSession {
       holdsMore: await holdsBeyond(this.#client, id, before),
       isOurs: false,
       shapes: null,
+      hasCounted: false,
       users: 0,
       isReplaced: false,
     };
@@ -256,23 +262,6 @@ function bookOf(phrases: readonly string[], before: OpenMoment | null): PhraseBo
     before?.marker.phrases.length === phrases.length &&
     before.marker.phrases.every((phrase, at) => phrase === phrases[at]);
   return isKnown ? before.book : new PhraseBook(phrases);
-}
-
-/** What comes first: the outcome, or that nobody waits for it any more. */
-async function unlessAborted<Result>(
-  outcome: Promise<Result>,
-  signal: AbortSignal | undefined,
-): Promise<Result> {
-  if (signal === undefined) return outcome;
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason as Error);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([outcome, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 const upTo = ({ nextKey }: Marker): Clause => ({ range: { firstKey: { lt: nextKey } } });

@@ -29,8 +29,8 @@ export interface WithinPhrases {
 /** The phrases of the index, and the counts of their combinations. */
 export interface Phrases {
   readonly book: PhraseBook;
-  /** Asked where a needle can stand in more than one way. Null: there are too many combinations. */
-  shapes(): Promise<ShapeCounts | null>;
+  /** Asked where a needle can stand in more than one way. Null: not counted yet, or there are too many combinations. */
+  shapes(): ShapeCounts | null;
   readonly search: Search;
 }
 
@@ -79,7 +79,7 @@ async function contentQuery(
   if (ways.length === 0) return { clauses: [], within: null };
   const isFew = ways.length <= dividedMax;
   const isAsked = ways.some(({ phrases: within, parts }) => within.length > 0 || parts.length > 1);
-  const shapes = new ShapeClauses(isAsked ? await phrases.shapes() : null, isFew ? namedShapesMax : 0);
+  const shapes = new ShapeClauses(isAsked ? phrases.shapes() : null, isFew ? namedShapesMax : 0);
   const needles = await Promise.all(
     ways.map(async ({ phrases: within, parts }) => ({
       phrases: within,

@@ -78,3 +78,24 @@ test('a moment is of the index that its marker is of, whatever the alias names m
     .catch((error: unknown) => error);
   expect(outcome).toMatchObject({ code: 'search_engine_behind' });
 });
+
+test('searches do not wait until shapes are counted, and use them once they are', async () => {
+  searches = 0;
+  indices = [];
+  const session = new ReadSession(client, 'index', () => Promise.resolve('this one'));
+  const snapshot = { client: {} as Snapshot['client'], tip };
+  const shapes = (): Promise<ReadonlyMap<string, number> | null> =>
+    session.run(snapshot, (moment) => Promise.resolve(moment.shapes()));
+  const counting = once(server, 'search') as Promise<[ServerResponse]>;
+  expect(await shapes()).toBeNull();
+  const [response] = await counting;
+  // one count for all searches of the moment
+  expect(await shapes()).toBeNull();
+  expect(searches).toBe(2);
+  const buckets = [{ key: 'ab', inscriptions: { value: 3 } }];
+  response
+    .writeHead(200, { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' })
+    .end(JSON.stringify({ timed_out: false, _shards: { failed: 0 }, aggregations: { shapes: { buckets } } }));
+  await expect.poll(shapes).toEqual(new Map([['ab', 3]]));
+  expect(searches).toBe(2);
+});
