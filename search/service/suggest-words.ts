@@ -1,5 +1,6 @@
 import type { SearchEngine, Snapshot } from '#kernel/contracts/search-engine.ts';
 import type { SuggestedWord } from '#kernel/contracts/search-service.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { foldText } from '#kernel/text/fold.ts';
 import { lastRunStart, wordCodePointsMax, wordsOfFolded } from '#search/text/words.ts';
 
@@ -67,7 +68,7 @@ function contextOf(before: string): string[] {
     .slice(-contextMax);
 }
 
-/** Null: looking for them takes too long. */
+/** Null: looking for them takes too long, or the search server does not answer. */
 async function matchingContents(
   engine: SearchEngine,
   snapshot: Snapshot,
@@ -105,11 +106,15 @@ async function newestKeys(
     );
     return keys;
   } catch (error) {
-    if (!isTimeout(error) && !limit.aborted) throw error;
+    if (!isTimeout(error) && !limit.aborted && !isOfSearchServer(error)) throw error;
     await client.query('ROLLBACK TO SAVEPOINT suggestion');
     return null;
   }
 }
+
+/** Elasticsearch does not answer, and Postgres has no search index: the newest texts are all that is looked at. */
+const isOfSearchServer = (error: unknown): boolean =>
+  error instanceof AppError && error.code.startsWith('search_engine_');
 
 /** The server ended a statement at its time limit (57014, query_canceled). */
 export const isTimeout = (error: unknown): boolean =>

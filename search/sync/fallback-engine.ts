@@ -6,6 +6,8 @@ export interface FallbackEngineOptions {
   readonly first: SearchEngine;
   /** Answers in its place; null: nobody does, and what `first` threw is thrown. */
   readonly fallback: SearchEngine | null;
+  /** Answers searches by hash in its place: they need no search index. Absent: `fallback` does. */
+  readonly hashFallback?: SearchEngine;
   /** An answer of a block so many blocks below the tip, or nearer, is taken. */
   readonly lagMaxBlocks: number;
   /** Told when searches begin to be answered in another way, and why; null: `first` answers again. */
@@ -50,6 +52,7 @@ const resting: readonly string[] = ['search_engine_unreachable', 'search_engine_
  */
 export function createFallbackEngine(options: FallbackEngineOptions): FallbackEngine {
   const { first, fallback, lagMaxBlocks, onChange, now = () => performance.now() } = options;
+  const hashFallback = options.hashFallback ?? fallback;
   let problem: AppError | null = null;
   let restUntil = 0;
 
@@ -85,22 +88,25 @@ export function createFallbackEngine(options: FallbackEngineOptions): FallbackEn
   const answer = async <Found extends Answered>(
     snapshot: Snapshot,
     ask: (engine: SearchEngine) => Promise<Found>,
+    instead: SearchEngine | null = fallback,
   ): Promise<Found> => {
-    if (fallback === null) return askFirst(snapshot, ask);
+    if (instead === null) return askFirst(snapshot, ask);
     try {
       return await askFirst(snapshot, ask);
     } catch (error) {
       if (!isOfEngine(error) && !isTooBroad(error)) throw error;
-      return ask(fallback);
+      return ask(instead);
     }
   };
 
   return {
     name: first.name,
     searchText: (snapshot, query) => answer(snapshot, (engine) => engine.searchText(snapshot, query)),
-    searchHash: (snapshot, query) => answer(snapshot, (engine) => engine.searchHash(snapshot, query)),
+    searchHash: (snapshot, query) =>
+      answer(snapshot, (engine) => engine.searchHash(snapshot, query), hashFallback),
     facetsOfText: (snapshot, matches) => answer(snapshot, (engine) => engine.facetsOfText(snapshot, matches)),
-    facetsOfHash: (snapshot, matches) => answer(snapshot, (engine) => engine.facetsOfHash(snapshot, matches)),
+    facetsOfHash: (snapshot, matches) =>
+      answer(snapshot, (engine) => engine.facetsOfHash(snapshot, matches), hashFallback),
     problem: () => problem,
     seeWhole: () => {
       if (problem !== null && overOnceWhole.includes(problem.code)) report(null);
@@ -108,6 +114,7 @@ export function createFallbackEngine(options: FallbackEngineOptions): FallbackEn
     close: async () => {
       await first.close();
       await fallback?.close();
+      if (hashFallback !== fallback) await hashFallback?.close();
     },
   };
 }

@@ -63,6 +63,8 @@ export function openSearchEngine(
   const engine = createFallbackEngine({
     first: createElasticEngine({ client: elastic, alias, readDatabase: readDatabaseIdentity }),
     fallback: postgres,
+    // by hash Postgres answers without a search index
+    hashFallback: postgres ?? createPostgresEngine(),
     lagMaxBlocks: config.searchLagBlocks,
     onChange: (problem) => {
       if (problem === null) log.info('Elasticsearch answers searches');

@@ -3,6 +3,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
@@ -197,6 +198,16 @@ describe('the search service', () => {
     expect(value.map(({ first }) => first?.inscriptionnumber ?? null)).toEqual([null, '5', '0', null, '5']);
     expect(value[1]?.first).toMatchObject({ blockheight: '0', contentstr: null, metadatastr: null });
     expect((await service.hashes([])).value).toEqual([]);
+  });
+
+  test('suggests words of the newest texts where the search server is away', async () => {
+    const away: SearchEngine = {
+      ...createPostgresEngine(),
+      searchText: () => Promise.reject(new AppError('search_engine_unreachable', 'It is away.')),
+    };
+    const search = createSearchService({ pool: database.pool, engine: away });
+    const { value } = await search.suggest('decod');
+    expect(value.words.map(({ word }) => word)).toContain('decoded');
   });
 
   test('suggests words of the newest texts where the engine does not answer in time', async () => {

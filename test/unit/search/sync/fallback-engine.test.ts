@@ -181,3 +181,22 @@ test('what is too much for one engine is asked of the other, and says nothing of
   expect((await engine.searchText(snapshot, query)).totalItems).toBe(99);
   expect(engine.problem()).toBeNull();
 });
+
+test('a search by hash is answered where nobody answers searches by text in its place', async () => {
+  const first = serverAt(100);
+  const byHash = serverAt(7);
+  const engine = createFallbackEngine({
+    first: first.engine,
+    fallback: null,
+    hashFallback: byHash.engine,
+    lagMaxBlocks: 3,
+  });
+  const hash = { hash: new Uint8Array(32), page: 1, itemsPerPage: 1 };
+  expect((await engine.searchHash(snapshot, hash)).totalItems).toBe(100);
+  first.fails = 'search_engine_unreachable';
+  expect((await engine.searchHash(snapshot, hash)).totalItems).toBe(7);
+  await expect(engine.facetsOfHash(snapshot, hash)).resolves.toBeDefined();
+  await expect(engine.searchText(snapshot, query)).rejects.toMatchObject({
+    code: 'search_engine_unreachable',
+  });
+});
