@@ -276,6 +276,7 @@ CREATE UNLOGGED TABLE chain.mempool_state (
   problem text,
   since timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
+  reveals text NOT NULL DEFAULT 'untested'::text,
   CONSTRAINT mempool_state_pkey PRIMARY KEY (one),
   CONSTRAINT mempool_state_one_check CHECK (one)
 );

@@ -106,7 +106,7 @@ async function follow(pool: pg.Pool, url: string): Promise<Followed> {
   const end = followMempool({
     node: {
       rpc: bulkRpc(core, bulk),
-      facts: { zmq: new Map() },
+      facts: { zmq: new Map(), reveals: 'untested' },
       messages: { listen: () => () => undefined, close: async () => undefined },
     },
     pool,

@@ -32,6 +32,8 @@ const advices = {
     'No transaction index: put txindex=1 into bitcoin.conf. Meanwhile transactions that hold nothing indexed are unknown once they left the mempool.',
   txIndexBehind:
     'The transaction index of the node is still being built: until then transactions that hold nothing indexed may be unknown.',
+  reveals:
+    'This node is Bitcoin Knots: its mempool takes no reveal of an inscription, whatever it is told. Inscriptions are indexed all the same, and seen once they are in a block; to send them, use Bitcoin Core.',
   pruned: (height: number) =>
     `The node prunes its blocks and has them from height ${height} on: put prune=0 into bitcoin.conf (it then downloads the others again). Meanwhile nothing below can be indexed or verified.`,
 };
@@ -50,25 +52,44 @@ export async function discoverFacts(
   const hasSpentTxOuts = hasRest && (await spentTxOutsAreThere(bulk, chain, signal));
   const txIndex = await askTxIndex(rpc, options);
   const zmq = await askZmq(rpc, settings, options);
-  const advice: string[] = [];
-  if (!hasRest) advice.push(advices.rest(settings.restUrl ?? rpc.url));
-  else if (!hasSpentTxOuts) advice.push(advices.spentTxOuts);
-  if (!zmq.has('sequence')) advice.push(advices.sequence);
-  if (!zmq.has('rawtx')) advice.push(advices.rawtx);
-  if (txIndex === 'none') advice.push(advices.txIndex);
-  if (txIndex === 'behind') advice.push(advices.txIndexBehind);
-  if (chain.pruneHeight !== null) advice.push(advices.pruned(chain.pruneHeight));
-  return {
+  const facts = {
     network,
-    version: await askVersion(rpc, options),
+    ...(await askName(rpc, options)),
     isInitialBlockDownload: chain.isInitialBlockDownload,
     pruneHeight: chain.pruneHeight,
     hasRest,
-    spentOutputs: hasSpentTxOuts ? 'rest' : 'rpc',
+    spentOutputs: hasSpentTxOuts ? ('rest' as const) : ('rpc' as const),
     hasTxIndex: txIndex === 'whole',
     zmq,
-    advice,
   };
+  const restUrl = settings.restUrl ?? rpc.url;
+  return { ...facts, advice: [...readingAdvice(facts, restUrl), ...policyAdvice(facts, txIndex)] };
+}
+
+/** Of what makes reading blocks and news slower. */
+function readingAdvice(
+  { hasRest, spentOutputs, zmq }: Pick<NodeFacts, 'hasRest' | 'spentOutputs' | 'zmq'>,
+  restUrl: string,
+): string[] {
+  const advice: string[] = [];
+  if (!hasRest) advice.push(advices.rest(restUrl));
+  else if (spentOutputs === 'rpc') advice.push(advices.spentTxOuts);
+  if (!zmq.has('sequence')) advice.push(advices.sequence);
+  if (!zmq.has('rawtx')) advice.push(advices.rawtx);
+  return advice;
+}
+
+/** Of what the node does not have or do. */
+function policyAdvice(
+  { reveals, pruneHeight }: Pick<NodeFacts, 'reveals' | 'pruneHeight'>,
+  txIndex: 'whole' | 'behind' | 'none',
+): string[] {
+  const advice: string[] = [];
+  if (txIndex === 'none') advice.push(advices.txIndex);
+  if (txIndex === 'behind') advice.push(advices.txIndexBehind);
+  if (reveals === 'refused') advice.push(advices.reveals);
+  if (pruneHeight !== null) advice.push(advices.pruned(pruneHeight));
+  return advice;
 }
 
 function checkedNetwork(chain: ChainInfo, settings: NodeSettings, rpc: NodeRpc): NetworkName {
@@ -121,10 +142,15 @@ async function tryRest(
   }
 }
 
-async function askVersion(rpc: NodeRpc, options: CallOptions): Promise<number> {
-  const { version } = fieldsOf(await rpc.call<unknown>('getnetworkinfo', [], options));
+/**
+ * What the node calls itself. An invented reveal would prove nothing about its policy: unknown inputs are refused first.
+ * Knots lets no conditional into a tapscript, with any of its options.
+ */
+async function askName(rpc: NodeRpc, options: CallOptions): Promise<Pick<NodeFacts, 'version' | 'reveals'>> {
+  const { version, subversion } = fieldsOf(await rpc.call<unknown>('getnetworkinfo', [], options));
   if (typeof version !== 'number') throw invalidAnswer(rpc, 'getnetworkinfo');
-  return version;
+  const isKnots = typeof subversion === 'string' && subversion.includes('/Knots:');
+  return { version, reveals: isKnots ? 'refused' : 'untested' };
 }
 
 async function askTxIndex(rpc: NodeRpc, options: CallOptions): Promise<'whole' | 'behind' | 'none'> {

@@ -145,9 +145,9 @@ export class PendingSet {
     if (!this.membership.has(txid)) this.departures.keepInputs(txid);
   }
 
-  status(source: MempoolStatus['source']): MempoolStatus {
+  status(node: Pick<MempoolStatus, 'source' | 'reveals'>): MempoolStatus {
     return {
-      source,
+      ...node,
       transactions: this.membership.size,
       kept: this.kept.size,
       leftOut: this.leftOut.size,

@@ -7,6 +7,7 @@ import {
   storedScript,
 } from '#indexer/mempool/pending/pending-transaction.ts';
 import { type HashKey, hashOfKey } from '#indexer/mempool/stream/membership.ts';
+import type { RevealPolicy } from '#kernel/contracts/node.ts';
 
 /** A kept transaction with the rows that are to be written. */
 export interface PendingRows {
@@ -27,6 +28,8 @@ export interface Departure {
 /** What chain.mempool_state says. */
 export interface MempoolStatus {
   readonly source: 'zmq' | 'polling';
+  /** As the node is known at the start; a reveal among the rows makes `untested` to `accepted`. */
+  readonly reveals: RevealPolicy;
   readonly transactions: number;
   readonly kept: number;
   readonly leftOut: number;
@@ -214,6 +217,10 @@ export async function insertDepartures(tx: pg.ClientBase, departures: readonly D
   );
 }
 
+/** A row of a block that is not indexed yet proves nothing: it may never have been in the mempool. */
+const holdsReveal = `EXISTS (
+  SELECT FROM chain.mempool_inscriptions JOIN chain.mempool_transactions USING (position) WHERE block_height IS NULL)`;
+
 /**
  * Writes the state and, where rows changed, a revision that was never there before; tells the listeners of
  * `satscribe_mempool`. To be called before rows are written: its lock keeps out whoever still writes for a process that is
@@ -225,25 +232,26 @@ export async function writeState(
   status: MempoolStatus,
   { isFirst, isChanged }: { isFirst: boolean; isChanged: boolean },
 ): Promise<boolean> {
-  const { source, transactions, kept, leftOut, keptBytes, since } = status;
+  const { source, reveals, transactions, kept, leftOut, keptBytes, since } = status;
   // microseconds since 1970: above whatever was there before a crash that left no row to count on from
   const clock = Date.now() * 1000;
-  const values = [clock, source, transactions, kept, leftOut, keptBytes, since];
+  const values = [clock, source, transactions, kept, leftOut, keptBytes, since, reveals];
   if (isFirst) {
     await tx.query(
       `INSERT INTO chain.mempool_state
-         (revision, state, source, transactions, kept, left_out, kept_bytes, since, updated_at)
-       VALUES ($1::bigint, 'following', $2, $3, $4, $5, $6, $7, now())
+         (revision, state, source, transactions, kept, left_out, kept_bytes, since, reveals, updated_at)
+       VALUES ($1::bigint, 'following', $2, $3, $4, $5, $6, $7, $8, now())
        ON CONFLICT (one) DO UPDATE SET revision = greatest(mempool_state.revision + 1, $1), state = 'following',
          source = $2, transactions = $3, kept = $4, left_out = $5, kept_bytes = $6, since = $7, problem = NULL,
-         updated_at = now()`,
+         reveals = $8, updated_at = now()`,
       values,
     );
   } else {
     const { rowCount } = await tx.query(
       `UPDATE chain.mempool_state
-          SET revision = CASE WHEN $8::boolean THEN greatest(revision + 1, $1::bigint) ELSE revision END,
+          SET revision = CASE WHEN $9::boolean THEN greatest(revision + 1, $1::bigint) ELSE revision END,
               state = 'following', source = $2, transactions = $3, kept = $4, left_out = $5, kept_bytes = $6,
+              reveals = CASE WHEN $8::text = 'untested' AND (reveals = 'accepted' OR ${holdsReveal}) THEN 'accepted' ELSE $8::text END,
               problem = NULL, updated_at = now()
         WHERE since = $7`,
       [...values, isChanged],

@@ -18,7 +18,7 @@ export interface FollowMempoolOptions {
   /** A node without the ZMQ topic `sequence` is polled; without `rawtx` it is asked for every transaction. */
   readonly node: {
     readonly rpc: MempoolRpc;
-    readonly facts: Pick<NodeFacts, 'zmq'>;
+    readonly facts: Pick<NodeFacts, 'zmq' | 'reveals'>;
     readonly messages: NodeMessages;
     /** It lets us in with a cookie that it writes anew at each start. Absent: it does not. */
     readonly hasCookieFile?: boolean;
@@ -101,6 +101,7 @@ async function followOnce(
       pool,
       network: network.name,
       queue,
+      reveals: node.facts.reveals,
       watch,
       bounds: { ...usualBounds, ...bounds },
       log,

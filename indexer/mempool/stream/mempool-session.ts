@@ -5,6 +5,7 @@ import type { ScriptWatch } from '#indexer/mempool/pending/watched-scripts.ts';
 import { readIndexedTip } from '#indexer/mempool/store/indexed-tip.ts';
 import { PendingWrites } from '#indexer/mempool/store/pending-writes.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { RevealPolicy } from '#kernel/contracts/node.ts';
 import type { Logger } from '#kernel/logger.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { type HashKey, hashKey, hashOfKey, type MempoolSnapshot } from './membership.ts';
@@ -33,6 +34,8 @@ export interface SessionOptions {
   readonly network: NetworkName;
   /** Null: the node is polled. */
   readonly queue: MessageQueue | null;
+  /** As the node is known. */
+  readonly reveals: RevealPolicy;
   readonly watch: ScriptWatch;
   readonly bounds: MempoolBounds;
   readonly log: Logger;
@@ -158,7 +161,9 @@ export class MempoolSession {
   private async write(): Promise<void> {
     const { pending, queue } = this;
     const departures = pending.departures.takeReported(pending.nextPosition);
-    await this.writes.write(pending.kept, departures, pending.status(queue === null ? 'polling' : 'zmq'));
+    const source = queue === null ? 'polling' : 'zmq';
+    const status = pending.status({ source, reveals: this.options.reveals });
+    await this.writes.write(pending.kept, departures, status);
   }
 
   /** The blocks from a tip back to a known one, newest first, `countMax` at most. */

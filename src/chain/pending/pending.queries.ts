@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { RevealPolicy } from '#kernel/contracts/node.ts';
 
 /** The row of chain.mempool_state. `isFollowed`: the mempool is being followed. */
 export interface MempoolState {
@@ -12,6 +13,8 @@ export interface MempoolState {
   readonly keptBytes: number;
   readonly problem: string | null;
   readonly since: Date;
+  /** What is known of the node's policy, also while its mempool is not followed. */
+  readonly reveals: RevealPolicy;
 }
 
 /** Null: no mempool was followed since the server started or crashed. */
@@ -27,9 +30,10 @@ export async function mempoolState(client: pg.ClientBase): Promise<MempoolState 
     kept_bytes: number;
     problem: string | null;
     since: Date;
+    reveals: RevealPolicy;
   }>(
     `SELECT EXISTS (SELECT FROM chain.pending_state) AS is_followed, state, source, revision, transactions, kept,
-            left_out, kept_bytes, problem, since
+            left_out, kept_bytes, problem, since, reveals
        FROM chain.mempool_state`,
   );
   const [row] = rows;
@@ -46,6 +50,7 @@ export async function mempoolState(client: pg.ClientBase): Promise<MempoolState 
     keptBytes: row.kept_bytes,
     problem: row.problem,
     since: row.since,
+    reveals: row.reveals,
   };
 }
 

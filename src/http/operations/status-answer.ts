@@ -10,7 +10,6 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { readSealState, type SegmentKind } from '#search/segments/segments.ts';
 import { type Standing, standingAt } from './chain-lag.ts';
 import type { Operations, SearchServerReport } from './operations.ts';
-import { followerState } from './readiness.ts';
 
 const nullable = <Schema extends Type.TSchema>(schema: Schema): Type.TUnion<[Schema, Type.TNull]> =>
   Type.Union([schema, Type.Null()]);
@@ -32,6 +31,8 @@ const mempool = Type.Object({
   transactions: Type.Integer(),
   kept: Type.Integer(),
   leftOut: Type.Integer(),
+  /** Whether the node's mempool takes reveals of inscriptions (docs/node.md). */
+  reveals: Type.Union([Type.Literal('accepted'), Type.Literal('refused'), Type.Literal('untested')]),
 });
 
 const searchServer = Type.Object({
@@ -194,8 +195,8 @@ async function cumulativeHashOf(client: Snapshot['client']): Promise<Static<type
 async function mempoolOf(client: Snapshot['client']): Promise<Static<typeof mempool> | null> {
   const found = await mempoolState(client);
   if (found === null) return null;
-  const { state, source, problem: reason, transactions, kept, leftOut } = found;
-  return { state, source, problem: reason, transactions, kept, leftOut };
+  const { state, source, problem: reason, transactions, kept, leftOut, reveals } = found;
+  return { state, source, problem: reason, transactions, kept, leftOut, reveals };
 }
 
 /** How many ids of each kind are not in a segment yet. */
@@ -210,11 +211,9 @@ export async function unsealedOf(client: Snapshot['client']): Promise<Readonly<R
   };
 }
 
-function sourceOf(standing: Standing): Static<typeof ownObject>['source'] {
-  const { status } = standing;
-  const state = followerState(standing);
-  if (status === null || state === null) return null;
-  const { source: name, sourceTip, problem: reported, updatedAt } = status;
+function sourceOf({ status }: Standing): Static<typeof ownObject>['source'] {
+  if (status === null) return null;
+  const { source: name, state, sourceTip, problem: reported, updatedAt } = status;
   return {
     name,
     state,

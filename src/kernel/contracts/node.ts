@@ -16,6 +16,12 @@ export interface NodeRpc {
   call<Result>(method: string, parameters?: readonly unknown[], options?: CallOptions): Promise<Result>;
 }
 
+/**
+ * Whether the mempool of a node takes reveals of inscriptions. `accepted`: it held one. `refused`: the node's policy lets
+ * none in. `untested`: not known yet.
+ */
+export type RevealPolicy = 'accepted' | 'refused' | 'untested';
+
 /** What a node is and offers, as discovered at the start. */
 export interface NodeFacts {
   readonly network: NetworkName;
@@ -29,6 +35,8 @@ export interface NodeFacts {
   readonly spentOutputs: 'rest' | 'rpc';
   /** Any transaction can be asked for by its id (txindex). */
   readonly hasTxIndex: boolean;
+  /** As its name tells. */
+  readonly reveals: Exclude<RevealPolicy, 'accepted'>;
   /** Endpoints by topic. Empty: the node is only polled. */
   readonly zmq: ReadonlyMap<ZmqTopic, string>;
   /** What is missing, each with the line of bitcoin.conf that adds it. */

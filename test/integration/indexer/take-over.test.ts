@@ -20,6 +20,7 @@ afterAll(() => database.drop());
 
 const statusOf = (since: Date): MempoolStatus => ({
   source: 'zmq',
+  reveals: 'untested',
   transactions: 7,
   kept: 0,
   leftOut: 0,

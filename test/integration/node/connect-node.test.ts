@@ -6,7 +6,8 @@ import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
-import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 
 const hasBitcoind = bitcoindForTests() !== null;
 const password = { user: 'satscribe', password: 'a secret that nobody may see' };
@@ -53,6 +54,7 @@ describe.skipIf(!hasBitcoind)('a node with all that it can have', () => {
       hasRest: true,
       spentOutputs: 'rest',
       hasTxIndex: true,
+      reveals: 'untested',
       advice: [],
     });
     expect(version).toBeGreaterThan(200_000);

@@ -83,6 +83,7 @@ export async function setPending(pool: pg.Pool, rows: readonly PendingRows[]): P
       tx,
       {
         source: 'zmq',
+        reveals: 'untested',
         transactions: rows.length,
         kept: rows.length,
         leftOut: 0,

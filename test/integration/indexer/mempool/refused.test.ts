@@ -49,7 +49,7 @@ test('is followed again, without a restart, once the node that refused us lets u
   const end = followMempool({
     node: {
       rpc: node,
-      facts: { zmq: new Map() },
+      facts: { zmq: new Map(), reveals: 'untested' as const },
       messages: { listen: () => () => undefined, close: async () => undefined },
       hasCookieFile: true,
     },
@@ -71,7 +71,7 @@ test('is followed again, without a restart, once the node that refused us lets u
 test('ends where the node refuses a password: it stays wrong until this program is started with another', async () => {
   const refusing = {
     rpc: new RefusingNode(),
-    facts: { zmq: new Map() },
+    facts: { zmq: new Map(), reveals: 'untested' as const },
     messages: { listen: () => () => undefined, close: async () => undefined },
   };
   const end = followMempool({
