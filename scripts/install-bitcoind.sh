@@ -1,61 +1,84 @@
 #!/usr/bin/env bash
-# The node that the tests run: a real bitcoind with bitcoin-cli. Nothing is done where BITCOIND names one, one is on the
-# path, or an earlier run of this script left one. Else, on a Debian machine, Debian's package of Bitcoin Knots (Bitcoin
-# Core's RPC, REST and ZMQ, /rest/spenttxouts too) is unpacked under a folder of the user, together with the libraries it
-# was linked to; the system itself is not changed. Anywhere else one line says what to do, and the tests of the node are
-# skipped (or fail, with CI=true).
+# The node that the tests run: Bitcoin Core. The first of these that there is:
+#   1. the program that BITCOIND names
+#   2. bitcoind on the path
+#   3. what an earlier run of this script left
+#   4. the release of Bitcoin Core, checked by its published hash
+#   5. a build from a registry's source package (scripts/build-bitcoin-core.sh): once a machine, 15 minutes on two cores
+#   6. Bitcoin Knots (scripts/install-knots.sh). It relays no inscription: the tests of the mempool need Bitcoin Core.
+# What fails says so in one line, and the next is tried. A build that failed is not tried again: its log says how.
 #
-# usage: install-bitcoind.sh [PREFIX]     default: ~/.cache/satscribe/bitcoind; the programs are PREFIX/bin/*
+# usage: install-bitcoind.sh [PREFIX]     default: ~/.cache/satscribe/bitcoin-core; the program is PREFIX/bin/bitcoind
 set -uo pipefail
-prefix=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/satscribe/bitcoind}
+here=$(cd "$(dirname "$0")" && pwd)
+prefix=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/satscribe/bitcoin-core}
+
+release=30.2
+# of SHA256SUMS, which the builders of the release signed
+release_hash() {
+  case $1 in
+    x86_64-linux-gnu) echo 6aa7bb4feb699c4c6262dd23e4004191f6df7f373b5d5978b5bcdd4bb72f75d8 ;;
+    aarch64-linux-gnu) echo 73e76c14edc79808a0511c744d102ffbb494807ee90cbcba176568243254b532 ;;
+    x86_64-apple-darwin) echo 99d5cee9b9c37be506396c30837a4b98e320bfea71c474d6120a7e8eb6075c7b ;;
+    arm64-apple-darwin) echo c2ecab62891de22228043815cb6211549a32272be3d5d052ff19847d3420bd10 ;;
+    *) return 1 ;;
+  esac
+}
+# 45 MB: at half a MB a second
+download_seconds=90
+# twice what two cores need
+build_seconds=2400
+
+runs() { "$1" --version >/dev/null 2>&1; }
 
 for program in "${BITCOIND:-}" bitcoind "$prefix/bin/bitcoind"; do
-  [[ -n $program ]] && command -v "$program" >/dev/null 2>&1 && exit 0
+  [[ -n $program ]] && runs "$program" && exit 0
 done
-if ! command -v apt-get >/dev/null 2>&1 || ! command -v dpkg-deb >/dev/null 2>&1; then
-  echo 'bitcoind is missing: install it, or set BITCOIND to one, for the tests of the node'
-  exit 0
+mkdir -p "$prefix" || exit 0
+# two runs at once build it once
+if command -v flock >/dev/null 2>&1; then
+  exec 9>"$prefix/lock" && flock 9
+  runs "$prefix/bin/bitcoind" && exit 0
 fi
-echo "bitcoind is missing: unpacking one under $prefix"
-build=$(mktemp -d)
-trap 'rm -rf "$build"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-# Downloads Debian unstable's bitcoin-knots and everything below it, as if nothing were installed here: its C library is
-# newer than that of a stable release.
-download() {
-  mkdir -p "$build/lists/partial" "$build/archives/partial" || return
-  : >"$build/status"
-  local site # the mirror that this machine uses
-  site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep '/debian/\?$' | grep -v security | head -1)
-  [[ -n $site ]] || { echo 'no mirror of Debian among the sources of apt'; return 1; }
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $site sid main" >"$build/sources.list"
-  local options=(-qq -o "Dir::Etc::SourceList=$build/sources.list" -o 'Dir::Etc::SourceParts=-'
-    -o "Dir::State::Lists=$build/lists" -o "Dir::State::Status=$build/status"
-    -o "Dir::Cache::Archives=$build/archives" -o "Dir::Cache::PkgCache=" -o "Dir::Cache::SrcPkgCache="
-    -o 'Debug::NoLocking=1' -o 'APT::Sandbox::User=' -o 'APT::Install-Recommends=0')
-  apt-get "${options[@]}" update && apt-get "${options[@]}" --download-only --yes install bitcoin-knots
+sha256() { if command -v sha256sum >/dev/null 2>&1; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d' ' -f1; }
+
+place() {
+  mkdir -p "$prefix/bin" && mv -f "$1" "$prefix/bin/bitcoind" && runs "$prefix/bin/bitcoind"
 }
 
-# A wrapper for each program: it runs under the loader that was unpacked with it.
-unpack() {
-  local package loader
-  for package in "$build"/archives/*.deb; do dpkg-deb --extract "$package" "$build/root" || return; done
-  loader=$(cd "$build/root" && find usr/lib -name 'ld-linux-*.so.*' | head -1)
-  [[ -n $loader && -x $build/root/usr/bin/bitcoind ]] || return
-  rm -rf "$prefix" && mkdir -p "$prefix/bin" && mv "$build/root" "$prefix/root" || return
-  local program
-  for program in bitcoind bitcoin-cli; do
-    cat >"$prefix/bin/$program" <<WRAPPER || return
-#!/bin/sh
-exec '$prefix/root/$loader' --library-path '$prefix/root/$(dirname "$loader")' '$prefix/root/usr/bin/$program' "\$@"
-WRAPPER
-    chmod 755 "$prefix/bin/$program" || return
-  done
-  "$prefix/bin/bitcoind" --version | head -1
+download_release() {
+  local platform hash archive=$work/release.tar.gz
+  case $(uname -sm) in
+    'Linux x86_64') platform=x86_64-linux-gnu ;;
+    'Linux aarch64') platform=aarch64-linux-gnu ;;
+    'Darwin x86_64') platform=x86_64-apple-darwin ;;
+    'Darwin arm64') platform=arm64-apple-darwin ;;
+    *) return 1 ;;
+  esac
+  hash=$(release_hash "$platform") || return
+  curl -fsSL --connect-timeout 5 --max-time "$download_seconds" -o "$archive" \
+    "https://bitcoincore.org/bin/bitcoin-core-$release/bitcoin-$release-$platform.tar.gz" 2>/dev/null || return
+  if [[ $(sha256 "$archive") != "$hash" ]]; then
+    echo "the download of Bitcoin Core $release does not have the published hash: it is thrown away"
+    return 1
+  fi
+  tar -C "$work" -xzf "$archive" "bitcoin-$release/bin/bitcoind" && place "$work/bitcoin-$release/bin/bitcoind"
 }
 
-if ! { download && unpack; } >"$build/log" 2>&1; then
-  tail -3 "$build/log"
-  echo 'bitcoind could not be unpacked: the tests of the node are skipped'
+build() {
+  local bounded=(timeout --kill-after=10 "$build_seconds")
+  command -v timeout >/dev/null 2>&1 || bounded=()
+  nice -n 10 ${bounded[@]+"${bounded[@]}"} bash "$here/build-bitcoin-core.sh" "$prefix" && runs "$prefix/bin/bitcoind"
+}
+
+download_release && { echo "Bitcoin Core $release was downloaded to $prefix"; exit 0; }
+log=$prefix/build.log
+if [[ ! -f $log ]]; then
+  echo 'bitcoind is missing: building Bitcoin Core, once on this machine (about 15 minutes)'
+  build >"$log" 2>&1 && { rm -f "$log"; "$prefix/bin/bitcoind" --version | head -1; exit 0; }
 fi
-exit 0
+echo "Bitcoin Core could not be built (remove $log to try again): $(grep -v '^ *$' "$log" | tail -1)"
+bash "$here/install-knots.sh"

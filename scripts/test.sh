@@ -5,6 +5,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 bash scripts/install-chromium.sh
 bash scripts/install-bitcoind.sh
+bash scripts/install-knots.sh
 bash scripts/install-elasticsearch.sh
 report=$(mktemp) log=$(mktemp)
 trap 'rm -f "$report" "$log"' EXIT

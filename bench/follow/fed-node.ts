@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { mainnetShapeVersion } from '#test/builders/mainnet-shape.ts';
 import { type MainnetShapedOptions, mainnetShapedBlocks } from '#test/builders/mainnet-shaped.ts';
-import { submitBlock } from '#test/support/node/block-feed.ts';
-import { RegtestNode } from '#test/support/node/regtest-node.ts';
+import { startBitcoind } from '#test/support/node/bitcoind.ts';
+import { submitBlock } from '#test/support/node/regtest-feed.ts';
 import { benchData, parametersName } from '../index/generated-chain.ts';
 
 /** What was fed to a node, in a file beside its data. */
@@ -31,14 +31,14 @@ export async function fedNode(
 }
 
 async function feed(bitcoind: string, dataDir: string, options: MainnetShapedOptions): Promise<FedChain> {
-  const node = await RegtestNode.start({ bitcoind, dataDir, parameters: ['-dbcache=1000'] });
+  const node = await startBitcoind({ executable: bitcoind, dataDir, extra: ['-dbcache=1000'] });
   try {
     const start = performance.now();
     let feedMs = 0;
     let [height, blocks, bytes] = [0, 0, 0];
     for (const block of mainnetShapedBlocks(options)) {
       const before = performance.now();
-      await submitBlock(node.access, block);
+      await submitBlock(node.rpc, block.bytes);
       feedMs += performance.now() - before;
       height = block.height;
       blocks++;

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { bitcoindForTests } from '#test/support/node/bitcoind.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { numberOption, OptionError } from '../options.ts';
 import type { Report } from '../report.ts';
 import { noticeSection } from './notice.ts';

@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Subscriber } from 'zeromq';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { MainnetShapedChain, type RevealBlocks } from '#test/builders/mainnet-shaped.ts';
-import { submitBlock } from '#test/support/node/block-feed.ts';
-import { RegtestNode } from '#test/support/node/regtest-node.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { submitBlock } from '#test/support/node/regtest-feed.ts';
 import { benchData } from '../index/generated-chain.ts';
 import { percentile } from '../statistics.ts';
 import { get, indexedHeight, totalItems } from './http-client.ts';
@@ -85,19 +85,19 @@ function questions(
 }
 
 async function measure(
-  node: RegtestNode,
+  node: Bitcoind,
   origin: string,
   chain: MainnetShapedChain,
   blocks: number,
 ): Promise<number[]> {
-  const notices = new Notices(node.zmqUrl);
+  const notices = new Notices(node.zmq);
   const timesMs: number[] = [];
   for (let block = -warmUpBlocks; block < blocks; block++) {
     const made = chain.revealBlocks(revealsPerBlock, (index) => needleOf(block, index));
-    await submitBlock(node.access, made.funding);
+    await submitBlock(node.rpc, made.funding.bytes);
     await until(async () => (await indexedHeight(origin)) >= made.funding.height);
     await delay(pauseMs);
-    const submitted = submitBlock(node.access, made.block);
+    const submitted = submitBlock(node.rpc, made.block.bytes);
     const noticed = await notices.of(made.block.hash);
     await Promise.all(questions(origin, block, made.reveals).map((question) => until(question)));
     if (block >= 0) timesMs.push(performance.now() - noticed);
@@ -111,15 +111,15 @@ async function measure(
 export async function noticeSection(bitcoind: string, seed: string, blocks: number): Promise<Section> {
   const dataDir = join(benchData, 'notice');
   rmSync(dataDir, { recursive: true, force: true });
-  const node = await RegtestNode.start({ bitcoind, dataDir: join(dataDir, 'node') });
+  const node = await startBitcoind({ executable: bitcoind, dataDir: join(dataDir, 'node') });
   try {
     const chain = new MainnetShapedChain(seed);
-    for (const block of chain.beginning()) await submitBlock(node.access, block);
+    for (const block of chain.beginning()) await submitBlock(node.rpc, block.bytes);
     let last = 0;
     for (let count = 0; count < historyBlocks; count++) {
       const block = chain.full();
       last = block.height;
-      await submitBlock(node.access, block);
+      await submitBlock(node.rpc, block.bytes);
     }
     const satscribe = await SatscribeProcess.start(['serve', '--port', '0'], join(dataDir, 'satscribe'), {
       ...nodeSettings(node),

@@ -2,14 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RegtestNode } from '#test/support/node/regtest-node.ts';
+import type { Bitcoind } from '#test/support/node/bitcoind.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 /** Settings by which a process finds a node. */
-export function nodeSettings(node: RegtestNode): Record<string, string> {
-  const { url, user, password } = node.access;
-  return { BITCOIN_RPC_URL: url, BITCOIN_RPC_USER: user, BITCOIN_RPC_PASSWORD: password };
+export function nodeSettings({ rpcUrl, cookieFile }: Bitcoind): Record<string, string> {
+  return { BITCOIN_RPC_URL: rpcUrl, BITCOIN_COOKIE_FILE: cookieFile };
 }
 
 /** `satscribe` with some words, in a process of its own, on a data folder of its own; what it says is in `output.log`. */

@@ -10,7 +10,8 @@ import { sealedEnd } from '#search/segments/segment-table.ts';
 import { readSealState, type SegmentKind } from '#search/segments/segments.ts';
 import { mainnetShapedTexts } from '#test/builders/mainnet-shaped.ts';
 import { type Random, seededRandom } from '#test/builders/random.ts';
-import { freePort, type RegtestNode } from '#test/support/node/regtest-node.ts';
+import { freePort } from '#test/support/free-port.ts';
+import type { Bitcoind } from '#test/support/node/bitcoind.ts';
 import { totalItems } from './http-client.ts';
 import { nodeSettings, SatscribeProcess } from './satscribe-process.ts';
 
@@ -36,7 +37,7 @@ export interface SearchedSync {
 }
 
 export interface SearchedSyncOptions {
-  readonly node: RegtestNode;
+  readonly node: Bitcoind;
   /** Of the node's tip. */
   readonly height: number;
   readonly seed: string;

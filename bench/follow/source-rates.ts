@@ -3,7 +3,7 @@ import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import type { SourceBlock } from '#kernel/contracts/block-source.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
-import { RegtestNode } from '#test/support/node/regtest-node.ts';
+import { startBitcoind } from '#test/support/node/bitcoind.ts';
 
 /** As many as the follower reads ahead of two parsers. */
 const readAhead = 5;
@@ -21,10 +21,9 @@ export interface SourceRateTask {
 /** Megabytes of raw blocks a second, one value a round: blocks and what they spend, read ahead, in order, and let go. */
 export async function sourceRates(task: SourceRateTask): Promise<number[]> {
   const { bitcoind, dataDir, rest, rounds } = task;
-  const node = await RegtestNode.start({ bitcoind, dataDir, parameters: [`-rest=${rest ? 1 : 0}`] });
+  const node = await startBitcoind({ executable: bitcoind, dataDir, rest });
   try {
-    const { url, user, password } = node.access;
-    const connected = await connectNode({ rpcUrl: url, auth: { kind: 'password', user, password } });
+    const connected = await connectNode(node.settings);
     if (connected.facts.hasRest !== rest) throw new Error('the node does not offer what is measured');
     const source = openNodeSource(connected);
     const rates: number[] = [];

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { RegtestNode } from '#test/support/node/regtest-node.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { benchData } from '../index/generated-chain.ts';
 import type { Figure } from '../report.ts';
 import { median, percentile } from '../statistics.ts';
@@ -33,7 +33,7 @@ async function secondsOf(start: () => Promise<{ success(): Promise<void> }>): Pr
   return (performance.now() - from) / 1000;
 }
 
-function firstSync(node: RegtestNode, chain: FedChain): Promise<number> {
+function firstSync(node: Bitcoind, chain: FedChain): Promise<number> {
   const dataDir = join(benchData, 'first-sync');
   rmSync(dataDir, { recursive: true, force: true });
   return secondsOf(() =>
@@ -42,16 +42,14 @@ function firstSync(node: RegtestNode, chain: FedChain): Promise<number> {
 }
 
 /** ord's own first sync: neither sats nor addresses, from an empty folder, ended when it is at the tip. */
-function ordSync(ord: string, node: RegtestNode): Promise<number> {
+function ordSync(ord: string, node: Bitcoind): Promise<number> {
   const dataDir = join(benchData, 'ord');
   rmSync(dataDir, { recursive: true, force: true });
   mkdirSync(dataDir, { recursive: true });
-  const { user, password } = node.access;
   const words = [
     '--regtest',
     `--bitcoin-rpc-url=127.0.0.1:${node.rpcPort}`,
-    `--bitcoin-rpc-username=${user}`,
-    `--bitcoin-rpc-password=${password}`,
+    `--cookie-file=${node.cookieFile}`,
     `--data-dir=${dataDir}`,
     'index',
     'update',
@@ -82,7 +80,7 @@ const countOf = (searched: readonly SearchedSync[]): number =>
 
 /** First syncs in turns, so that what else the machine does hits all alike. */
 async function runs(task: SyncTask, dataDir: string, chain: FedChain): Promise<Runs> {
-  const node = await RegtestNode.start({ bitcoind: task.bitcoind, dataDir });
+  const node = await startBitcoind({ executable: task.bitcoind, dataDir });
   const made = { firstSync: [] as number[], ord: [] as number[], searched: [] as SearchedSync[] };
   const { seed } = task;
   const dir = join(benchData, 'searched-sync');

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { ByteWriter } from '#test/builders/byte-writer.ts';
 import { writeTransaction } from '#test/builders/transaction.ts';
-import { submitBlock } from '#test/support/node/block-feed.ts';
-import { RegtestNode } from '#test/support/node/regtest-node.ts';
+import type { ValidBlock } from '#test/builders/valid-blocks.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { submitBlock } from '#test/support/node/regtest-feed.ts';
 import { type ChainState, coinKey, type ModelBlock, type SentTransaction } from './chain-state.ts';
 import type { RandomBlocks } from './random-blocks.ts';
 import { TcpProxy } from './tcp-proxy.ts';
@@ -13,7 +14,7 @@ const sentKept = 12;
 
 /** The node, and the chain that it was made to follow. */
 export class ChaosNode {
-  readonly node: RegtestNode;
+  readonly node: Bitcoind;
   readonly rpcProxy: TcpProxy;
   readonly zmqProxy: TcpProxy;
   /** The best chain from height 1 on. */
@@ -29,7 +30,7 @@ export class ChaosNode {
   /** Blocks of the longest chain that there ever was. */
   private longest = 0;
 
-  private constructor(node: RegtestNode, rpcProxy: TcpProxy, zmqProxy: TcpProxy, blocks: RandomBlocks) {
+  private constructor(node: Bitcoind, rpcProxy: TcpProxy, zmqProxy: TcpProxy, blocks: RandomBlocks) {
     this.node = node;
     this.rpcProxy = rpcProxy;
     this.zmqProxy = zmqProxy;
@@ -37,7 +38,7 @@ export class ChaosNode {
   }
 
   static async start(bitcoind: string, dataDir: string, blocks: RandomBlocks): Promise<ChaosNode> {
-    const node = await RegtestNode.start({ bitcoind, dataDir });
+    const node = await startBitcoind({ executable: bitcoind, dataDir, extra: ['-acceptnonstdtxn=1'] });
     const [rpc, zmq] = [await TcpProxy.listen(node.rpcPort), await TcpProxy.listen(node.zmqPort)];
     const chaos = new ChaosNode(node, rpc, zmq, blocks);
     for (const block of blocks.base()) await chaos.append(block);
@@ -65,7 +66,7 @@ export class ChaosNode {
       branch.push(block);
       this.made++;
     }
-    for (const { block } of branch.slice(first)) await submitBlock(this.node.access, block);
+    for (const { block } of branch.slice(first)) await this.submit(block);
     this.reorganised(depth);
     this.chain = branch;
     this.longest = Math.max(this.longest, branch.length);
@@ -78,7 +79,7 @@ export class ChaosNode {
     const kept = this.chain.slice(0, this.chain.length - depth);
     const before = this.chain;
     const first = displayHash((this.chain[kept.length] as ModelBlock).block.hash);
-    await this.node.call('invalidateblock', first);
+    await this.node.rpc.call('invalidateblock', [first]);
     this.chain = kept;
     await this.prefer();
     for (let index = 0; index < count; index++) await this.append(this.blocks.next(this.tip, this.sent));
@@ -93,7 +94,7 @@ export class ChaosNode {
     if (longer === null || longer.chain.length <= this.chain.length) return false;
     const fork = this.chain.findIndex((each, index) => longer.chain[index] !== each);
     this.reorganised(fork === -1 ? 0 : this.chain.length - fork);
-    await this.node.call('reconsiderblock', longer.first);
+    await this.node.rpc.call('reconsiderblock', [longer.first]);
     this.chain = [...longer.chain];
     this.longer = null;
     await this.prefer();
@@ -114,7 +115,7 @@ export class ChaosNode {
   }
 
   private async restore(): Promise<void> {
-    for (const { block } of this.chain) await submitBlock(this.node.access, block);
+    for (const { block } of this.chain) await this.submit(block);
     await this.prefer();
   }
 
@@ -122,17 +123,17 @@ export class ChaosNode {
   private async prefer(): Promise<void> {
     const ours = new Set(this.chain.map(({ block }) => displayHash(block.hash)));
     while (!(await this.isAtTip())) {
-      let first = await this.node.call<string>('getbestblockhash');
+      let first = await this.node.rpc.call<string>('getbestblockhash');
       if (ours.has(first)) throw new Error('the node did not take the blocks of its chain');
       for (;;) {
-        const { previousblockhash } = await this.node.call<{ previousblockhash: string }>(
+        const { previousblockhash } = await this.node.rpc.call<{ previousblockhash: string }>(
           'getblockheader',
-          first,
+          [first],
         );
         if (ours.has(previousblockhash)) break;
         first = previousblockhash;
       }
-      await this.node.call('invalidateblock', first);
+      await this.node.rpc.call('invalidateblock', [first]);
     }
   }
 
@@ -158,7 +159,7 @@ export class ChaosNode {
     writeTransaction(out, { inputs, outputs: made.outputs }, true);
     const hex = Buffer.from(out.view()).toString('hex');
     try {
-      await this.node.call('sendrawtransaction', hex, 0, '21000000');
+      await this.node.rpc.call('sendrawtransaction', [hex, 0, '21000000']);
     } catch (error) {
       // another one spends the coin for more
       if (!/replacement|conflict|in-mempool|limit/u.test(String(error))) throw error;
@@ -173,7 +174,7 @@ export class ChaosNode {
 
   /** Txids of its mempool. */
   mempool(): Promise<string[]> {
-    return this.node.call<string[]>('getrawmempool');
+    return this.node.rpc.call<string[]>('getrawmempool');
   }
 
   async stop(): Promise<void> {
@@ -182,11 +183,24 @@ export class ChaosNode {
   }
 
   private async isAtTip(): Promise<boolean> {
-    return (await this.node.call<string>('getbestblockhash')) === displayHash(this.tip.hash);
+    return (await this.node.rpc.call<string>('getbestblockhash')) === displayHash(this.tip.hash);
+  }
+
+  /**
+   * A node that was killed may remember a branch as invalid that it was told to take again since: that word was not on the
+   * disk yet. It is asked once more.
+   */
+  private async submit({ hash, bytes }: ValidBlock): Promise<void> {
+    try {
+      await submitBlock(this.node.rpc, bytes);
+    } catch (error) {
+      if (!/duplicate-invalid/u.test(String(error))) throw error;
+      await this.node.rpc.call('reconsiderblock', [displayHash(hash)]);
+    }
   }
 
   private async append(block: ModelBlock): Promise<void> {
-    await submitBlock(this.node.access, block.block);
+    await this.submit(block.block);
     this.chain.push(block);
     this.made++;
     this.longest = Math.max(this.longest, this.chain.length);

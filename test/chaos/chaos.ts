@@ -5,7 +5,7 @@ import { failpoints } from '#kernel/failpoint.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { type Random, seededRandom } from '#test/builders/random.ts';
-import { freePort } from '#test/support/node/regtest-node.ts';
+import { freePort } from '#test/support/free-port.ts';
 import { ChaosDatabase } from './chaos-database.ts';
 import { ChaosNode } from './chaos-node.ts';
 import { EventReader } from './event-reader.ts';
@@ -128,7 +128,7 @@ class ChaosRun {
         ...this.settings,
         DATABASE_URL: database.directUrl(cleanName),
         PORT: String(port),
-        BITCOIN_RPC_URL: node.node.access.url,
+        BITCOIN_RPC_URL: node.node.rpcUrl,
       },
     });
     const sides: [Side, Side] = [
@@ -165,12 +165,10 @@ class ChaosRun {
   }
 
   private async commonSettings(): Promise<Record<string, string>> {
-    const { user, password } = this.parts().node.node.access;
     return {
       HOST: '127.0.0.1',
       LOG_LEVEL: 'info',
-      BITCOIN_RPC_USER: user,
-      BITCOIN_RPC_PASSWORD: password,
+      BITCOIN_COOKIE_FILE: this.parts().node.node.cookieFile,
       EVENTS_KEEP_BLOCKS: '1000000',
       INDEX_ADDRESSES: String(this.random.unit() < 0.5),
     };

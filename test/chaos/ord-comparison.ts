@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { exactJson } from '#test/support/exact-json.ts';
-import { freePort, type RegtestNode } from '#test/support/node/regtest-node.ts';
+import { freePort } from '#test/support/free-port.ts';
+import type { Bitcoind } from '#test/support/node/bitcoind.ts';
 
 export interface OrdComparison {
   readonly asked: number;
@@ -19,20 +20,18 @@ const leftOut: ReadonlySet<string> = new Set(['rune', 'runes', 'runestone']);
 /** Asks ord, which indexes the chain of the node from nothing, and Satscribe the same, and compares every field. */
 export async function compareWithOrd(
   ord: string,
-  node: RegtestNode,
+  node: Bitcoind,
   origin: string,
   pool: pg.Pool,
   folder: string,
 ): Promise<OrdComparison> {
   const port = await freePort();
-  const { user, password } = node.access;
   const child = spawn(
     ord,
     [
       '--regtest',
       `--bitcoin-rpc-url=127.0.0.1:${node.rpcPort}`,
-      `--bitcoin-rpc-username=${user}`,
-      `--bitcoin-rpc-password=${password}`,
+      `--cookie-file=${node.cookieFile}`,
       `--data-dir=${folder}/ord`,
       'server',
       '--http',
@@ -43,7 +42,7 @@ export async function compareWithOrd(
   );
   try {
     const ordOrigin = `http://127.0.0.1:${port}`;
-    const tip = await node.call<number>('getblockcount');
+    const tip = await node.rpc.call<number>('getblockcount');
     await atTip(ordOrigin, tip);
     const paths = await questions(pool, tip);
     const queue = paths.values();

@@ -30,8 +30,6 @@ export interface InscribeOptions {
   readonly parents?: readonly Coin[];
   /** Outputs of the reveal in place of the one with the postage; those of the parents stand before them. */
   readonly payments?: readonly Payment[];
-  /** For a reveal that is to pass the mempool: see `Payment`. */
-  readonly asItem?: boolean;
   /** Taken in place of a new coin. */
   readonly from?: Coin;
 }
@@ -89,14 +87,14 @@ export class RegtestChain {
     options: InscribeOptions = {},
   ): Promise<Inscribed> {
     const script = scriptOfContent(content);
-    const { postage = 10_000, to = 0, fee = 10_000 + script.length, parents = [], asItem = false } = options;
+    const { postage = 10_000, to = 0, fee = 10_000 + script.length, parents = [] } = options;
     const payments = options.payments ?? [{ value: postage, to }];
     const needed = payments.reduce((sum, { value }) => sum + value, fee);
     const from = options.from ?? (await this.coin());
     const commit = transaction(
       [from],
       [
-        { value: needed, commit: script, asItem },
+        { value: needed, commit: script },
         { value: from.value - needed - 10_000, to: from.owner },
       ],
     );

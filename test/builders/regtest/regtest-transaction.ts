@@ -10,7 +10,6 @@ export interface Coin {
   readonly value: number;
   readonly owner: number;
   readonly script?: Uint8Array;
-  readonly asItem?: boolean;
 }
 
 /** An output to make: to an owner's key, committing to a script that its spender shows, or any output script. */
@@ -20,11 +19,6 @@ export interface Payment {
   readonly to?: number;
   /** Tapscript, e.g. envelopes; `OP_TRUE` is put behind it. */
   readonly commit?: Uint8Array;
-  /**
-   * The script is shown as an item of a P2WSH witness, where ord finds it as well: by its place alone. For mempools of
-   * nodes whose policy lets no conditional into a tapscript (Knots 29.4, whatever it is told); 256 bytes at most there.
-   */
-  readonly asItem?: boolean;
   readonly outputScript?: Uint8Array;
 }
 
@@ -54,13 +48,8 @@ const privateKey = (owner: number): Uint8Array =>
   Uint8Array.from(digest('sha256', `owner ${owner}`, 'buffer'));
 const publicKey = (owner: number): Uint8Array => utils.pubSchnorr(privateKey(owner));
 
-/** Drops the item that is shown, and ends well. */
-const itemScript = Uint8Array.of(0x75, opTrue);
-const itemOutputScript = Uint8Array.from([0x00, 0x20, ...digest('sha256', itemScript, 'buffer')]);
-
 /** Output of an owner: his key (P2TR), with a script beside it where one is given. */
-function outputScriptOf(owner: number, script?: Uint8Array, asItem = false): Uint8Array {
-  if (asItem) return itemOutputScript;
+function outputScriptOf(owner: number, script?: Uint8Array): Uint8Array {
   const key = publicKey(owner);
   return script === undefined ? p2tr(key, undefined, regtest).script : committed(owner, script).script;
 }
@@ -92,20 +81,20 @@ export function transaction(
     allowUnknownInputs: true,
     disableScriptCheck: true,
   });
-  for (const { txid, vout, value, owner, script, asItem } of coins) {
-    const witnessUtxo = { script: outputScriptOf(owner, script, asItem), amount: BigInt(value) };
+  for (const { txid, vout, value, owner, script } of coins) {
+    const witnessUtxo = { script: outputScriptOf(owner, script), amount: BigInt(value) };
     const key = script === undefined ? { tapInternalKey: publicKey(owner) } : {};
     made.addInput({ txid, index: vout, witnessUtxo, sequence, ...key });
   }
-  for (const { value, to = 0, commit, asItem, outputScript } of payments) {
-    made.addOutput({ script: outputScript ?? outputScriptOf(to, commit, asItem), amount: BigInt(value) });
+  for (const { value, to = 0, commit, outputScript } of payments) {
+    made.addOutput({ script: outputScript ?? outputScriptOf(to, commit), amount: BigInt(value) });
   }
-  for (const [index, { owner, script, asItem = false }] of coins.entries()) {
+  for (const [index, { owner, script }] of coins.entries()) {
     if (script === undefined) {
       made.signIdx(privateKey(owner), index);
       made.finalizeIdx(index);
     } else {
-      const witness = asItem ? [script, itemScript] : [shown(script), controlBlock(owner, script)];
+      const witness = [shown(script), controlBlock(owner, script)];
       made.updateInput(index, { finalScriptWitness: witness }, true);
     }
   }
@@ -120,9 +109,9 @@ function controlBlock(owner: number, script: Uint8Array): Uint8Array {
 
 function describe(made: Transaction, payments: readonly Payment[]): RegtestTransaction {
   const txid = made.id;
-  const coins = payments.map(({ value, to = 0, commit, asItem = false, outputScript }, vout): Coin | null => {
+  const coins = payments.map(({ value, to = 0, commit, outputScript }, vout): Coin | null => {
     if (outputScript !== undefined) return null;
-    return { txid, vout, value, owner: to, ...(commit === undefined ? {} : { script: commit, asItem }) };
+    return { txid, vout, value, owner: to, ...(commit === undefined ? {} : { script: commit }) };
   });
   return {
     txid,

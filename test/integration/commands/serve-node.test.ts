@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { freePort } from '#test/support/free-port.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { type CliProcess, startCli } from '#test/support/run-cli.ts';
 
 const address = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
@@ -48,16 +49,6 @@ function start(words: readonly string[], env: Record<string, string>): CliProces
   const started = startCli(['serve', ...words, ...port], env);
   processes.push(started);
   return started;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 async function addressOf(service: CliProcess): Promise<string> {

@@ -1,16 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createHealth } from '#kernel/health.ts';
-import { holdWriterLock } from '#test/support/chain/chain-dump.ts';
 import { blockHashOf } from '#test/support/chain/chain-rows.ts';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '#test/support/http-app.ts';
 
 let http: HttpApp | null = null;
-let giveBack: (() => void) | null = null;
 
 afterEach(async () => {
-  giveBack?.();
-  giveBack = null;
   await http?.close();
   http = null;
 });
@@ -22,8 +18,6 @@ const blocks = [
 
 async function open(options: HttpAppOptions = {}): Promise<HttpApp> {
   http = await createHttpApp(blocks, options);
-  // a process indexes
-  giveBack = await holdWriterLock(http.database.pool);
   return http;
 }
 
@@ -102,22 +96,6 @@ describe('/health/ready', () => {
       status: 503,
       body: { reasons: [{ code: 'index_behind' }], sourceHeight: 5, lagBlocks: 4 },
     });
-  });
-
-  it('says at once that the process that indexes has crashed, and so does the status', async () => {
-    const running = await open();
-    await say(running, {});
-    giveBack?.();
-    giveBack = null;
-    await expect.poll(async () => (await ready(running)).status, { timeout: 10_000 }).toBe(503);
-    expect((await ready(running)).body).toMatchObject({
-      state: 'gone',
-      reasons: [
-        { code: 'indexer_gone', message: 'The process that indexed node http://127.0.0.1:8332 is gone.' },
-      ],
-    });
-    const status = await running.app.inject({ url: '/status', headers: { accept: 'application/json' } });
-    expect(status.json()).toMatchObject({ satscribe: { source: { state: 'gone' } } });
   });
 
   it('says what a part of this process reports, until it works again', async () => {

@@ -9,7 +9,8 @@ import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { feedGoldenChain } from '#test/support/node/regtest-feed.ts';
 
 const hasBitcoind = bitcoindForTests() !== null;

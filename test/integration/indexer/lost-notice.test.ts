@@ -7,7 +7,8 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 
 /** Longer than the test: nothing but a message can have woken the follower. */
 const pollMs = 600_000;
@@ -101,7 +102,7 @@ describe.skipIf(bitcoindForTests() === null)('a notice of a block that is lost',
       await sleep(500);
       expect(await tip()).toBe(heard.hash);
       // a transaction of the mempool says nothing of blocks, but has another number than the next one
-      const { commit } = await chain.inscribe({ contentType: 'text/plain', body: 'x' }, { asItem: true });
+      const { commit } = await chain.inscribe({ contentType: 'text/plain', body: 'x' });
       await chain.broadcast(commit);
       await reaches(unheard.hash);
     } finally {

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { chmod, chown, cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverAccount } from '#embedded-postgres/server-account.ts';
+import { freePort } from '#test/support/free-port.ts';
 import { letsIn, secureConfig } from './elasticsearch-security.ts';
 
 export interface ElasticsearchOptions {
@@ -96,17 +96,6 @@ export const freePorts = async (): Promise<ElasticsearchPorts> => ({
   http: await freePort(),
   transport: await freePort(),
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => resolve());
-  });
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 class RunningElasticsearch implements Elasticsearch {
   readonly dataDir: string;

@@ -1,16 +1,21 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants, rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { NodeRpc, ZmqTopic } from '#kernel/contracts/node.ts';
 import { createCoreRpc } from '#node/core-rpc.ts';
 import { Credentials } from '#node/credentials.ts';
 import type { NodeAuth, NodeSettings } from '#node/node-settings.ts';
+import { freePort } from '#test/support/free-port.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+import { findBitcoind, isKnots } from './find-bitcoind.ts';
 
 export interface BitcoindOptions {
+  /** Default: what `findBitcoind` finds. */
+  readonly executable?: string;
+  /** Kept when the node is removed. Default: a temporary folder, which is not. */
+  readonly dataDir?: string;
   /** Default: true. */
   readonly rest?: boolean;
   /** Topics that are published, all on one port. Default: all three. */
@@ -24,20 +29,22 @@ export interface BitcoindOptions {
   readonly extra?: readonly string[];
 }
 
-/** A real regtest node of its own folder and ports. */
+/** A real regtest node of its own folder and ports, without peers, with the policy that it has by default. */
 export interface Bitcoind {
   readonly rpcUrl: string;
+  readonly rpcPort: number;
   readonly cookieFile: string;
   readonly auth: NodeAuth;
   /** What connectNode takes. */
   readonly settings: NodeSettings;
   /** The one ZMQ address of all topics. */
   readonly zmq: string;
+  readonly zmqPort: number;
   readonly dataDir: string;
   readonly rpc: NodeRpc;
   /** Ends it in order and waits for that; its folder and ports stay for `start`. */
   stop(): Promise<void>;
-  /** SIGKILL. */
+  /** SIGKILL: what it did not write is lost. */
   kill(): Promise<void>;
   /** Starts it again. Settles when it answers. */
   start(): Promise<void>;
@@ -50,78 +57,35 @@ export interface Bitcoind {
 const topicsOfAll: readonly ZmqTopic[] = ['sequence', 'rawtx', 'hashblock'];
 const startTimeoutMs = 60_000;
 
-/**
- * The bitcoind for a suite, or null where the machine has none: said in one line, and a failure with CI=true, so that the
- * tests of the node are never left out unseen.
- */
-export function bitcoindForTests(): string | null {
-  const executable = findBitcoind();
-  if (executable !== null) return executable;
-  const words = 'bitcoind is missing: the tests of the node are skipped (scripts/install-bitcoind.sh)';
-  if (process.env['CI'] === 'true') throw new Error(words);
-  process.stderr.write(`${words}\n`);
-  return null;
-}
-
-function findBitcoind(): string | null {
-  const given = process.env['BITCOIND'];
-  if (given !== undefined && given !== '') return given;
-  const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), join(cache, 'satscribe/bitcoind/bin')];
-  return folders.map((folder) => join(folder, 'bitcoind')).find(isExecutable) ?? null;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Starts one. Whatever a test does, it ends with the process of the test. */
 export async function startBitcoind(options: BitcoindOptions = {}): Promise<Bitcoind> {
-  const executable = findBitcoind();
+  const executable = options.executable ?? findBitcoind();
   if (executable === null) throw new Error('bitcoind is missing: scripts/install-bitcoind.sh');
-  const dataDir = await mkdtemp(join(tmpdir(), 'satscribe-bitcoind-'));
-  const [rpcPort, zmqPort] = await freePorts();
-  const node = new RunningBitcoind(executable, dataDir, rpcPort, zmqPort, options);
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'satscribe-bitcoind-')));
+  await mkdir(dataDir, { recursive: true });
+  const node = new RunningBitcoind(executable, dataDir, await freePort(), await freePort(), options);
   await node.start();
   return node;
 }
 
-/** Two ports that nobody listens on now. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()];
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve, reject) => {
-          server.once('error', reject);
-          server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
-        }),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return [ports[0]!, ports[1]!];
-}
-
 class RunningBitcoind implements Bitcoind {
   readonly rpcUrl: string;
+  readonly rpcPort: number;
   readonly cookieFile: string;
   readonly auth: NodeAuth;
   readonly settings: NodeSettings;
   readonly zmq: string;
+  readonly zmqPort: number;
   readonly dataDir: string;
   readonly rpc: NodeRpc;
-  private readonly executable: string;
-  private readonly flags: readonly string[];
-  private child: ChildProcess | null = null;
-  private output = '';
-  private readonly atExit = (): void => {
-    this.child?.kill('SIGKILL');
-    rmSync(this.dataDir, { recursive: true, force: true });
+  readonly #executable: string;
+  readonly #flags: readonly string[];
+  readonly #isTemporary: boolean;
+  #child: ChildProcess | null = null;
+  #output = '';
+  readonly #atExit = (): void => {
+    this.#child?.kill('SIGKILL');
+    if (this.#isTemporary) rmSync(this.dataDir, { recursive: true, force: true });
   };
 
   constructor(
@@ -131,9 +95,12 @@ class RunningBitcoind implements Bitcoind {
     zmqPort: number,
     options: BitcoindOptions,
   ) {
-    this.executable = executable;
+    this.#executable = executable;
+    this.#isTemporary = options.dataDir === undefined;
     this.dataDir = dataDir;
+    this.rpcPort = rpcPort;
     this.rpcUrl = `http://127.0.0.1:${rpcPort}`;
+    this.zmqPort = zmqPort;
     this.zmq = `tcp://127.0.0.1:${zmqPort}`;
     this.cookieFile = join(dataDir, 'regtest/.cookie');
     this.auth =
@@ -141,43 +108,41 @@ class RunningBitcoind implements Bitcoind {
         ? { kind: 'cookie', file: this.cookieFile }
         : { kind: 'password', ...options.password };
     this.settings = { rpcUrl: this.rpcUrl, auth: this.auth };
-    this.flags = flagsOf(executable, options, dataDir, rpcPort, this.zmq);
+    this.#flags = flagsOf(executable, options, dataDir, rpcPort, this.zmq);
     this.rpc = createCoreRpc(this.rpcUrl, new Credentials(this.auth));
-    process.once('exit', this.atExit);
+    process.once('exit', this.#atExit);
   }
 
   async start(): Promise<void> {
-    if (this.child !== null) throw new Error('this bitcoind runs already');
-    this.output = '';
-    const child = spawn(this.executable, this.flags, { stdio: ['ignore', 'pipe', 'pipe'] });
-    this.child = child;
+    if (this.#child !== null) throw new Error('this bitcoind runs already');
+    this.#output = '';
+    const child = spawn(this.#executable, this.#flags, { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = child;
     child.once('exit', () => {
-      if (this.child === child) this.child = null;
+      if (this.#child === child) this.#child = null;
     });
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
-        this.output = (this.output + chunk.toString()).slice(-4000);
+        this.#output = (this.#output + chunk.toString()).slice(-4000);
       });
     }
-    const deadline = Date.now() + startTimeoutMs;
-    while (true) {
-      if (this.child !== child) throw new Error(`bitcoind ended: ${this.output}`);
-      try {
+    await waitUntil(
+      async () => {
+        if (this.#child !== child) return true;
         await this.rpc.call('getblockchaininfo', [], { timeoutMs: 5000 });
-        return;
-      } catch (error) {
-        if (Date.now() > deadline) throw error;
-        await delay(50);
-      }
-    }
+        return true;
+      },
+      { limitMs: startTimeoutMs },
+    );
+    if (this.#child !== child) throw new Error(`bitcoind ended: ${this.#output}`);
   }
 
   async stop(): Promise<void> {
-    await this.end('SIGTERM');
+    await this.#end('SIGTERM');
   }
 
   async kill(): Promise<void> {
-    await this.end('SIGKILL');
+    await this.#end('SIGKILL');
   }
 
   async restart(): Promise<void> {
@@ -187,21 +152,18 @@ class RunningBitcoind implements Bitcoind {
 
   async remove(): Promise<void> {
     await this.kill();
-    process.off('exit', this.atExit);
-    await rm(this.dataDir, { recursive: true, force: true });
+    process.off('exit', this.#atExit);
+    if (this.#isTemporary) await rm(this.dataDir, { recursive: true, force: true });
   }
 
-  private async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    const { child } = this;
+  async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const child = this.#child;
     if (child === null) return;
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     child.kill(signal);
     await ended;
   }
 }
-
-const isKnots = (executable: string): boolean =>
-  spawnSync(executable, ['--version']).stdout.toString().includes('Knots');
 
 function flagsOf(
   executable: string,
@@ -218,12 +180,14 @@ function flagsOf(
     '-server',
     `-rest=${rest ? 1 : 0}`,
     `-txindex=${txindex ? 1 : 0}`,
-    // Knots' own policy keeps inscriptions out of the mempool; Core does not know the flag
+    // as near to Core as Knots goes; Core does not know the flag
     ...(isKnots(executable) ? ['-corepolicy=1'] : []),
-    '-acceptnonstdtxn=1',
-    '-fallbackfee=0.0001',
     '-listen=0',
     '-dnsseed=0',
+    '-fixedseeds=0',
+    // generated blocks are as old as their seed wants
+    '-maxtipage=2000000000',
+    '-par=2',
     '-printtoconsole=0',
     '-rpcbind=127.0.0.1',
     '-rpcallowip=127.0.0.1',

@@ -27,7 +27,7 @@ export class LiveMempool {
   readonly chain: RegtestChain;
   readonly database: TestDatabase;
   readonly app: App;
-  private readonly node: BitcoinNode;
+  readonly node: BitcoinNode;
   private followers: { controller: AbortController; ends: Promise<unknown>[] } | null = null;
   private mempool: MempoolRun | null = null;
 

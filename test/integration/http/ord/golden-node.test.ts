@@ -13,7 +13,8 @@ import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { differences } from '#test/support/chain/ord-golden.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
-import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { testOperations } from '#test/support/operations.ts';
 
 /** The chains that are fed to a real node, and how many of their outputs that hold nothing are asked for. All take minutes. */

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,8 +15,10 @@ import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { exactJson } from '#test/support/exact-json.ts';
+import { freePort } from '#test/support/free-port.ts';
 import { silentLogger } from '#test/support/http-app.ts';
-import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { testOperations } from '#test/support/operations.ts';
 
 /**
@@ -226,13 +227,3 @@ describe.skipIf(ord === '' || bitcoindForTests() === null)('beside a running ord
     expect((await app.inject('/collections')).json<{ ids: string[] }>().ids).toEqual(listed);
   });
 });
-
-async function freePort(): Promise<number> {
-  const listener = createServer();
-  return new Promise((resolve) => {
-    listener.listen(0, '127.0.0.1', () => {
-      const { port } = listener.address() as { port: number };
-      listener.close(() => resolve(port));
-    });
-  });
-}

@@ -10,7 +10,7 @@ import {
   scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
-import { bitcoindForTests } from '#test/support/node/bitcoind.ts';
+import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { LiveMempool } from '#test/support/node/live-mempool.ts';
 
 interface Page {
@@ -40,7 +40,7 @@ interface Departures {
   departures: { txid: string; reason: string; replacedBy: string | null }[];
 }
 
-const hasBitcoind = bitcoindForTests() !== null;
+const hasBitcoind = bitcoindThatRelaysReveals() !== null;
 
 for (const source of ['zmq', 'polling'] as const) {
   describe.skipIf(!hasBitcoind)(`a real node, followed by ${source}`, () => {
@@ -63,7 +63,7 @@ for (const source of ['zmq', 'polling'] as const) {
 
     /** A reveal that passes the mempool. */
     const inscribe = (body: string, options: InscribeOptions = {}): Promise<Inscribed> =>
-      live.chain.inscribe({ contentType: 'text/plain', body }, { asItem: true, ...options });
+      live.chain.inscribe({ contentType: 'text/plain', body }, options);
     const word = (): string => `unheard${source}${words++}x`;
     const search = (text: string, pending = true): Promise<Page> =>
       live.get(`/search?text=${text}${pending ? '&pending=1' : ''}`);
@@ -84,6 +84,9 @@ for (const source of ['zmq', 'polling'] as const) {
       await broadcast(commit, reveal);
       await live.eventually(() => expectFound(text, reveal.id(), null));
       expect((await search(text, false)).totalItems).toBe(0);
+      await live.eventually(async () => {
+        expect(await live.get('/status')).toMatchObject({ satscribe: { mempool: { reveals: 'accepted' } } });
+      });
       const { inscriptions } = await live.get<Inscriptions>('/mempool/inscriptions');
       const shown = inscriptions.find(({ id }) => id === reveal.id());
       expect(shown).toMatchObject({

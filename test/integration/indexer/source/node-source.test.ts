@@ -4,8 +4,9 @@ import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
-import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { describeBlockSource } from '#test/support/node/block-source-conformance.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { feedGoldenChain } from '#test/support/node/regtest-feed.ts';
 import { startNodeProxy } from '#test/support/node/regtest-proxy.ts';
 

@@ -6,7 +6,8 @@ import { connectNode } from '#node/bitcoin-node.ts';
 import { type MinedBlock, RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { idBytes } from '#test/builders/regtest/regtest-envelope.ts';
 import { addressOf, burnScript, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
-import { type Bitcoind, bitcoindForTests, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { columnsOf, type ReadEnvelope, readEnvelopes } from '#test/unit/indexer/parse/synthetic-block.ts';
 
 describe.skipIf(bitcoindForTests() === null)('chosen transactions on a real node', () => {
@@ -83,7 +84,7 @@ describe.skipIf(bitcoindForTests() === null)('chosen transactions on a real node
   });
 
   test('pass the mempool as an item of a witness, are replaced, taken back and reconsidered', async () => {
-    const { commit, reveal } = await chain.inscribe({ body: 'pending' }, { asItem: true });
+    const { commit, reveal } = await chain.inscribe({ body: 'pending' });
     await chain.broadcast(commit);
     await chain.broadcast(reveal);
     const dearer = transaction([commit.coin(0)], [{ value: 2000, to: 6 }]);

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+/**
+ * The bitcoind for a suite, or null where the machine has none: said in one line, and a failure with CI=true, so that the
+ * tests of the node are never left out unseen. Bitcoin Core, or Knots where there is nothing else.
+ */
+export const bitcoindForTests = (): string | null =>
+  orSayWhy(
+    findBitcoind(),
+    'bitcoind is missing: the tests of the node are skipped (scripts/install-bitcoind.sh)',
+  );
+
+/** A bitcoind whose mempool takes inscriptions as it comes: Bitcoin Core. Null as above. */
+export function bitcoindThatRelaysReveals(): string | null {
+  const found = bitcoindForTests();
+  return orSayWhy(
+    found !== null && isKnots(found) ? null : found,
+    'Bitcoin Core is missing, and Knots relays no inscription: the tests of the mempool are skipped (scripts/install-bitcoind.sh)',
+  );
+}
+
+/** Bitcoin Knots, for the tests of what it does otherwise. Null as above. */
+export const knotsForTests = (): string | null =>
+  orSayWhy(findKnots(), 'Bitcoin Knots is missing: its tests are skipped (scripts/install-knots.sh)');
+
+/** BITCOIND, bitcoind on the path, or what scripts/install-bitcoind.sh left. Null: there is none. */
+export function findBitcoind(): string | null {
+  const given = process.env['BITCOIND'];
+  if (given !== undefined && given !== '') return given;
+  const onPath = (process.env['PATH'] ?? '').split(delimiter);
+  const programs = [...onPath, join(cache(), 'bitcoin-core/bin')].map((folder) => join(folder, 'bitcoind'));
+  return programs.find(isExecutable) ?? findKnots();
+}
+
+function findKnots(): string | null {
+  const given = process.env['KNOTS_BITCOIND'];
+  if (given !== undefined && given !== '') return given;
+  const program = join(cache(), 'bitcoin-knots/bin/bitcoind');
+  return isExecutable(program) ? program : null;
+}
+
+const cache = (): string => join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'satscribe');
+
+export const isKnots = (executable: string): boolean =>
+  spawnSync(executable, ['--version']).stdout.toString().includes('Knots');
+
+function orSayWhy(executable: string | null, missing: string): string | null {
+  if (executable !== null) return executable;
+  if (process.env['CI'] === 'true') throw new Error(missing);
+  process.stderr.write(`${missing}\n`);
+  return null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
