@@ -1,4 +1,5 @@
 import type { FactSet } from '#indexer/facts/fact.ts';
+import type { CompiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
 /** What goes to a worker: one block. The buffers of `block`, `spent` and `into` are transferred. */
@@ -43,4 +44,5 @@ export type ParseJobOutcome =
 export interface ParseThread {
   /** Somebody else in this process is to have the processor first. */
   readonly isBackground: boolean;
+  readonly sha256: CompiledSha256;
 }

@@ -6,6 +6,7 @@ import { decodeOutputColumns } from '#indexer/facts/output-columns.ts';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';
+import { compiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
 import type { BlockRef, BlockSource, BufferPool } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
@@ -77,7 +78,10 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
     minThreads: threads,
     maxThreads: threads,
     maxQueue: Math.max(threads ** 2, lookAhead),
-    workerData: { isBackground: options.demand !== undefined } satisfies ParseThread,
+    workerData: {
+      isBackground: options.demand !== undefined,
+      sha256: compiledSha256(),
+    } satisfies ParseThread,
   });
 
   return {

@@ -1,12 +1,15 @@
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import { OutputReader } from '#indexer/facts/read-outputs.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
+import { useCompiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { runInBackground } from '#kernel/background-thread.ts';
 import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
 
-if ((workerData as ParseThread).isBackground) runInBackground();
+const { isBackground, sha256 } = workerData as ParseThread;
+if (isBackground) runInBackground();
+useCompiledSha256(sha256);
 
 /** Checks and parses one block. Gives back its buffers, so that they can be used again. */
 export default function run(job: ParseJob): unknown {

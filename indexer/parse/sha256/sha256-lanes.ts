@@ -30,10 +30,23 @@ interface WebAssemblyApi {
 }
 const webAssembly = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly;
 
-let module: object | null = null;
-function compiled(): object {
-  module ??= new webAssembly.Module(sha256Module());
-  return module;
+/** The module as it was compiled: threads take that of the thread that started them. */
+export type CompiledSha256 = object;
+
+let compiled: CompiledSha256 | null = null;
+
+/** Compiles the module, once in this thread. */
+export function compiledSha256(): CompiledSha256 {
+  compiled ??= new webAssembly.Module(sha256Module());
+  return compiled;
+}
+
+/**
+ * Takes the module that another thread compiled. One that each thread compiles for itself is freed when the thread ends;
+ * with hundreds of threads V8 lost count of its pages of code and aborted the process ("jit_page").
+ */
+export function useCompiledSha256(module: CompiledSha256): void {
+  compiled = module;
 }
 
 /**
@@ -58,7 +71,7 @@ export class Sha256Lanes {
   constructor(rows: DigestRows, isDouble: boolean) {
     this.rows = rows;
     this.extra = isDouble ? 1 : 0;
-    const { exports } = new webAssembly.Instance(compiled());
+    const { exports } = new webAssembly.Instance(compiledSha256());
     this.run = exports.hash;
     this.bytes = new Uint8Array(exports.memory.buffer);
     this.words = new Int32Array(exports.memory.buffer);
