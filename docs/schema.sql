@@ -3,58 +3,6 @@
 
 CREATE SCHEMA chain;
 
-CREATE OR REPLACE FUNCTION chain.count_new_children()
- RETURNS trigger
- LANGUAGE plpgsql
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
- SET enable_seqscan TO 'off'
-AS $function$
-BEGIN
-  -- children come in the order of their keys: a mark in their midst would be wrong from then on
-  IF EXISTS (SELECT FROM new_rows n JOIN chain.collections c USING (parent_key) WHERE n.child_key < c.newest_child) THEN
-    RAISE EXCEPTION 'a child was written behind a newer one';
-  END IF;
-  INSERT INTO chain.child_marks (parent_key, nth, child_key)
-  SELECT parent_key, nth, child_key FROM (
-    SELECT n.parent_key, n.child_key,
-      coalesce(c.children, 0) - 1 + row_number() OVER (PARTITION BY n.parent_key ORDER BY n.child_key) AS nth
-    FROM new_rows n LEFT JOIN chain.collections c USING (parent_key)
-  ) AS numbered
-  WHERE nth > 0 AND nth % 1000 = 0;
-  INSERT INTO chain.collections AS c (parent_key, newest_child, children)
-  SELECT parent_key, max(child_key), count(*) FROM new_rows GROUP BY parent_key ORDER BY parent_key
-  ON CONFLICT (parent_key) DO UPDATE
-    SET newest_child = excluded.newest_child, children = c.children + excluded.children;
-  RETURN NULL;
-END $function$
-;
-
-CREATE OR REPLACE FUNCTION chain.discount_old_children()
- RETURNS trigger
- LANGUAGE plpgsql
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
- SET enable_seqscan TO 'off'
-AS $function$
-BEGIN
-  DELETE FROM chain.child_marks m
-  USING (SELECT parent_key, min(child_key) AS first FROM old_rows GROUP BY parent_key) AS gone
-  WHERE m.parent_key = gone.parent_key AND m.child_key >= gone.first;
-  DELETE FROM chain.collections c
-  USING (SELECT parent_key, count(*) AS children FROM old_rows GROUP BY parent_key) AS gone
-  WHERE c.parent_key = gone.parent_key AND c.children = gone.children;
-  UPDATE chain.collections c
-  SET children = c.children - gone.children,
-    newest_child = (
-      SELECT p.child_key FROM chain.parents p WHERE p.parent_key = c.parent_key ORDER BY p.child_key DESC LIMIT 1
-    )
-  FROM (SELECT parent_key, count(*) AS children FROM old_rows GROUP BY parent_key) AS gone
-  WHERE c.parent_key = gone.parent_key;
-  RETURN NULL;
-END $function$
-;
-
 CREATE OR REPLACE FUNCTION chain.hash32(bytes bytea)
  RETURNS integer
  LANGUAGE sql
@@ -102,14 +50,6 @@ CREATE TABLE chain.child_marks (
   CONSTRAINT child_marks_pkey PRIMARY KEY (parent_key, nth)
 );
 
-CREATE TABLE chain.collections (
-  parent_key integer NOT NULL,
-  newest_child integer NOT NULL,
-  children integer NOT NULL,
-  CONSTRAINT collections_pkey PRIMARY KEY (parent_key),
-  CONSTRAINT collections_children_check CHECK ((children > 0))
-);
-
 CREATE TABLE chain.contents (
   content_id integer NOT NULL,
   sha256 bytea NOT NULL,
@@ -127,6 +67,21 @@ ALTER TABLE chain.contents ALTER COLUMN body SET STORAGE EXTERNAL;
 ALTER TABLE chain.contents ALTER COLUMN folded SET STORAGE EXTERNAL;
 CREATE INDEX contents_decoded ON chain.contents USING btree (decoded_sha256) WHERE (decoded_sha256 IS NOT NULL);
 CREATE UNIQUE INDEX contents_sha256 ON chain.contents USING btree (sha256, variant);
+
+CREATE TABLE chain.derived_tables (
+  name text NOT NULL,
+  from_height integer NOT NULL,
+  is_followed boolean NOT NULL,
+  tip_height integer,
+  tip_hash bytea,
+  problem_code text,
+  problem_message text,
+  problem_since timestamp with time zone,
+  CONSTRAINT derived_tables_pkey PRIMARY KEY (name),
+  CONSTRAINT derived_tables_check CHECK (((tip_height IS NULL) = (tip_hash IS NULL))),
+  CONSTRAINT derived_tables_check1 CHECK (((tip_height IS NULL) OR (NOT is_followed))),
+  CONSTRAINT derived_tables_check2 CHECK ((((problem_code IS NULL) = (problem_message IS NULL)) AND ((problem_code IS NULL) = (problem_since IS NULL))))
+);
 
 CREATE TABLE chain.event_hashes (
   kind smallint NOT NULL,
@@ -355,6 +310,14 @@ CREATE INDEX outputs_outpoint ON chain.outputs USING btree (chain.hash64(txid, (
 CREATE INDEX outputs_script ON chain.outputs USING btree (chain.hash64(script, (0)::bigint), height) WHERE (spent_height IS NULL);
 CREATE INDEX outputs_spent ON chain.outputs USING btree (spent_height) WHERE (spent_height IS NOT NULL);
 
+CREATE TABLE chain.parent_children (
+  parent_key integer NOT NULL,
+  newest_child integer NOT NULL,
+  children integer NOT NULL,
+  CONSTRAINT parent_children_pkey PRIMARY KEY (parent_key),
+  CONSTRAINT parent_children_children_check CHECK ((children > 0))
+);
+
 CREATE TABLE chain.parents (
   child_key integer NOT NULL,
   "position" integer NOT NULL,
@@ -363,8 +326,6 @@ CREATE TABLE chain.parents (
   CONSTRAINT parents_pkey PRIMARY KEY (child_key, "position")
 );
 CREATE INDEX parents_parent ON chain.parents USING btree (parent_key, child_key);
-CREATE TRIGGER count_new_children AFTER INSERT ON chain.parents REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION chain.count_new_children();
-CREATE TRIGGER discount_old_children AFTER DELETE ON chain.parents REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION chain.discount_old_children();
 
 CREATE TABLE chain.search_columns (
   segment_id integer NOT NULL,
@@ -417,7 +378,7 @@ CREATE TABLE chain.state (
   undo_epoch integer NOT NULL DEFAULT 0,
   text_rules smallint NOT NULL,
   cbor_rules smallint NOT NULL,
-  address_index boolean,
+  derived_epoch integer NOT NULL DEFAULT 0,
   CONSTRAINT state_pkey PRIMARY KEY (one),
   CONSTRAINT state_check CHECK (((tip_height IS NULL) = (tip_hash IS NULL))),
   CONSTRAINT state_fingerprint_key_check CHECK ((length(fingerprint_key) = 32)),

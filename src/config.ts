@@ -4,7 +4,7 @@ import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
 import { parseRate } from '#accounts/rate.ts';
 import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { failpoints } from '#kernel/failpoint.ts';
+import { allFailpoints } from '#kernel/failpoint.ts';
 
 /** The form of a rate; `parseRate` knows the bounds. */
 const ratePattern = '^[0-9]+(/[0-9]+)?$';
@@ -351,8 +351,8 @@ function contradictions(config: Config): string[] {
   }
   wrong.push(...wrongSearchServer(config), ...wrongAccess(config));
   const point = config.failpoint?.split(':', 1)[0];
-  if (point !== undefined && !failpoints.some((known) => known === point)) {
-    wrong.push(`FAILPOINT: there is no point ${point}, but ${failpoints.join(', ')}`);
+  if (point !== undefined && !allFailpoints.some((known) => known === point)) {
+    wrong.push(`FAILPOINT: there is no point ${point}, but ${allFailpoints.join(', ')}`);
   }
   return wrong;
 }

@@ -1,7 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { errorCodes } from '#kernel/errors/error-codes.ts';
-import { armFailpoint, failpoints } from '#kernel/failpoint.ts';
+import { allFailpoints, armFailpoint } from '#kernel/failpoint.ts';
 import { createHealth } from '#kernel/health.ts';
 import { createLifecycle, type Lifecycle, type StopReason } from '#kernel/lifecycle.ts';
 import { createLogger, type Logger } from '#kernel/logger.ts';
@@ -69,7 +69,7 @@ async function main(words: readonly string[]): Promise<void> {
 /** `NAME:N`, checked with the settings: this process kills itself when it passes that point for the Nth time. */
 function armForTest(setting: string | undefined): void {
   const [name, passes] = setting?.split(':') ?? [];
-  const point = failpoints.find((known) => known === name);
+  const point = allFailpoints.find((known) => known === name);
   if (point !== undefined) armFailpoint(point, Number(passes));
 }
 

@@ -112,7 +112,7 @@ export class BatchQuestions {
   /** A first bulk load builds its indexes at its end, but those that it needs itself just before it does. */
   private async ensureIndex(index: SecondaryIndexName): Promise<void> {
     if (this.indexed.has(index)) return;
-    await ensureSecondaryIndexes(this.client, [index]);
+    await ensureSecondaryIndexes(this.client, { wanted: [index] });
     this.indexed.add(index);
   }
 }

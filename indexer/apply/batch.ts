@@ -1,4 +1,9 @@
-import { SpentOutputs } from '#indexer/derived/outputs/output-rows.ts';
+import {
+  type ActiveTable,
+  DerivedBatch,
+  type DerivedEncoders,
+  derivedEncoders,
+} from '#indexer/derived/derived-batch.ts';
 import type { LedgerBlock } from '#indexer/ledger/ledger-block.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { type BatchEncoders, createEncoders } from './block-rows.ts';
@@ -27,17 +32,30 @@ export interface BlockEvents {
   readonly text: Buffer | null;
 }
 
+/** The encoders of a batch: of the tables that every database has, and of derived ones. */
+export interface PooledEncoders {
+  readonly own: BatchEncoders;
+  readonly derived: DerivedEncoders;
+}
+
 /** Encoders that go round: two sets, one being filled while the other is being sent. */
 export class EncoderPool {
-  private readonly idle: BatchEncoders[] = [];
+  readonly #active: readonly ActiveTable[];
+  readonly #idle: PooledEncoders[] = [];
 
-  take(): BatchEncoders {
-    return this.idle.pop() ?? createEncoders();
+  /** @param active the derived tables that batches write */
+  constructor(active: readonly ActiveTable[]) {
+    this.#active = active;
   }
 
-  give(encoders: BatchEncoders): void {
-    for (const encoder of Object.values(encoders)) encoder.reset();
-    this.idle.push(encoders);
+  take(): PooledEncoders {
+    return this.#idle.pop() ?? { own: createEncoders(), derived: derivedEncoders(this.#active) };
+  }
+
+  /** Only once their rows were sent. */
+  give(encoders: PooledEncoders): void {
+    for (const encoder of [...Object.values(encoders.own), ...encoders.derived.flat()]) encoder.reset();
+    this.#idle.push(encoders);
   }
 }
 
@@ -54,8 +72,7 @@ export class Batch {
   /** Outputs with inscriptions that its blocks spent, where that is checked. */
   readonly ended = new HeldOutputs();
   readonly left: LeftRows = { key: [], height: [], step: [], spentHeight: [] };
-  /** Outputs of any kind that its blocks spend, where all are indexed. */
-  readonly spent = new SpentOutputs();
+  readonly derived: DerivedBatch;
   readonly ledgers: LedgerBlock[] = [];
   readonly events: BlockEvents[] = [];
   /** So many of the newest blocks keep their event texts; null: all that have one. */
@@ -66,10 +83,12 @@ export class Batch {
     before: ChainPosition,
     encoders: BatchEncoders,
     tables: { readonly contents: HashTable; readonly metadata: HashTable },
+    derived: DerivedBatch,
   ) {
     this.before = before;
     this.after = before;
     this.encoders = encoders;
+    this.derived = derived;
     this.contents = tables.contents;
     this.metadata = tables.metadata;
   }

@@ -1,4 +1,3 @@
-import { outputsTarget } from '#indexer/derived/outputs/output-rows.ts';
 import {
   charmsUnknown,
   curseUnknown,
@@ -11,7 +10,7 @@ import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { CopyEncoder } from '#kernel/pg/copy-binary.ts';
 
-/** Tables that a batch is copied into, with the columns in the order in which they are encoded here. */
+/** Tables that a batch is copied into beside the derived ones, with the columns in the order in which they are encoded here. */
 export const copyTargets = {
   blocks: [
     'chain.blocks',
@@ -35,7 +34,6 @@ export const copyTargets = {
     'chain.locations',
     'key, height, step, place, txid, vout, sat_offset, value, script, outpoint_fingerprint, spent_height',
   ],
-  outputs: outputsTarget,
 } as const;
 export type CopyTarget = keyof typeof copyTargets;
 

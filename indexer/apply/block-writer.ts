@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DerivedBatch } from '#indexer/derived/derived-batch.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
@@ -48,7 +49,7 @@ export class BlockWriter {
   private readonly facts: ChainFacts;
   readonly memory: WriterMemory;
   private readonly questions: BatchQuestions;
-  private readonly encoders = new EncoderPool();
+  private readonly encoders: EncoderPool;
   private readonly onCommit: (committed: Committed) => void;
   private readonly onStep: (step: WriterStep, seconds: number) => void;
   private readonly demand: SearchDemand | null;
@@ -62,6 +63,7 @@ export class BlockWriter {
     this.session = session;
     this.facts = { ...facts, fingerprintKey: expandFingerprintKey(session.fingerprintKey) };
     this.memory = memory;
+    this.encoders = new EncoderPool(session.followed.active);
     this.position = position;
     this.questions = new BatchQuestions(session.reader, memory);
     this.onCommit = options.onCommit ?? (() => undefined);
@@ -92,10 +94,13 @@ export class BlockWriter {
     const endedOnTheirWay = this.underWay === null ? [] : [this.underWay.ended];
     const recent = memory.recent.table;
     const answers = await this.questions.ask(blocks, recent);
-    const batch = new Batch(this.position, this.encoders.take(), {
-      contents: memory.contents.begin(),
-      metadata: memory.metadata.begin(),
-    });
+    const encoders = this.encoders.take();
+    const batch = new Batch(
+      this.position,
+      encoders.own,
+      { contents: memory.contents.begin(), metadata: memory.metadata.begin() },
+      new DerivedBatch(this.session.followed.active, encoders.derived),
+    );
     let refusal: { readonly error: unknown } | null = null;
     let ledgerMs = 0;
     for (const [index, block] of blocks.entries()) {
@@ -134,12 +139,13 @@ export class BlockWriter {
   async undo(
     height: number,
     hooks: readonly UndoHook[],
-    { signal, onUndone }: UndoOptions = {},
+    { signal, onUndone }: Omit<UndoOptions, 'tables'> = {},
   ): Promise<void> {
     await this.finish();
     const { session, memory } = this;
     let startedAt = performance.now();
     await undoAbove(session.writer, height, hooks, {
+      tables: session.tables,
       ...(signal === undefined ? {} : { signal }),
       onUndone: (block) => {
         memory.tracked.apply(block.tracked);
@@ -173,7 +179,9 @@ export class BlockWriter {
     const { memory } = this;
     const startedAt = performance.now();
     try {
-      await this.turn(isBulk, () => writeBatch(this.session.writer, batch, isBulk));
+      await this.turn(isBulk, () =>
+        writeBatch(this.session.writer, batch, this.session.followed.epoch, isBulk),
+      );
     } catch (error) {
       memory.contents.rollback();
       memory.metadata.rollback();
@@ -187,7 +195,7 @@ export class BlockWriter {
     if (memory.spent !== null) batch.ended.addTo(memory.spent);
     await memory.recent.learn(batch.outputs, memory.tracked);
     this.underWay = null;
-    this.encoders.give(batch.encoders);
+    this.encoders.give({ own: batch.encoders, derived: batch.derived.encoders });
     this.onCommit({
       blocks: batch.blocks,
       bytes: batch.bytes,

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { claimAddressIndex } from '#indexer/derived/outputs/address-index.ts';
+import { claimDerivedTables, type FollowedTables, readFollowed } from '#indexer/derived/derived-state.ts';
+import type { DerivedSettings, DerivedTable } from '#indexer/derived/derived-table.ts';
+import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import { cborRulesVersion } from '#indexer/parse/cbor/cbor-json.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import type { NetworkName } from '#kernel/primitives/network.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { textRulesVersion } from '#kernel/text/searchable.ts';
 import { type ChainPosition, emptyChain } from './chain-position.ts';
 
@@ -16,6 +18,10 @@ export interface ChainSession {
   /** Asks about what is committed while a batch is being written. */
   readonly reader: pg.PoolClient;
   readonly fingerprintKey: Uint8Array;
+  /** All derived tables that the program knows. */
+  readonly tables: readonly DerivedTable[];
+  /** Those that the writer adds rows to. */
+  readonly followed: FollowedTables;
   /** Gives the lock back: whoever asks for it afterwards gets it. */
   close(): Promise<void>;
 }
@@ -24,19 +30,20 @@ export interface ChainSession {
  * Joins of a few thousand ids with tables of millions: whatever the planner believes the tables to hold, the index is
  * the right way. A connection that stands still within a transaction would hold back VACUUM: its process is stopped.
  */
-const sessionSettings = `
+export const writerSettings = `
   SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
   SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '10min'`;
 
 /**
- * Takes the writer's lock and makes sure that the database is of this network and of these rules, and has the address
- * index or not (null: either); an empty one becomes so. Throws `database_busy`, `network_mismatch`, `rules_changed` or
- * `address_index_fixed`.
+ * Takes the writer's lock and makes sure that the database is of this network and of these rules, and has the derived tables
+ * that the settings want (null: those that it has); an empty one becomes so. Throws `database_busy`, `network_mismatch`,
+ * `rules_changed` or the refusal of a derived table.
  */
 export async function openChainSession(
   pool: pg.Pool,
   network: NetworkName,
-  indexAddresses: boolean | null = null,
+  settings: DerivedSettings | null = null,
+  tables: readonly DerivedTable[] = derivedTables,
 ): Promise<ChainSession> {
   const clients: pg.PoolClient[] = [];
   const close = async (): Promise<void> => {
@@ -52,20 +59,20 @@ export async function openChainSession(
     await takeAdvisoryLock(writer, 'writer');
     const reader = await pool.connect();
     clients.push(reader);
-    for (const client of clients) await client.query(sessionSettings);
-    const fingerprintKey = await withTransaction(writer, (tx) => claimDatabase(tx, network, indexAddresses));
-    return { writer, reader, fingerprintKey, close };
+    for (const client of clients) await client.query(writerSettings);
+    const claimed = await withTransaction(writer, async (tx) => {
+      const fingerprintKey = await claimDatabase(tx, network);
+      if (settings !== null) await claimDerivedTables(tx, networks[network], tables, settings);
+      return { fingerprintKey, followed: await readFollowed(tx, tables) };
+    });
+    return { writer, reader, tables, close, ...claimed };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function claimDatabase(
-  tx: pg.ClientBase,
-  network: NetworkName,
-  indexAddresses: boolean | null,
-): Promise<Uint8Array> {
+async function claimDatabase(tx: pg.ClientBase, network: NetworkName): Promise<Uint8Array> {
   await tx.query('INSERT INTO service.instance (network) VALUES ($1) ON CONFLICT DO NOTHING', [network]);
   await tx.query(
     `INSERT INTO chain.state (network, fingerprint_key, text_rules, cbor_rules) VALUES ($1, $2, $3, $4)
@@ -97,7 +104,6 @@ async function claimDatabase(
       program: { text: textRulesVersion, cbor: cborRulesVersion },
     });
   }
-  if (indexAddresses !== null) await claimAddressIndex(tx, indexAddresses);
   return Uint8Array.from(row.fingerprint_key);
 }
 

@@ -36,7 +36,7 @@ export async function completeEventHashes(
     signal?.throwIfAborted();
     const end = await readEnd(client, network);
     if (!end.isNextKnown) return added;
-    await ensureSecondaryIndexes(client, ['locations_spent']);
+    await ensureSecondaryIndexes(client, { wanted: ['locations_spent'] });
     const made = await withTransaction(client, (tx) => addHashes(tx, network, end));
     added += made;
     onProgress?.(end.next + made - 1);

@@ -1,6 +1,4 @@
 import { strict as assert } from 'node:assert';
-import { refuseGap } from '#indexer/derived/outputs/address-index.ts';
-import { addOutputs } from '#indexer/derived/outputs/output-rows.ts';
 import { type AppliedBlock, countLedgerEvents, writeLedgerEvents } from '#indexer/events/ledger-events.ts';
 import { applyBlock } from '#indexer/ledger/inscriptions/apply-block.ts';
 import { type HeldInscriptions, type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
@@ -62,7 +60,7 @@ export interface BlockAnswers {
 export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswers, facts: ChainFacts): void {
   const { columns, ref } = block;
   refuseImpossible(block);
-  if (block.facts.outputs !== undefined) refuseGap(batch.after.tip, ref);
+  batch.derived.refuse(ref, batch.after.tip);
   const position = enterBlock(batch.after, ref, columns.header, facts.islands, facts.network);
   if (answers.ended !== null) refuseDoubleSpend(block, [...answers.ended, batch.ended]);
   const held = heldByBlock(block, [...answers.held, batch.outputs]);
@@ -112,10 +110,7 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
   encodeBlock(encoders.blocks, block, ledger, place);
   encodeInscriptions(encoders, columns, ledger, place);
   encodeLocations(encoders.locations, block.bytes, ledger);
-  if (block.facts.outputs !== undefined) {
-    batch.spent.isUnchecked = answers.ended !== null;
-    addOutputs(encoders.outputs, batch.spent, block.bytes, ref.height, block.facts.outputs);
-  }
+  batch.derived.add({ block, ledger, held, isUnchecked: answers.ended !== null });
   addEvents(batch, { block, ledger, held, isKnown: position.anchored && ledger.anchored }, facts);
   leave(batch, ledger);
   holdOutputs(batch.outputs, answers.ended === null ? null : batch.ended, block, ledger, held);

@@ -1,18 +1,13 @@
 import type pg from 'pg';
 import { isRareClass, isRareType, typeClass } from '#chain/snapshot/index-expressions.ts';
-
-interface SecondaryIndex {
-  readonly table: string;
-  readonly unique?: true;
-  readonly columns: string;
-  readonly where?: string;
-}
+import type { DerivedTable, SecondaryIndex } from '#indexer/derived/derived-table.ts';
+import { derivedTables } from '#indexer/derived/derived-tables.ts';
 
 /**
- * All indexes of the chain tables beside the primary keys, by name. They belong to the writer: a first bulk load is
- * quicker when they are built at its end.
+ * Indexes of the chain tables beside the primary keys, by name; derived tables bring theirs. They belong to the writer: a first
+ * bulk load is quicker when they are built at its end.
  */
-const secondaryIndexes = {
+const ownIndexes = {
   // an inscription by its id, a delegate, the envelopes of a transaction
   inscriptions_id: { table: 'chain.inscriptions', unique: true, columns: 'txid, index' },
   // the inscriptions of a content that a search found; copies share an entry
@@ -65,7 +60,12 @@ const secondaryIndexes = {
     where: 'spent_height IS NULL',
   },
   // what a block moved: going back finds what it gives back, and the rows that came after
-  locations_spent: { table: 'chain.locations', columns: 'spent_height', where: 'spent_height IS NOT NULL' },
+  locations_spent: {
+    table: 'chain.locations',
+    columns: 'spent_height',
+    where: 'spent_height IS NOT NULL',
+    isForUndo: true,
+  },
   // the lost and the unbound, as /output of their two outpoints lists them
   locations_outside: { table: 'chain.locations', columns: 'place, key', where: 'place <> 0' },
   // inscriptions with a gallery: /galleries
@@ -80,19 +80,11 @@ const secondaryIndexes = {
     columns: 'key',
     where: 'properties_json IS NOT NULL',
   },
-  // what an address holds, oldest first (--index-addresses)
-  outputs_script: {
-    table: 'chain.outputs',
-    columns: 'chain.hash64(script, 0), height',
-    where: 'spent_height IS NULL',
-  },
-  // what a block made and spent, for going back
-  outputs_height: { table: 'chain.outputs', columns: 'height' },
-  outputs_spent: { table: 'chain.outputs', columns: 'spent_height', where: 'spent_height IS NOT NULL' },
-  parents_parent: { table: 'chain.parents', columns: 'parent_key, child_key' },
+  // the children of an inscription
+  parents_parent: { table: 'chain.parents', columns: 'parent_key, child_key', isForUndo: true },
   blocks_hash: { table: 'chain.blocks', columns: 'hash' },
 } as const satisfies Record<string, SecondaryIndex>;
-export type SecondaryIndexName = keyof typeof secondaryIndexes;
+export type SecondaryIndexName = keyof typeof ownIndexes;
 
 /** Those that a search reads, whatever it is for. */
 export const searchIndexes: readonly SecondaryIndexName[] = [
@@ -102,16 +94,35 @@ export const searchIndexes: readonly SecondaryIndexName[] = [
   'contents_decoded',
 ];
 
-const names = Object.keys(secondaryIndexes) as SecondaryIndexName[];
-
 /** So much of a build's sort stays in memory, or what the server is set to where that is more: 10,000,000 small keys. */
 const buildMemoryBytes = 256 * 1024 * 1024;
 
 /** Processes that help to build an index where nobody searches meanwhile. */
 const helpersMax = 2;
 
+/** The indexes of the chain tables and of some derived ones, by name. */
+export function secondaryIndexes(
+  tables: readonly DerivedTable[] = derivedTables,
+): Readonly<Record<string, SecondaryIndex>> {
+  return Object.assign({}, ownIndexes, ...tables.map(({ indexes }) => indexes)) as Record<
+    string,
+    SecondaryIndex
+  >;
+}
+
+/** Names of those without which no block can be taken back in time. */
+export function indexesForUndo(tables: readonly DerivedTable[]): string[] {
+  return Object.entries(secondaryIndexes(tables)).flatMap(([name, { isForUndo }]) =>
+    isForUndo ? [name] : [],
+  );
+}
+
 /** Names of the indexes that the database does not have. */
-export async function missingIndexes(client: pg.ClientBase): Promise<SecondaryIndexName[]> {
+export async function missingIndexes(
+  client: pg.ClientBase,
+  tables: readonly DerivedTable[] = derivedTables,
+): Promise<string[]> {
+  const names = Object.keys(secondaryIndexes(tables));
   const { rows } = await client.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
      WHERE c.relnamespace = 'chain'::regnamespace AND c.relname = ANY($1) AND i.indisvalid`,
@@ -121,18 +132,25 @@ export async function missingIndexes(client: pg.ClientBase): Promise<SecondaryIn
   return names.filter((name) => !there.has(name));
 }
 
+export interface IndexBuild {
+  /** Names; absent: all. */
+  readonly wanted?: readonly string[];
+  /** Derived tables whose indexes count; absent: all. */
+  readonly tables?: readonly DerivedTable[];
+  /** Searches are to be answered meanwhile: one process builds, and leaves them the other cores. */
+  readonly isSearched?: boolean;
+}
+
 /**
- * Builds those of the named indexes that are not there (all of them where none is named), and gives the names of those
- * that it built. Waits for writers of the table and holds new ones back; readers go on. Not within a transaction.
- *
- * @param isSearched searches are to be answered meanwhile: one process builds, and leaves them the other cores
+ * Builds those of the wanted indexes that are not there, and gives the names of those that it built. Waits for writers of the
+ * table and holds new ones back; readers go on. Not within a transaction.
  */
 export async function ensureSecondaryIndexes(
   client: pg.ClientBase,
-  wanted: readonly SecondaryIndexName[] = names,
-  isSearched = false,
-): Promise<SecondaryIndexName[]> {
-  const missing = (await missingIndexes(client)).filter((name) => wanted.includes(name));
+  { wanted, tables = derivedTables, isSearched = false }: IndexBuild = {},
+): Promise<string[]> {
+  const known = secondaryIndexes(tables);
+  const missing = (await missingIndexes(client, tables)).filter((name) => wanted?.includes(name) ?? true);
   if (missing.length === 0) return missing;
   await client.query(
     `SELECT set_config('maintenance_work_mem',
@@ -140,16 +158,17 @@ export async function ensureSecondaryIndexes(
   );
   const helpers = isSearched ? 0 : helpersMax;
   await client.query(`SET max_parallel_maintenance_workers = ${helpers}; SET statement_timeout = 0`);
-  const tables = new Set<string>();
+  const grown = new Set<string>();
   for (const name of missing) {
-    const index: SecondaryIndex = secondaryIndexes[name];
+    const index = known[name];
+    if (index === undefined) continue;
     const where = index.where === undefined ? '' : ` WHERE ${index.where}`;
     const unique = index.unique === true ? 'UNIQUE ' : '';
     await client.query(`CREATE ${unique}INDEX ${name} ON ${index.table} (${index.columns})${where}`);
-    tables.add(index.table);
+    grown.add(index.table);
   }
   // the planner chooses between them by what the tables hold now, not by what they held when they were empty
-  await client.query(`ANALYZE ${[...tables].join(', ')}`);
+  await client.query(`ANALYZE ${[...grown].join(', ')}`);
   await client.query(
     'RESET maintenance_work_mem; RESET max_parallel_maintenance_workers; RESET statement_timeout',
   );

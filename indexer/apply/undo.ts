@@ -1,13 +1,15 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import { undoOutputs } from '#indexer/derived/outputs/output-rows.ts';
+import { undoDerived } from '#indexer/derived/derived-state.ts';
+import type { DerivedTable } from '#indexer/derived/derived-table.ts';
+import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import type { TrackedChanges } from '#indexer/ledger/ledger-block.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { completeOutbox, recordUndone } from './outbox-rows.ts';
-import { ensureSecondaryIndexes } from './secondary-indexes.ts';
+import { ensureSecondaryIndexes, indexesForUndo } from './secondary-indexes.ts';
 
 /** First ids that are free again once blocks were taken back. */
 export interface FreeIds {
@@ -34,6 +36,8 @@ export interface UndoOptions {
   readonly signal?: AbortSignal;
   /** After each commit. */
   readonly onUndone?: (block: UndoneBlock) => void;
+  /** Derived tables that the database may have; absent: all that there are. */
+  readonly tables?: readonly DerivedTable[];
 }
 
 /**
@@ -46,22 +50,17 @@ export async function undoAbove(
   client: pg.ClientBase,
   height: number,
   hooks: readonly UndoHook[],
-  { signal, onUndone }: UndoOptions = {},
+  { signal, onUndone, tables = derivedTables }: UndoOptions = {},
 ): Promise<BlockRef | null> {
   let tip = await readTip(client, height);
   if (tip.above === null) return tip.below;
   // moved inscriptions and newest children are found by them; a first load that was cut off has not built them yet
-  await ensureSecondaryIndexes(client, [
-    'locations_spent',
-    'outputs_height',
-    'outputs_spent',
-    'parents_parent',
-  ]);
+  await ensureSecondaryIndexes(client, { wanted: indexesForUndo(tables), tables });
   await withTransaction(client, completeOutbox);
   while (tip.above !== null) {
     signal?.throwIfAborted();
     const { above: ref, below, free } = tip;
-    const tracked = await withTransaction(client, (tx) => undoBlock(tx, ref, below, free, hooks));
+    const tracked = await withTransaction(client, (tx) => undoBlock(tx, { ref, below, free, hooks, tables }));
     onUndone?.({ ref, tip: below, free, tracked });
     tip = await readTip(client, height);
   }
@@ -102,16 +101,21 @@ function refOf({ height, hash }: TipRow): BlockRef {
   return { height, hash: Uint8Array.from(hash) };
 }
 
+interface BlockToUndo {
+  readonly ref: BlockRef;
+  readonly below: BlockRef | null;
+  readonly free: FreeIds;
+  readonly hooks: readonly UndoHook[];
+  readonly tables: readonly DerivedTable[];
+}
+
 async function undoBlock(
   tx: pg.ClientBase,
-  ref: BlockRef,
-  below: BlockRef | null,
-  free: FreeIds,
-  hooks: readonly UndoHook[],
+  { ref, below, free, hooks, tables }: BlockToUndo,
 ): Promise<TrackedChanges> {
+  await undoDerived(tx, tables, ref, free.nextKey, below);
   const tracked = await takeBackLocations(tx, ref.height, free);
   await deleteRows(tx, ref.height, free);
-  await undoOutputs(tx, ref.height);
   await recordUndone(tx, ref);
   for (const hook of hooks) await hook(tx, free, ref);
   failpoint('undo');

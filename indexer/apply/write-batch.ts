@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { copyBinary } from '#kernel/pg/copy-binary.ts';
@@ -12,13 +13,20 @@ const targets = Object.keys(copyTargets) as CopyTarget[];
 
 /**
  * Writes a batch of whole blocks in one transaction: a COPY for each table that gets rows, one UPDATE for the locations
- * that end and one for the outputs that are spent, two for the outbox, and the tip, compared and set. Thirteen statements at
+ * that end, two for the outbox, what derived tables add, and the tip, compared and set. Fifteen statements at
  * most, whatever the number of blocks.
- * Throws `tip_changed` where the tip is not the one that the batch was made for.
+ * Throws `tip_changed` where the tip is not the one that the batch was made for, and `derived_tables_changed` where other derived
+ * tables are followed by now.
  *
+ * @param epoch of the derived tables that the batch was made for
  * @param isBulk others follow at once: the disk need not be waited for, as the last batch's commit waits for all of them
  */
-export async function writeBatch(client: pg.ClientBase, batch: Batch, isBulk: boolean): Promise<void> {
+export async function writeBatch(
+  client: pg.ClientBase,
+  batch: Batch,
+  epoch: number,
+  isBulk: boolean,
+): Promise<void> {
   const begin = isBulk ? 'BEGIN; SET LOCAL synchronous_commit = off' : 'BEGIN';
   const texts = await deflateTexts(batch.events);
   await withTransaction(
@@ -32,9 +40,9 @@ export async function writeBatch(client: pg.ClientBase, batch: Batch, isBulk: bo
         await copyBinary(tx, `${table} (${columns})`, encoder);
       }
       await endLocations(tx, batch.left);
-      await batch.spent.write(tx);
+      await batch.derived.write(tx);
       failpoint('transaction');
-      await moveTip(tx, batch);
+      await moveTip(tx, batch, epoch);
     },
     begin,
   );
@@ -51,19 +59,23 @@ async function endLocations(tx: pg.ClientBase, left: LeftRows): Promise<void> {
   assert(rowCount === left.key.length, 'a location that ends is not there');
 }
 
-async function moveTip(tx: pg.ClientBase, { before, after }: Batch): Promise<void> {
+async function moveTip(tx: pg.ClientBase, { before, after }: Batch, epoch: number): Promise<void> {
   const { rowCount } = await tx.query(
     `UPDATE chain.state SET tip_height = $1, tip_hash = $2
-     WHERE one AND tip_height IS NOT DISTINCT FROM $3 AND tip_hash IS NOT DISTINCT FROM $4`,
-    [
-      after.tip?.height ?? null,
-      after.tip?.hash ?? null,
-      before.tip?.height ?? null,
-      before.tip?.hash ?? null,
-    ],
+     WHERE one AND tip_height IS NOT DISTINCT FROM $3 AND tip_hash IS NOT DISTINCT FROM $4
+       AND derived_epoch = $5`,
+    [...columnsOf(after.tip), ...columnsOf(before.tip), epoch],
   );
   if (rowCount === 1) return;
+  const { rows } = await tx.query<{ epoch: number }>('SELECT derived_epoch AS epoch FROM chain.state');
+  if (rows[0]?.epoch !== epoch) {
+    throw new AppError('derived_tables_changed', 'Another derived table is to be written from now on.');
+  }
   throw new AppError('tip_changed', 'The tip is not where the last batch left it: another process wrote.', {
     expected: before.tip?.height ?? null,
   });
+}
+
+function columnsOf(tip: BlockRef | null): [height: number | null, hash: Uint8Array | null] {
+  return tip === null ? [null, null] : [tip.height, tip.hash];
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Committed, WriterStep } from '#indexer/apply/block-writer.ts';
 import type { UndoHook } from '#indexer/apply/undo.ts';
+import type { DerivedTable } from '#indexer/derived/derived-table.ts';
 import type { ParseStep } from '#indexer/workers/parse-pool.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
@@ -9,6 +10,7 @@ import type { AppError } from '#kernel/errors/app-error.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import type { DiskNeed } from './disk-need.ts';
 import type { BatchBounds } from './gather-batches.ts';
+import type { WriterActivity } from './writer-activity.ts';
 
 /** How far a run has come. */
 export interface IndexProgress {
@@ -52,6 +54,8 @@ export interface FollowOptions {
   readonly undoHooks?: readonly UndoHook[];
   /** Searches of this process, to which loading gives way; absent: nobody searches here. */
   readonly demand?: SearchDemand;
+  /** Told of blocks that are on their way; absent: nobody waits for them. */
+  readonly activity?: WriterActivity;
   /** Worker threads; absent: one a core. */
   readonly threads?: number;
   /** Longest text, decoded, that is made searchable; absent: every one. */
@@ -60,6 +64,8 @@ export interface FollowOptions {
   readonly eventsKeepBlocks?: number;
   /** Index the owner of every output. */
   readonly indexAddresses?: boolean;
+  /** The derived tables that there are; absent: all of this program. */
+  readonly derivedTables?: readonly DerivedTable[];
   /** A folder on the disk of the database, where that is a disk of this machine: its room is compared with the need. */
   readonly diskFolder?: string;
   /**

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BlockWriter, Committed } from '#indexer/apply/block-writer.ts';
-import { factsOfAddressIndex } from '#indexer/derived/outputs/address-index.ts';
+import type { ChainSession } from '#indexer/apply/chain-session.ts';
+import { factsOf } from '#indexer/derived/derived-batch.ts';
+import type { FactSet } from '#indexer/facts/fact.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { createParsePool, type ParsePool } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
@@ -56,6 +58,7 @@ class Follower {
   private parsePool: ParsePool | null = null;
   /** Whether its blocks wait for searches. */
   private isParseBulk = false;
+  private parsedFacts = '';
   private hasReported = false;
   /** A batch was refused for one of its blocks: they come one by one now, so that those before it stay. */
   private isSingly = false;
@@ -119,6 +122,11 @@ class Follower {
     } catch (error) {
       const failure = postgresFailure(error);
       if (signal.aborted && isInterruption(failure)) return 'end';
+      if (failure instanceof AppError && failure.code === 'derived_tables_changed') {
+        // a table has caught up: its rows belong to the next batch, which is prepared anew
+        await this.connection.close();
+        return 'again';
+      }
       if (this.hidesGoodBlocks(failure)) {
         this.isSingly = true;
         await this.connection.close();
@@ -170,7 +178,7 @@ class Follower {
         this.waitForWork(sourceTip);
         return 'idle';
       case 'steps':
-        return this.take(plan, sourceTip, session.fingerprintKey, writer);
+        return this.take(plan, sourceTip, session, writer);
     }
   }
 
@@ -191,7 +199,7 @@ class Follower {
   private async take(
     { undoTo, apply }: Steps,
     sourceTip: BlockRef | null,
-    fingerprintKey: Uint8Array,
+    session: ChainSession,
     writer: BlockWriter,
   ): Promise<RoundEnd> {
     const refs = apply.filter(({ height }) => height <= this.until);
@@ -209,7 +217,9 @@ class Follower {
       this.report();
       await this.compareDisk(blocksToCome);
     }
-    await this.apply(refs, isBulk, fingerprintKey, writer);
+    const { activity } = this.options;
+    const work = (): Promise<void> => this.apply(refs, isBulk, session, writer);
+    await (activity === undefined ? work() : activity.during(work));
     return 'again';
   }
 
@@ -248,12 +258,12 @@ class Follower {
   private async apply(
     refs: readonly BlockRef[],
     isBulk: boolean,
-    fingerprintKey: Uint8Array,
+    { fingerprintKey, followed }: ChainSession,
     writer: BlockWriter,
   ): Promise<void> {
     const { source, signal, bounds } = this.options;
     const last = refs.at(-1);
-    const parser = await this.parser(refs.length, isBulk);
+    const parser = await this.parser(refs.length, isBulk, factsOf(followed.active.map(({ table }) => table)));
     const parsed = parser.blocks(source, refs, fingerprintKey, signal);
     const limits = {
       ...batchBounds,
@@ -276,24 +286,27 @@ class Follower {
   }
 
   /** Blocks of a load wait for searches, in threads of a lower priority; one at the tip is what searches wait for. */
-  private async parser(blocks: number, isBulk: boolean): Promise<ParsePool> {
+  private async parser(blocks: number, isBulk: boolean, facts: FactSet): Promise<ParsePool> {
+    const factNames = [...facts].toSorted().join();
     // a thread cannot raise its priority again
-    if (this.options.demand !== undefined && isBulk !== this.isParseBulk) {
+    const isOther = this.options.demand !== undefined && isBulk !== this.isParseBulk;
+    if (isOther || factNames !== this.parsedFacts) {
       await this.parsePool?.close();
       this.parsePool = null;
     }
     this.isParseBulk = isBulk;
-    this.parsePool ??= this.createParser(blocks, isBulk ? this.options.demand : undefined);
+    this.parsedFacts = factNames;
+    this.parsePool ??= this.createParser(blocks, facts, isBulk ? this.options.demand : undefined);
     return this.parsePool;
   }
 
-  private createParser(blocks: number, demand: SearchDemand | undefined): ParsePool {
-    const { source, threads, textMaxBytes, indexAddresses, onStep, onQueue } = this.options;
+  private createParser(blocks: number, facts: FactSet, demand: SearchDemand | undefined): ParsePool {
+    const { source, threads, textMaxBytes, onStep, onQueue } = this.options;
     return createParsePool(createBufferPool(), {
       ...(isLive(source) ? {} : { blocks }),
       ...(threads === undefined ? {} : { threads }),
       ...(textMaxBytes === undefined ? {} : { textMaxBytes }),
-      facts: factsOfAddressIndex(indexAddresses),
+      facts,
       ...(demand === undefined ? {} : { demand }),
       ...(onStep === undefined ? {} : { onStep }),
       ...(onQueue === undefined ? {} : { onQueue }),

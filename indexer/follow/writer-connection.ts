@@ -72,7 +72,12 @@ export class WriterConnection {
     const { session } = this;
     if (this.isIndexed || session === null) return;
     const { demand } = this.options;
-    await this.run(() => ensureSecondaryIndexes(session.writer, undefined, demand?.isRecent === true));
+    await this.run(() =>
+      ensureSecondaryIndexes(session.writer, {
+        tables: session.tables.filter((table) => !session.followed.behind.includes(table)),
+        isSearched: demand?.isRecent === true,
+      }),
+    );
     this.writer?.memory.recent.close();
     this.isIndexed = true;
   }
@@ -86,7 +91,7 @@ export class WriterConnection {
     if (this.isSearchable || session === null || this.options.demand?.isRecent !== true) return;
     await this.run(async () => {
       await writer.finish();
-      await ensureSecondaryIndexes(session.writer, searchIndexes, true);
+      await ensureSecondaryIndexes(session.writer, { wanted: searchIndexes, isSearched: true });
     });
     this.isSearchable = true;
   }
@@ -99,10 +104,10 @@ export class WriterConnection {
   }
 
   private async openSession(): Promise<ChainSession> {
-    const { pool, source, signal, standby, indexAddresses, onStandby } = this.options;
+    const { pool, source, signal, standby, indexAddresses = false, derivedTables, onStandby } = this.options;
     for (let isFirst = true; ; isFirst = false) {
       try {
-        const session = await openChainSession(pool, source.network, indexAddresses ?? false);
+        const session = await openChainSession(pool, source.network, { indexAddresses }, derivedTables);
         this.hadSession = true;
         this.events.onLock(true);
         return session;

@@ -1,25 +1,13 @@
 import type pg from 'pg';
 import type { Batch } from '#indexer/apply/batch.ts';
 import { type CopyTarget, copyTargets } from '#indexer/apply/block-rows.ts';
+import type { DerivedPart } from '#indexer/derived/derived-batch.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { firstCumulative, nextCumulative } from '#kernel/events/cumulative-hash.ts';
 import { eventKinds } from '#kernel/events/event-text-writer.ts';
 import { type CopyRow, copyRows, queryCopyRows } from './copy-rows.ts';
+import type { Difference } from './difference.ts';
 import type { RecomputedBlock } from './recompute-block.ts';
-
-/** One thing in which the tables are not what the source gives. */
-export interface Difference {
-  readonly height: number;
-  readonly table: string;
-  /** Key columns and their values, e.g. `key 7, height 800000, step 3`. */
-  readonly row: string;
-  /** Null: the row as a whole is missing, or one too many. */
-  readonly column: string | null;
-  /** What the source gives; null: no such row, or NULL. */
-  readonly expected: string | null;
-  /** What stands in the table. */
-  readonly found: string | null;
-}
 
 /** So many columns at the beginning of a target are its key. */
 const keyColumns: Readonly<Record<CopyTarget, number>> = {
@@ -30,7 +18,6 @@ const keyColumns: Readonly<Record<CopyTarget, number>> = {
   details: 1,
   parents: 2,
   locations: 3,
-  outputs: 0,
 };
 /** The moment at which a block was parsed: the one column that depends on no fact. */
 const unequalColumns: ReadonlySet<string> = new Set(['parsed_at']);
@@ -49,21 +36,20 @@ export async function compareBlock(
   const { height } = block.ref;
   const differences: Difference[] = [];
   for (const target of Object.keys(copyTargets) as CopyTarget[]) {
-    // of databases without the index of addresses
-    if (target === 'outputs' && block.facts.outputs === undefined) continue;
     const [table, columns] = copyTargets[target];
     const where = rowsOf(target, height, batch);
     if (where === null) continue;
     const stored = await queryCopyRows(
       client,
-      `SELECT ${storedColumns(target, height)} FROM ${table} WHERE ${where}`,
+      `SELECT ${storedColumns(columns, height)} FROM ${table} WHERE ${where}`,
     );
     const made = copyRows(Buffer.concat([...encoders[target].chunks()]));
     differences.push(...compareRows(height, table, columns.split(', '), keyColumns[target], made, stored));
   }
   differences.push(...(await compareEnded(client, height, batch)));
-  const { outputs } = block.facts;
-  if (outputs !== undefined) differences.push(...(await compareSpent(client, block, outputs.spendAt)));
+  for (const part of batch.derived.parts) {
+    if (height >= part.fromHeight) differences.push(...(await comparePart(client, height, part, batch)));
+  }
   differences.push(...(await compareHash(client, height, batch)));
   return differences;
 }
@@ -74,7 +60,6 @@ function rowsOf(target: CopyTarget, height: number, { before, after, left }: Bat
     `${column} >= ${before.counters.nextKey} AND ${column} < ${after.counters.nextKey}`;
   switch (target) {
     case 'blocks':
-    case 'outputs':
       return `height = ${height}`;
     case 'contents':
       return `content_id >= ${before.nextContentId} AND content_id < ${after.nextContentId}`;
@@ -92,8 +77,7 @@ function rowsOf(target: CopyTarget, height: number, { before, after, left }: Bat
 }
 
 /** What later blocks ended was not ended yet. */
-function storedColumns(target: CopyTarget, height: number): string {
-  const [, columns] = copyTargets[target];
+function storedColumns(columns: string, height: number): string {
   return columns.replace(
     'spent_height',
     `CASE WHEN spent_height <= ${height} THEN spent_height END AS spent_height`,
@@ -167,28 +151,33 @@ async function compareEnded(client: pg.ClientBase, height: number, { left }: Bat
   return compareSets(height, 'chain.locations', 'spent_height', expected, found);
 }
 
-/** The same of outputs of any kind, where all are indexed. */
-async function compareSpent(
+/** What the block adds to a derived table, and what the table has of it. */
+async function comparePart(
   client: pg.ClientBase,
-  { ref, bytes }: ParsedBlock,
-  spendAt: ArrayLike<number>,
+  height: number,
+  { table: { targets }, encoders, rows }: DerivedPart,
+  { derived: { last } }: Batch,
 ): Promise<Difference[]> {
-  const { rows } = await client.query<{ txid: Buffer; vout: number }>(
-    'SELECT txid, vout FROM chain.outputs WHERE spent_height = $1 AND height < $1',
-    [ref.height],
-  );
-  const expected = Array.from(spendAt, (at) => {
-    const outpoint = Buffer.from(bytes.subarray(at, at + 36));
-    return `${outpoint.toString('hex', 0, 32)}:${outpoint.readInt32LE(32)}`;
-  });
-  const found = rows.map(({ txid, vout }) => `${txid.toString('hex')}:${vout}`);
-  return compareSets(ref.height, 'chain.outputs', 'spent_height', expected, found);
+  const differences: Difference[] = [];
+  for (const [at, { table, columns, keyColumns: keyLength }] of targets.entries()) {
+    const stored = await queryCopyRows(
+      client,
+      `SELECT ${storedColumns(columns, height)} FROM ${table} WHERE height = ${height}`,
+    );
+    const made = copyRows(Buffer.concat([...(encoders[at]?.chunks() ?? [])]));
+    differences.push(...compareRows(height, table, columns.split(', '), keyLength, made, stored));
+  }
+  const sets = last === null ? [] : ((await rows.compare?.(client, last)) ?? []);
+  for (const { table, column, expected, found } of sets) {
+    differences.push(...compareSets(height, table, column, expected, found));
+  }
+  return differences;
 }
 
 function compareSets(
   height: number,
   table: string,
-  column: string,
+  column: string | null,
   expected: readonly string[],
   found: readonly string[],
 ): Difference[] {
@@ -196,9 +185,10 @@ function compareSets(
   const expectedRows = new Set(expected);
   const missing = expected.filter((row) => !foundRows.has(row));
   const extra = found.filter((row) => !expectedRows.has(row));
+  const value = column === null ? 'a row' : String(height);
   return [
-    ...missing.map((row) => ({ height, table, row, column, expected: String(height), found: null })),
-    ...extra.map((row) => ({ height, table, row, column, expected: null, found: String(height) })),
+    ...missing.map((row) => ({ height, table, row, column, expected: value, found: null })),
+    ...extra.map((row) => ({ height, table, row, column, expected: null, found: value })),
   ];
 }
 

@@ -6,6 +6,7 @@ import { readPosition } from '#indexer/apply/chain-session.ts';
 import { addToBatch, type ChainFacts } from '#indexer/apply/fill-batch.ts';
 import { HashTable } from '#indexer/apply/memory/hash-table.ts';
 import { HeldOutputs } from '#indexer/apply/memory/held-outputs.ts';
+import type { DerivedBatch } from '#indexer/derived/derived-batch.ts';
 import { storedFingerprint } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 
@@ -19,16 +20,25 @@ export interface RecomputedBlock {
 /**
  * Applies a block anew, on top of what the tables say of the moment before it, and gives the batch that would be
  * written: its rows stand in its encoders. What the tables say of later blocks does not count.
+ *
+ * @param derived takes what the block adds to derived tables, behind what it has already
+ * @param encoders empty ones
  */
 export async function recomputeBlock(
   client: pg.ClientBase,
   block: ParsedBlock,
   facts: ChainFacts,
+  derived: DerivedBatch,
+  encoders: BatchEncoders = createEncoders(),
 ): Promise<RecomputedBlock> {
   const { columns, ref } = block;
   const before = await readPosition(client, ref.height);
-  const encoders = createEncoders();
-  const batch = new Batch(before, encoders, { contents: new HashTable(), metadata: new HashTable() });
+  const batch = new Batch(
+    before,
+    encoders,
+    { contents: new HashTable(), metadata: new HashTable() },
+    derived,
+  );
   const contents = await knownIds(
     client,
     'SELECT sha256, variant, content_id AS id FROM chain.contents WHERE sha256 = ANY($1) AND content_id < $2',

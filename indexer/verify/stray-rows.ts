@@ -1,11 +1,17 @@
 import type pg from 'pg';
-import type { Difference } from './compare-block.ts';
+import type { DerivedTable } from '#indexer/derived/derived-table.ts';
+import type { Difference } from './difference.ts';
 
 /**
  * Rows up to a height that no block wrote. Every row that a block wrote is one of its ids, or follows from a location
  * that it ended: what is left are ids that no block gave away, and locations without an event.
  */
-export async function strayRows(client: pg.ClientBase, height: number): Promise<Difference[]> {
+export async function strayRows(
+  client: pg.ClientBase,
+  height: number,
+  tables: readonly DerivedTable[],
+): Promise<Difference[]> {
+  const ofDerived = tables.flatMap(({ strays }) => strays ?? []).map((query) => `UNION ALL (${query})`);
   const { rows } = await client.query<{ table: string; row: string; height: number }>(
     `WITH ends AS (
        SELECT (SELECT first_key FROM chain.blocks ORDER BY height LIMIT 1) AS first_key,
@@ -26,6 +32,7 @@ export async function strayRows(client: pg.ClientBase, height: number): Promise<
          SELECT FROM chain.locations before WHERE before.key = l.key AND before.spent_height = l.height)))
      UNION ALL SELECT 'chain.event_hashes', 'kind ' || kind || ', height ' || e.height, e.height
        FROM chain.event_hashes e LEFT JOIN chain.blocks b ON b.height = e.height WHERE b.height IS NULL
+     ${ofDerived.join(' ')}
      LIMIT 100`,
     [height],
   );

@@ -1,7 +1,10 @@
 import { AssertionError } from 'node:assert';
 import type pg from 'pg';
 import type { ChainFacts } from '#indexer/apply/fill-batch.ts';
-import { factsOfAddressIndex } from '#indexer/derived/outputs/address-index.ts';
+import { DerivedBatch, factsOf } from '#indexer/derived/derived-batch.ts';
+import { readDerivedStates } from '#indexer/derived/derived-state.ts';
+import type { DerivedTable } from '#indexer/derived/derived-table.ts';
+import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import { isLive } from '#indexer/follow/plan-steps.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
@@ -13,7 +16,8 @@ import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { compareBlock, type Difference } from './compare-block.ts';
+import { compareBlock } from './compare-block.ts';
+import type { Difference } from './difference.ts';
 import { type RecomputedBlock, recomputeBlock } from './recompute-block.ts';
 import { strayRows } from './stray-rows.ts';
 
@@ -32,6 +36,8 @@ export interface VerifyOptions {
   readonly threads?: number;
   /** What the database was made with: longest text, decoded, that is made searchable. */
   readonly textMaxBytes?: number;
+  /** Derived tables that the database may have; absent: all of this program. */
+  readonly derivedTables?: readonly DerivedTable[];
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
 
@@ -50,7 +56,8 @@ export interface Verified extends VerifyProgress {
 
 interface Stored {
   readonly fingerprintKey: Uint8Array;
-  readonly hasAddresses: boolean;
+  /** Derived tables that the database has. */
+  readonly tables: readonly DerivedTable[];
   readonly lowest: number;
   readonly tip: number;
 }
@@ -65,7 +72,7 @@ interface Stored {
 export async function verifyChain(options: VerifyOptions): Promise<Verified> {
   const client = await options.pool.connect();
   try {
-    return await verifyWith(client, options);
+    return await verifyWith(client, options, options.derivedTables ?? derivedTables);
   } catch (error) {
     throw postgresFailure(error);
   } finally {
@@ -73,9 +80,13 @@ export async function verifyChain(options: VerifyOptions): Promise<Verified> {
   }
 }
 
-async function verifyWith(client: pg.PoolClient, options: VerifyOptions): Promise<Verified> {
+async function verifyWith(
+  client: pg.PoolClient,
+  options: VerifyOptions,
+  tables: readonly DerivedTable[],
+): Promise<Verified> {
   const { source, signal, threads, textMaxBytes, onProgress, differencesMax } = options;
-  const stored = await readStored(client, source);
+  const stored = await readStored(client, source, tables);
   const from = Math.max(options.from ?? 0, stored.lowest);
   const to = Math.min(options.to ?? stored.tip, stored.tip);
   const facts = {
@@ -87,7 +98,7 @@ async function verifyWith(client: pg.PoolClient, options: VerifyOptions): Promis
   const done = { blocks: 0, blocksTotal: await countBlocks(client, from, to), bytes: 0, inscriptions: 0 };
   const parsePool = createParsePool(createBufferPool(), {
     blocks: done.blocksTotal,
-    facts: factsOfAddressIndex(stored.hasAddresses),
+    facts: factsOf(stored.tables),
     ...(threads === undefined ? {} : { threads }),
     ...(textMaxBytes === undefined ? {} : { textMaxBytes }),
   });
@@ -106,7 +117,7 @@ async function verifyWith(client: pg.PoolClient, options: VerifyOptions): Promis
   }
   signal.throwIfAborted();
   const isWhole = from === stored.lowest && to === stored.tip && differences.length < differencesMax;
-  if (isWhole) differences.push(...(await strayRows(client, to)));
+  if (isWhole) differences.push(...(await strayRows(client, to, stored.tables)));
   return { ...done, from, to, differences };
 }
 
@@ -127,7 +138,7 @@ async function* verifiedBlocks(
   client: pg.ClientBase,
   { source, signal }: VerifyOptions,
   parsePool: ParsePool,
-  { from, to, fingerprintKey, facts }: Range,
+  { from, to, fingerprintKey, facts, tables }: Range,
 ): AsyncGenerator<Found> {
   for await (const page of pages(client, from, to)) {
     const { same, different } = await compareRefs(source, page, signal);
@@ -135,19 +146,29 @@ async function* verifiedBlocks(
       yield { blocks: different.length, bytes: 0, inscriptions: 0, differences: different };
     }
     for await (const block of parsePool.blocks(source, same, fingerprintKey, signal)) {
-      const found = await inOneMoment(client, block, (tx) => verifyBlock(tx, block, facts));
+      const found = await inOneMoment(client, block, (tx) => verifyBlock(tx, block, facts, tables));
       block.release();
       yield found;
     }
   }
 }
 
-async function verifyBlock(tx: pg.ClientBase, block: ParsedBlock, facts: ChainFacts): Promise<Found> {
+async function verifyBlock(
+  tx: pg.ClientBase,
+  block: ParsedBlock,
+  facts: ChainFacts,
+  tables: readonly DerivedTable[],
+): Promise<Found> {
   const { ref } = block;
+  const states = await readDerivedStates(tx, tables);
+  // one that catches up has the blocks up to its tip
+  const active = states.filter(
+    ({ isFollowed, tip }) => isFollowed || (tip !== null && tip.height >= ref.height),
+  );
   const bytes = block.bytes.length;
   let made: RecomputedBlock;
   try {
-    made = await recomputeBlock(tx, block, facts);
+    made = await recomputeBlock(tx, block, facts, new DerivedBatch(active));
   } catch (error) {
     // what stands in the tables before the block cannot be
     if (!(error instanceof AppError || error instanceof AssertionError)) throw error;
@@ -165,15 +186,18 @@ async function verifyBlock(tx: pg.ClientBase, block: ParsedBlock, facts: ChainFa
   return { blocks: 1, bytes, inscriptions: made.batch.inscriptions, differences };
 }
 
-async function readStored(client: pg.ClientBase, source: BlockSource): Promise<Stored> {
+async function readStored(
+  client: pg.ClientBase,
+  source: BlockSource,
+  tables: readonly DerivedTable[],
+): Promise<Stored> {
   const { rows } = await client.query<{
     network: string;
     fingerprint_key: Buffer;
-    address_index: boolean | null;
     tip_height: number | null;
     lowest: number | null;
   }>(
-    `SELECT network, fingerprint_key, address_index, tip_height, (SELECT min(height) FROM chain.blocks) AS lowest
+    `SELECT network, fingerprint_key, tip_height, (SELECT min(height) FROM chain.blocks) AS lowest
      FROM chain.state`,
   );
   const row = rows[0];
@@ -186,7 +210,7 @@ async function readStored(client: pg.ClientBase, source: BlockSource): Promise<S
   }
   return {
     fingerprintKey: Uint8Array.from(row.fingerprint_key),
-    hasAddresses: row.address_index === true,
+    tables: (await readDerivedStates(client, tables)).map(({ table }) => table),
     lowest: row.lowest ?? 0,
     tip: row.tip_height,
   };

@@ -1,5 +1,6 @@
 import { follow } from '#indexer/follow/follow.ts';
 import type { IndexSummary } from '#indexer/follow/follow-options.ts';
+import { WriterActivity } from '#indexer/follow/writer-activity.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
@@ -11,6 +12,7 @@ import { forgetAbove } from '#search/segments/forget-segments.ts';
 import { mayPostgresSearch } from '#src/config.ts';
 import type { CommandContext } from './command-context.ts';
 import type { Database } from './database.ts';
+import { makeDerivedTables } from './derived-tables.ts';
 import { followerReports } from './follower-reports.ts';
 import { mempoolFollower } from './mempool.ts';
 import type { OperationsParts } from './operations.ts';
@@ -75,6 +77,10 @@ export async function indexBlocks(
     : lifecycle
         .run('sealing', (signal) => sealer.run(AbortSignal.any([signal, loaded.signal])))
         .catch((error: unknown) => sealerLog.error({ err: error }, 'sealing ended'));
+  const activity = new WriterActivity();
+  const catchUp = (): Promise<void> => makeDerivedTables(context, { source, pool, activity, operations });
+  // beside the writer where questions are answered, behind it where somebody waits for the end
+  if (operations !== null) catchUp().catch((error: unknown) => lifecycle.fail(error));
   const mempool = node === undefined ? null : mempoolFollower(context, node, pool);
   const { finish, ...reports } = followerReports(context, operations, mempool);
   return lifecycle.run(
@@ -93,10 +99,12 @@ export async function indexBlocks(
         textMaxBytes: config.searchTextMaxBytes,
         eventsKeepBlocks: config.eventsKeepBlocks,
         indexAddresses: config.indexAddresses,
+        activity,
         ...(config.databaseUrl === undefined ? { diskFolder: config.dataDir } : {}),
       }).finally(finish);
       signal.throwIfAborted();
       if (operations === null) {
+        await catchUp();
         // two sealers at once would make the last segment twice
         loaded.abort();
         await sealing;

@@ -4,7 +4,13 @@
  * memory learns of it, within the transaction of an undo, and while consumers read the outbox.
  */
 export const failpoints = ['fetch', 'parse', 'transaction', 'committed', 'undo', 'outbox'] as const;
-export type Failpoint = (typeof failpoints)[number];
+/**
+ * Points of the catch-up pass, which a chaos run does not come to: within and behind the transaction of a batch, and within and
+ * behind the one in which the writer takes the table over.
+ */
+export const catchUpFailpoints = ['catch-up', 'catch-up-committed', 'hand-over', 'handed-over'] as const;
+export const allFailpoints = [...failpoints, ...catchUpFailpoints] as const;
+export type Failpoint = (typeof allFailpoints)[number];
 
 let armed: { readonly name: string; left: number } | null = null;
 

@@ -34,7 +34,8 @@ export interface InscriptionView {
   readonly value: number | null;
   readonly parents: readonly string[] | null;
   readonly children: readonly string[];
-  readonly childCount: number;
+  /** Null while they are being counted. */
+  readonly childCount: number | null;
   /** Missing blocks can hold no further children. */
   readonly hasAllChildren: boolean;
   readonly previous: string | null;
@@ -104,7 +105,7 @@ function rows(view: InscriptionView): HtmlValue {
     optional('Curse', view.curse),
     optional('Metaprotocol', view.metaprotocol),
     row('Parents', view.parents === null ? null : idList(view.parents, view.parents.length)),
-    view.childCount > 0 && row('Children', childList(view)),
+    view.children.length > 0 && row('Children', childList(view)),
     view.references.length > 0 && row('Refers to', referenceList(view.references)),
   ];
 }
@@ -134,7 +135,7 @@ function idList(ids: readonly string[], total: number): HtmlValue {
 
 function childList({ children, childCount, hasAllChildren }: InscriptionView): HtmlValue {
   const missing = html`<br><span class="faint">others can be in blocks that are missing</span>`;
-  return html`${idList(children, childCount)}${!hasAllChildren && missing}`;
+  return html`${idList(children, childCount ?? children.length)}${!hasAllChildren && missing}`;
 }
 
 function referenceList(references: InscriptionView['references']): HtmlValue {

@@ -19,6 +19,7 @@ export const excludedColumns: Readonly<Record<string, string>> = {
   fingerprint_key: 'random for every database',
   outpoint_fingerprint: 'made with that key',
   undo_epoch: 'counts how often blocks were taken back',
+  derived_epoch: 'counts how often the writer took over a derived table, or left one',
 };
 
 /** Derived from the mempool and not from blocks: compared over HTTP. */

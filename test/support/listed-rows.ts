@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { type Child, countChildren } from './chain/parent-children-rows.ts';
 
 /** A chain of inscriptions for lists, each a function of its key: what SQL writes, tests can compute. */
 export interface ListedRows {
@@ -79,6 +80,10 @@ export async function writeListedRows(pool: pg.Pool, { count, perBlock }: Listed
   await pool.query(`${row}
     INSERT INTO chain.parents (child_key, position, parent_key, height)
     SELECT key, 0, key % 2, height FROM r WHERE key > 10 AND key % 3 = 0`);
+  const children = await pool.query<Child>(
+    'SELECT child_key AS child, parent_key AS parent FROM chain.parents ORDER BY child_key',
+  );
+  await countChildren(pool, children.rows);
   const client = await pool.connect();
   try {
     await ensureSecondaryIndexes(client);

@@ -6,9 +6,6 @@ import { withRoom } from '#indexer/parse/growable.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
 
-/** The table of outputs, and its columns in the order in which they are encoded here. */
-export const outputsTarget = ['chain.outputs', 'value, height, spent_height, vout, txid, script'] as const;
-
 const hashLength = 32;
 
 /** Outputs of earlier blocks that a batch of blocks spends, as columns of an UPDATE. */
@@ -107,10 +104,4 @@ export function addOutputs(
     out.range(block, scriptStart[row] as number, scriptLength[row] as number);
   }
   for (let spend = 0; spend < spendAt.length; spend++) spent.add(block, spendAt[spend] as number, height);
-}
-
-/** Takes back what the block at a height did to the table of outputs; nothing where the table is empty. */
-export async function undoOutputs(tx: pg.ClientBase, height: number): Promise<void> {
-  await tx.query('DELETE FROM chain.outputs WHERE height = $1', [height]);
-  await tx.query('UPDATE chain.outputs SET spent_height = NULL WHERE spent_height = $1', [height]);
 }

@@ -25,7 +25,8 @@ interface RelativeRow {
 export interface Relatives {
   readonly parents: readonly InscriptionId[];
   readonly children: readonly InscriptionId[];
-  readonly childCount: number;
+  /** Null while children are being counted (chain.parent_children). */
+  readonly childCount: number | null;
   readonly previous: InscriptionId | null;
   readonly next: InscriptionId | null;
 }
@@ -62,21 +63,24 @@ export async function relativesOf(
      ORDER BY asked.key, listed.relation, listed.place`,
     [keys, relativesShown],
   );
-  const { rows: counts } = await client.query<{ key: number; children: number }>(
-    'SELECT parent_key AS key, children FROM chain.collections WHERE parent_key = ANY($1)',
+  const { rows: counts } = await client.query<{ behind: boolean; key: number | null; children: number }>(
+    `SELECT state.behind, c.parent_key AS key, c.children
+     FROM (SELECT EXISTS (SELECT FROM chain.derived_tables WHERE name = 'parent_children' AND NOT is_followed) AS behind) AS state
+     LEFT JOIN chain.parent_children c ON c.parent_key = ANY($1)`,
     [keys],
   );
   const childCounts = new Map(counts.map(({ key, children }) => [key, children]));
+  const isCounted = counts[0]?.behind !== true;
   const byKey = Map.groupBy(rows, (row) => row.of);
   return new Map(
     mains.map((main) => [
       main.key,
-      relativesIn(byKey.get(main.key) ?? [], main, childCounts.get(main.key) ?? 0),
+      relativesIn(byKey.get(main.key) ?? [], main, isCounted ? (childCounts.get(main.key) ?? 0) : null),
     ]),
   );
 }
 
-function relativesIn(rows: readonly RelativeRow[], main: Standing, childCount: number): Relatives {
+function relativesIn(rows: readonly RelativeRow[], main: Standing, childCount: number | null): Relatives {
   const of = (relation: string): InscriptionId[] =>
     rows.filter((row) => row.relation === relation).map(({ txid, index }) => ({ txid, index }));
   // neighbours in the same run of blocks, where the order is ord's

@@ -48,9 +48,9 @@ export interface InscriptionDetail {
   readonly location: Location | null;
   /** Parents that hold, in order. Null where it is unknown which hold. */
   readonly parents: readonly InscriptionId[] | null;
-  /** The first children, and how many are known. */
+  /** The first children, and how many are known; null while they are being counted. */
   readonly children: readonly InscriptionId[];
-  readonly childCount: number;
+  readonly childCount: number | null;
   /** Missing blocks can hold no further children. */
   readonly hasAllChildren: boolean;
   /** By sequence number. Null at an end, and where the order is unknown. */

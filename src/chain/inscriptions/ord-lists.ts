@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
+import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { shownAmong } from './hidden-inscriptions.ts';
@@ -162,9 +163,10 @@ interface Collection {
 
 /** Collections that got children from a key on. */
 async function collectionsSince(client: ClientBase, key: number): Promise<Collection[]> {
+  if (key === 0) await requireNotBehind(client, 'parent_children');
   const { rows } = await client.query<Collection>(
     key === 0
-      ? 'SELECT parent_key AS parent, newest_child AS child FROM chain.collections WHERE newest_child >= $1'
+      ? 'SELECT parent_key AS parent, newest_child AS child FROM chain.parent_children WHERE newest_child >= $1'
       : `SELECT parent_key AS parent, max(child_key) AS child FROM chain.parents
          WHERE child_key >= $1 GROUP BY parent_key`,
     [key],

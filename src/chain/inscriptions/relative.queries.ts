@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { currentLocations, type Location, storedCharms } from './location.queries.ts';
 
@@ -25,12 +26,12 @@ export async function parentPage(client: ClientBase, child: number, page: number
   return pageOf(rows.map(({ key }) => key));
 }
 
-/** Every so manieth child is marked (migrations/chain/0010_collections.sql). */
+/** Every thousandth child is marked (indexer/derived/parent-children). */
 const markedEvery = 1_000;
 
 /**
  * Children in the order of application, from the one on that has `first` others before it. Costs at most a thousand steps in an
- * index before them, wherever they are.
+ * index before them, wherever they are. Throws `derived_table_behind` where the marks that it needs are being made.
  */
 export async function childrenFrom(
   client: ClientBase,
@@ -38,6 +39,7 @@ export async function childrenFrom(
   first: number,
   limit: number,
 ): Promise<number[]> {
+  if (first >= markedEvery) await requireNotBehind(client, 'parent_children');
   // children that have no mark before them, though they should, are not there
   const { rows } = await client.query<{ key: number }>(
     `SELECT child_key AS key FROM chain.parents

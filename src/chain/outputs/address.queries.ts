@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { isComplete } from '#chain/derived/derived-tables.queries.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 
 /** An unspent output of an address. */
@@ -19,10 +20,7 @@ export type OutputPosition = Pick<AddressOutput, 'height' | 'txid' | 'vout'>;
 
 /** Whether every output of every block is indexed with its owner (--index-addresses). */
 export async function hasAddressIndex(client: ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ address_index: boolean | null }>(
-    'SELECT address_index FROM chain.state WHERE tip_height IS NOT NULL',
-  );
-  return rows[0]?.address_index === true;
+  return isComplete(client, 'outputs');
 }
 
 /** Forces the walk along the one index, even where the planner misjudges an address with very many outputs. */

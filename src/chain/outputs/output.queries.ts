@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ClientBase } from 'pg';
+import { isComplete } from '#chain/derived/derived-tables.queries.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 
 /** An output: its transaction (internal order) and its index. */
@@ -46,10 +47,7 @@ export async function knownOutputs(
   fingerprints: readonly string[],
 ): Promise<KnownOutputs> {
   const held = await heldOutputs(client, outpoints, fingerprints);
-  const { rows } = await client.query<{ has_all: boolean }>(
-    'SELECT coalesce(address_index, false) AS has_all FROM chain.state',
-  );
-  if (rows[0]?.has_all !== true) return { byPlace: held, hasAll: false };
+  if (!(await isComplete(client, 'outputs'))) return { byPlace: held, hasAll: false };
   const places = outpoints.map((_, place) => place).filter((place) => !held.has(place));
   const others = await keptOutputs(
     client,

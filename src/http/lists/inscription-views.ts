@@ -23,7 +23,8 @@ export function inscriptionJson(detail: InscriptionDetail, network: NetworkParam
   const fields = JSON.stringify({
     address: addressOf(detail, network),
     charms: detail.charms === null ? null : charmNames(detail.charms),
-    child_count: detail.hasAllChildren ? detail.childCount : null,
+    // absent while children are being counted
+    child_count: detail.hasAllChildren ? (detail.childCount ?? undefined) : null,
     children: detail.hasAllChildren ? detail.children.map(idText) : null,
     content_length: detail.contentLength,
     content_type: detail.contentType,

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { type FollowerReport, readFollowerReport } from '#chain/blocks/follower-status.queries.ts';
+import { type DerivedTableReport, derivedTableReports } from '#chain/derived/derived-tables.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 
@@ -16,6 +17,8 @@ export interface Standing extends FollowerReport {
   readonly tip: Tip | null;
   /** Null where the source's tip is not known. */
   readonly lag: Lag | null;
+  /** Derived tables that do not have all blocks yet. */
+  readonly behind: readonly DerivedTableReport[];
 }
 
 export function readStanding(pool: pg.Pool): Promise<Standing> {
@@ -24,7 +27,9 @@ export function readStanding(pool: pg.Pool): Promise<Standing> {
 
 export async function standingAt({ client, tip }: Snapshot): Promise<Standing> {
   const report = await readFollowerReport(client);
-  return { ...report, tip, lag: lagOf(tip, report) };
+  const tables = await derivedTableReports(client);
+  const behind = tables.filter(({ isComplete }) => !isComplete);
+  return { ...report, tip, lag: lagOf(tip, report), behind };
 }
 
 /** A tip above the source's is no lag: a node with less work (`node_behind`) is a problem of its own. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { ChainCounts } from '#chain/blocks/block.queries.ts';
+import { derivedTableReports } from '#chain/derived/derived-tables.queries.ts';
 import { latestEventHashes } from '#chain/events/events.queries.ts';
 import { hasAddressIndex } from '#chain/outputs/address.queries.ts';
 import { mempoolState } from '#chain/pending/pending.queries.ts';
@@ -23,6 +24,15 @@ const cumulativeHash = Type.Object({
   height: Type.Integer(),
   blockHash: Type.String(),
   cumulative: Type.String(),
+});
+const derivedTable = Type.Object({
+  name: Type.String(),
+  /** It has what every indexed block from here on did, up to its tip. */
+  fromHeight: Type.Integer(),
+  /** `complete`: it has every block. `catching-up`: it is made for blocks that were indexed before. `waiting`: that is held up. */
+  state: Type.Union([Type.Literal('complete'), Type.Literal('catching-up'), Type.Literal('waiting')]),
+  tip: nullable(blockRef),
+  problem: nullable(problem),
 });
 const mempool = Type.Object({
   state: Type.String(),
@@ -67,6 +77,8 @@ const ownObject = Type.Object({
   lag: nullable(Type.Object({ blocks: Type.Integer(), seconds: Type.Integer() })),
   /** Of this process. */
   problems: Type.Array(problem),
+  /** Tables that are made of what blocks do, and how far each is (docs/operating.md). */
+  derivedTables: Type.Array(derivedTable),
   /** Over the events of all blocks, by their kind (docs/events.md): two instances with the same are the same. */
   cumulativeHashes: Type.Object({ inscriptions: nullable(cumulativeHash) }),
   /** Null: no process follows one. */
@@ -153,6 +165,7 @@ export async function ownStatus(
     source: sourceOf(standing),
     lag: standing.lag,
     problems: health.problems().map(({ since, ...rest }) => ({ ...rest, since: since.toISOString() })),
+    derivedTables: await derivedTablesOf(client),
     cumulativeHashes: { inscriptions: await cumulativeHashOf(client) },
     mempool: await mempoolOf(client),
     search: {
@@ -165,6 +178,17 @@ export async function ownStatus(
       },
     },
   };
+}
+
+async function derivedTablesOf(client: Snapshot['client']): Promise<Static<typeof derivedTable>[]> {
+  const reports = await derivedTableReports(client);
+  return reports.map(({ name, fromHeight, isComplete, tip, problem: held }) => ({
+    name,
+    fromHeight,
+    state: isComplete ? 'complete' : held === null ? 'catching-up' : 'waiting',
+    tip: refOf(tip),
+    problem: held === null ? null : { ...held, since: held.since.toISOString() },
+  }));
 }
 
 async function searchServerOf(report: SearchServerReport): Promise<Static<typeof searchServer>> {

@@ -18,6 +18,8 @@ const readyFacts = Type.Object({
   sourceHeight: nullableInteger,
   lagBlocks: nullableInteger,
   lagSeconds: nullableInteger,
+  /** Derived tables that are being made, and the height of the last block that each has. They do not make it unready. */
+  catchingUp: Type.Array(Type.Object({ name: Type.String(), height: nullableInteger })),
 });
 type Facts = Static<typeof readyFacts>;
 const readyAnswer = Type.Object({ status: Type.Literal('ok'), ...readyFacts.properties });
@@ -115,9 +117,16 @@ function reasonsOf(
 }
 
 function factsOf(standing: Standing | null, { role, standsBy }: Operations): Facts {
-  const unknown = { state: null, height: null, sourceHeight: null, lagBlocks: null, lagSeconds: null };
+  const unknown = {
+    state: null,
+    height: null,
+    sourceHeight: null,
+    lagBlocks: null,
+    lagSeconds: null,
+    catchingUp: [],
+  };
   if (standing === null) return { role, ...unknown };
-  const { status, tip, lag } = standing;
+  const { status, tip, lag, behind } = standing;
   return {
     role,
     state: role === 'indexer' && standsBy() ? 'standby' : (status?.state ?? null),
@@ -125,6 +134,7 @@ function factsOf(standing: Standing | null, { role, standsBy }: Operations): Fac
     sourceHeight: status?.sourceTip?.height ?? null,
     lagBlocks: lag === null ? null : lag.blocks,
     lagSeconds: lag === null ? null : lag.seconds,
+    catchingUp: behind.map(({ name, tip: reached }) => ({ name, height: reached?.height ?? null })),
   };
 }
 

@@ -38,6 +38,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   // the same again would take as long
   postgres_timeout: 504,
   events_not_ready: 503,
+  derived_table_behind: 503,
   too_many_streams: 503,
   search_busy: 503,
   mempool_not_followed: 503,
@@ -81,7 +82,12 @@ function isRefusal(error: unknown): boolean {
   if (!(error instanceof AppError)) return false;
   const { code } = error;
   // that a search server does not answer is told once where it begins
-  return code === 'search_busy' || code === 'too_many_streams' || code.startsWith('search_engine_');
+  return (
+    code === 'search_busy' ||
+    code === 'too_many_streams' ||
+    code === 'derived_table_behind' ||
+    code.startsWith('search_engine_')
+  );
 }
 
 /** What a client is told of a failure of ours: where it is and what it said is for the log. */

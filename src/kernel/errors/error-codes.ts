@@ -299,6 +299,18 @@ const table = {
     action: 'Leave --index-addresses out, or index a node that has all blocks, or a folder without gaps.',
     retry: 'never',
   },
+  derived_tables_changed: {
+    meaning: 'A derived table has caught up while blocks were being written, which did not know it.',
+    action: 'None: the blocks are prepared again.',
+    retry: 'anew',
+  },
+  derived_table_behind: {
+    meaning:
+      'The answer comes from a derived table that is being made for blocks that were indexed before (docs/operating.md, "Derived tables").',
+    action:
+      'Try again after the seconds that Retry-After names. `/status` has the height that it has reached, and what keeps it.',
+    retry: 'soon',
+  },
   address_too_large: {
     meaning: 'An address holds more unspent outputs than one answer can list.',
     action: 'Read them in pages: /outputs/<address>?limit=…&cursor=… (docs/http.md).',

@@ -11,6 +11,8 @@ export const advisoryLocks = {
   searchSync: 7_700_102,
   /** The one process that builds another such index. */
   searchBuild: 7_700_103,
+  /** The one process that makes derived tables for blocks that were indexed before. 104 and 105 are spoken for. */
+  catchUp: 7_700_106,
 } as const;
 export type AdvisoryLock = keyof typeof advisoryLocks;
 

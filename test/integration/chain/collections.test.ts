@@ -6,6 +6,7 @@ import { OrdLists } from '#chain/inscriptions/ord-lists.ts';
 import { childPage, childrenFrom } from '#chain/inscriptions/relative.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { type Child, countChildren, discountChildren } from '#test/support/chain/parent-children-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 /** Inscriptions of a block; all but the first hundred are children. */
@@ -14,24 +15,28 @@ const parents = 100;
 
 let database: TestDatabase;
 let pool: pg.Pool;
+let client: pg.PoolClient;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   ({ pool } = database);
-  const client = await pool.connect();
+  client = await pool.connect();
   await ensureSecondaryIndexes(client);
-  client.release();
   await pool.query(`INSERT INTO chain.state (network, fingerprint_key, text_rules, cbor_rules)
     VALUES ('regtest', sha256('key'), 1, 1)`);
   await pool.query(`INSERT INTO chain.contents (content_id, sha256, variant, text, body)
     VALUES (0, sha256('png'), 0, 0, '\\x89504e47'), (1, sha256('text'), 1, 0, ' ')`);
 });
 beforeEach(async () => {
+  await pool.query('DELETE FROM chain.parent_children; DELETE FROM chain.child_marks');
   await pool.query(
     'DELETE FROM chain.parents; DELETE FROM chain.inscription_details; DELETE FROM chain.inscriptions; DELETE FROM chain.blocks',
   );
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  client.release();
+  await database.drop();
+});
 
 /** Of four children three are of inscription 1, the rest of one of the first hundred, all as `salt` has it. */
 async function apply(height: number, salt: number): Promise<void> {
@@ -49,14 +54,20 @@ async function apply(height: number, salt: number): Promise<void> {
   await pool.query(`${rows} INSERT INTO chain.parents (child_key, position, parent_key, height)
     SELECT k, 0, CASE WHEN k % 4 > 0 THEN 1 ELSE (k * 7 + ${salt * 13}) % ${parents} END, ${height} FROM r
     WHERE k >= ${parents}`);
+  const children = await pool.query<Child>(
+    'SELECT child_key AS child, parent_key AS parent FROM chain.parents WHERE child_key >= $1 ORDER BY child_key',
+    [first],
+  );
+  await countChildren(pool, children.rows);
   await pool.query('UPDATE chain.state SET tip_height = $1, tip_hash = sha256($2)', [
     height,
     `${height} ${salt}`,
   ]);
 }
 
-/** In one statement, as blocks are taken back. */
+/** As blocks are taken back. */
 async function takeBack(height: number): Promise<void> {
+  await discountChildren(client, height * perBlock);
   await pool.query(
     `WITH p AS (DELETE FROM chain.parents WHERE child_key >= $1), d AS (DELETE FROM chain.inscription_details WHERE key >= $1),
        i AS (DELETE FROM chain.inscriptions WHERE key >= $1)
@@ -74,7 +85,7 @@ const marked = `SELECT parent_key, nth, child_key FROM (
 
 async function expectCounted(): Promise<void> {
   for (const [kept, naive] of [
-    ['SELECT parent_key, newest_child, children FROM chain.collections', counted],
+    ['SELECT parent_key, newest_child, children FROM chain.parent_children', counted],
     ['SELECT parent_key, nth, child_key FROM chain.child_marks', marked],
   ]) {
     const read = async (sql = ''): Promise<object[]> =>
@@ -118,9 +129,7 @@ test('after a reorganisation the lists are read as far as it went', async () => 
   await takeBack(3);
   // other children of the same parents
   await apply(3, 5);
-  const client = await pool.connect();
   const asked = vi.spyOn(Object.getPrototypeOf(client) as pg.Client, 'query');
-  client.release();
   await lists.bringUpToDate(pool);
   // inscriptions whose contents were looked at
   const looked = (asked.mock.calls as unknown as [string, unknown[]?][]).flatMap(([sql, values]) =>
@@ -153,7 +162,31 @@ test('any child and any page of children is found, and who has none has none', a
 
 test('a child that is written behind a newer one is refused', async () => {
   await apply(0, 1);
-  await expect(pool.query('INSERT INTO chain.parents VALUES (50, 0, 1, 0)')).rejects.toThrow(
+  await expect(countChildren(pool, [{ child: 50, parent: 1 }])).rejects.toThrow(
     'a child was written behind a newer one',
   );
+});
+
+test('while children are being counted, what comes of the counts alone is refused, and the rest is answered', async () => {
+  for (let height = 0; height < 3; height++) await apply(height, 1);
+  await pool.query(
+    `INSERT INTO chain.derived_tables (name, from_height, is_followed, tip_height, tip_hash)
+     VALUES ('parent_children', 0, false, 1, sha256('1 1'))`,
+  );
+  try {
+    const refused = {
+      code: 'derived_table_behind',
+      details: { table: 'parent_children', height: 1, tipHeight: 2 },
+    };
+    await expect(new OrdLists().bringUpToDate(pool)).rejects.toMatchObject(refused);
+    await withSnapshot(pool, async (snapshot) => {
+      await expect(childPage(snapshot.client, 1, 10)).rejects.toMatchObject(refused);
+      expect((await childPage(snapshot.client, 1, 0)).keys).toHaveLength(100);
+      const detail = (await inscriptionDetails(snapshot.client, [1])).get(1);
+      expect(detail?.childCount).toBeNull();
+      expect(detail?.children).not.toEqual([]);
+    });
+  } finally {
+    await pool.query('DELETE FROM chain.derived_tables');
+  }
 });

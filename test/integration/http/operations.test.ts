@@ -72,8 +72,67 @@ describe('/health/ready', () => {
         sourceHeight: 1,
         lagBlocks: 0,
         lagSeconds: 0,
+        catchingUp: [],
       },
     });
+  });
+
+  it('is ok while a derived table is being made, and says how far it is; so does the status', async () => {
+    const running = await open();
+    await say(running, {});
+    const { pool } = running.database;
+    await pool.query(
+      `INSERT INTO chain.derived_tables (name, from_height, is_followed, tip_height, tip_hash,
+         problem_code, problem_message, problem_since)
+       VALUES ('parent_children', 0, false, 0, $1, NULL, NULL, NULL),
+         ('outputs', 0, true, NULL, NULL, NULL, NULL, NULL),
+         ('later', 5, false, NULL, NULL, 'node_pruned', 'Block 5 is pruned.', '2026-11-21T10:00:00Z')`,
+      [blockHashOf(0)],
+    );
+    expect(await ready(running)).toMatchObject({
+      status: 200,
+      body: {
+        catchingUp: [
+          { name: 'later', height: null },
+          { name: 'parent_children', height: 0 },
+        ],
+      },
+    });
+    const refOf = (height: number): object => ({
+      height,
+      hash: Buffer.from(blockHashOf(height)).reverse().toString('hex'),
+    });
+    const status = await running.app.inject({ url: '/status', headers: { accept: 'application/json' } });
+    expect(status.json()).toMatchObject({
+      address_index: true,
+      satscribe: {
+        derivedTables: [
+          {
+            name: 'later',
+            fromHeight: 5,
+            state: 'waiting',
+            tip: null,
+            problem: {
+              code: 'node_pruned',
+              message: 'Block 5 is pruned.',
+              since: '2026-11-21T10:00:00.000Z',
+            },
+          },
+          { name: 'outputs', fromHeight: 0, state: 'complete', tip: refOf(1), problem: null },
+          { name: 'parent_children', fromHeight: 0, state: 'catching-up', tip: refOf(0), problem: null },
+        ],
+      },
+    });
+    const refused = await running.app.inject({
+      url: '/collections',
+      headers: { accept: 'application/json' },
+    });
+    expect(refused.statusCode).toBe(503);
+    expect(refused.headers['retry-after']).toBe('2');
+    expect(refused.json()).toMatchObject({
+      reason: 'The table parent_children is being made: it has reached height 0 of 1.',
+    });
+    await pool.query('DELETE FROM chain.derived_tables');
   });
 
   it('says why it is not: the problem of the indexer, its silence, the lag', async () => {

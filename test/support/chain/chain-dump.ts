@@ -19,7 +19,7 @@ const tables = [
   'chain.inscriptions',
   'chain.inscription_details',
   'chain.parents',
-  'chain.collections',
+  'chain.parent_children',
   'chain.child_marks',
   'chain.locations',
 ] as const;
@@ -38,7 +38,7 @@ export async function dumpChain(pool: pg.Pool): Promise<Record<string, string[]>
     dump[table] = rows.map(({ line }) => line);
   }
   const state = await pool.query<{ line: string }>(
-    "SELECT (to_jsonb(s) - 'undo_epoch')::text AS line FROM chain.state s",
+    "SELECT (to_jsonb(s) - '{undo_epoch,derived_epoch}'::text[])::text AS line FROM chain.state s",
   );
   dump['chain.state'] = state.rows.map(({ line }) => line);
   return dump;

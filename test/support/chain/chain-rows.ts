@@ -4,6 +4,7 @@ import { charms as charmBits } from '#kernel/primitives/charm.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { foldUtf8 } from '#kernel/text/fold.ts';
 import { isSearchableType } from '#kernel/text/searchable.ts';
+import { countChildren } from './parent-children-rows.ts';
 
 /** An inscription as tests of the read side need it: rows without a block to parse. */
 export interface RowSpec {
@@ -205,6 +206,7 @@ class RowWriter {
         parentKey,
         height,
       ]);
+      await countChildren(this.#pool, [{ child: key, parent: parentKey }]);
     }
   }
 

@@ -33,7 +33,7 @@ function standing({ height = 10, source = 10, status = {}, ageSeconds = 1 }: Giv
     tipTime: height === null ? null : nowSeconds - 900,
     now,
   };
-  return { ...report, tip, lag: lagOf(tip, report) };
+  return { ...report, tip, lag: lagOf(tip, report), behind: [] };
 }
 
 const codes = (given: Given, lagMaxBlocks = 3): string[] =>

@@ -1,0 +1,153 @@
+import { strict as assert } from 'node:assert';
+import type pg from 'pg';
+import { type BatchEncoders, createEncoders } from '#indexer/apply/block-rows.ts';
+import type { ChainFacts } from '#indexer/apply/fill-batch.ts';
+import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { DerivedBatch } from '#indexer/derived/derived-batch.ts';
+import { type DerivedState, lockDerivedStates, moveDerivedTips } from '#indexer/derived/derived-state.ts';
+import type { DerivedTable } from '#indexer/derived/derived-table.ts';
+import { recomputeBlock } from '#indexer/verify/recompute-block.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { failpoint } from '#kernel/failpoint.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+
+/** Tables that have the same tip, and so take the same blocks next. */
+export interface CatchUpGroup {
+  readonly states: readonly DerivedState[];
+  /** The last block that they have; null: none. */
+  readonly tip: BlockRef | null;
+  /** They take the blocks from here on. */
+  readonly from: number;
+  /** Up to here: another table waits there to go on with them. */
+  readonly to: number;
+}
+
+const heightMax = 2 ** 31 - 1;
+
+/** First block that a table has not. */
+function nextHeight({ tip, fromHeight }: DerivedState): number {
+  return Math.max(tip === null ? fromHeight : tip.height + 1, fromHeight);
+}
+
+/** The tables that are furthest behind. Tables that are added together read each block once. */
+export function furthestBehind(behind: readonly DerivedState[]): CatchUpGroup {
+  const from = Math.min(...behind.map(nextHeight));
+  const [first] = behind.filter((state) => nextHeight(state) === from);
+  assert(first !== undefined, 'no table is behind');
+  const states = behind.filter((state) => nextHeight(state) === from && isSameRef(state.tip, first.tip));
+  const later = behind.filter((state) => !states.includes(state)).map((state) => nextHeight(state) - 1);
+  return { states, tip: first.tip, from, to: Math.max(from, Math.min(heightMax, ...later)) };
+}
+
+/** The indexed blocks that a group takes next, ascending; at most `limit`. */
+export async function refsOfGroup(
+  client: pg.ClientBase,
+  { from, to }: Pick<CatchUpGroup, 'from' | 'to'>,
+  limit: number,
+): Promise<BlockRef[]> {
+  const { rows } = await client.query<{ height: number; hash: Buffer }>(
+    'SELECT height, hash FROM chain.blocks WHERE height BETWEEN $1 AND $2 ORDER BY height LIMIT $3',
+    [from, to, limit],
+  );
+  // a gap in the chain: nobody waits there
+  if (rows.length === 0 && to < heightMax) return refsOfGroup(client, { from, to: heightMax }, 1);
+  return rows.map(({ height, hash }) => ({ height, hash: Uint8Array.from(hash) }));
+}
+
+function isSameRef(a: BlockRef | null, b: BlockRef | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.height === b.height && Buffer.compare(a.hash, b.hash) === 0;
+}
+
+/** Whether the tables of a group are still where they were. Locks them: nobody takes back one of their blocks meanwhile. */
+async function lockGroup(
+  tx: pg.ClientBase,
+  tables: readonly DerivedTable[],
+  { states, tip }: CatchUpGroup,
+): Promise<boolean> {
+  const now = await lockDerivedStates(tx, tables);
+  return states.every(({ table }) =>
+    now.some((state) => state.table === table && !state.isFollowed && isSameRef(state.tip, tip)),
+  );
+}
+
+export interface CatchUpChain {
+  /** All derived tables that the database may have. */
+  readonly tables: readonly DerivedTable[];
+  readonly facts: ChainFacts;
+}
+
+/** Writes what blocks add to the tables of a group. */
+export class CatchUpBatches {
+  readonly #client: pg.ClientBase;
+  readonly #chain: CatchUpChain;
+  readonly #encoders: BatchEncoders = createEncoders();
+
+  /** @param client with the settings of a writer's session */
+  constructor(client: pg.ClientBase, chain: CatchUpChain) {
+    this.#client = client;
+    this.#chain = chain;
+  }
+
+  /**
+   * Writes the rows of consecutive blocks and moves the tip of the tables, in one transaction. Gives the group behind them;
+   * null where the chain or the tables are not what they were: nothing is written then, and all is to be looked at again.
+   */
+  async write(group: CatchUpGroup, blocks: readonly ParsedBlock[]): Promise<CatchUpGroup | null> {
+    const { tables, facts } = this.#chain;
+    const last = blocks.at(-1)?.ref;
+    assert(last !== undefined, 'a batch has blocks');
+    const written = await withTransaction(this.#client, async (tx) => {
+      if (!(await lockGroup(tx, tables, group))) return false;
+      const stored = await refsOfGroup(tx, { from: group.from, to: last.height }, blocks.length + 1);
+      const isOurs = blocks.every(({ ref }, at) => isSameRef(ref, stored[at] ?? null));
+      if (!isOurs || stored.length !== blocks.length) return false;
+      const derived = new DerivedBatch(group.states);
+      for (const block of blocks) {
+        await recomputeBlock(tx, block, facts, derived, this.#encoders);
+        for (const encoder of Object.values(this.#encoders)) encoder.reset();
+        block.release();
+      }
+      await derived.write(tx);
+      await moveDerivedTips(
+        tx,
+        group.states.map(({ table }) => table),
+        last,
+      );
+      failpoint('catch-up');
+      return true;
+    });
+    if (!written) return null;
+    failpoint('catch-up-committed');
+    return { ...group, tip: last, from: last.height + 1 };
+  }
+
+  /**
+   * Gives tables that have all blocks to the writer, in one transaction with the proof that no block is missing: a batch of the
+   * writer that does not know of them cannot be committed from then on. False where a block came meanwhile.
+   */
+  async handOver(group: CatchUpGroup): Promise<boolean> {
+    const { tables } = this.#chain;
+    const names = group.states.map(({ table }) => table.name);
+    const wanted = group.states.flatMap(({ table }) => Object.keys(table.indexes));
+    await ensureSecondaryIndexes(this.#client, { wanted, tables, isSearched: true });
+    const isDone = await withTransaction(this.#client, async (tx) => {
+      if (!(await lockGroup(tx, tables, group))) return false;
+      // waits for a batch that is being committed, and holds the next one back
+      await tx.query('SELECT FROM chain.state FOR UPDATE');
+      if ((await refsOfGroup(tx, { from: group.from, to: heightMax }, 1)).length > 0) return false;
+      await tx.query('UPDATE chain.state SET derived_epoch = derived_epoch + 1');
+      await tx.query(
+        `UPDATE chain.derived_tables SET is_followed = true, tip_height = NULL, tip_hash = NULL,
+           problem_code = NULL, problem_message = NULL, problem_since = NULL
+         WHERE name = ANY($1)`,
+        [names],
+      );
+      failpoint('hand-over');
+      return true;
+    });
+    if (isDone) failpoint('handed-over');
+    return isDone;
+  }
+}

@@ -1,0 +1,273 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { writerSettings } from '#indexer/apply/chain-session.ts';
+import { factsOf } from '#indexer/derived/derived-batch.ts';
+import { type DerivedState, readDerivedStates } from '#indexer/derived/derived-state.ts';
+import type { DerivedSettings, DerivedTable } from '#indexer/derived/derived-table.ts';
+import { derivedTables } from '#indexer/derived/derived-tables.ts';
+import { batchBounds, gather } from '#indexer/follow/gather-batches.ts';
+import { isLive } from '#indexer/follow/plan-steps.ts';
+import type { WriterActivity } from '#indexer/follow/writer-activity.ts';
+import { createBufferPool } from '#indexer/source/buffer-pool.ts';
+import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
+import { createParsePool, type ParsedBlock, type ParsePool } from '#indexer/workers/parse-pool.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { Patience } from '#kernel/retry.ts';
+import type { SearchDemand } from '#kernel/search-demand.ts';
+import { CatchUpBatches, type CatchUpGroup, furthestBehind, refsOfGroup } from './catch-up-batch.ts';
+
+/** So many blocks are planned at once. In the time that they take another table may be added. */
+const pageBlocks = 2000;
+/** Whether a table was added is asked so often: one small question. */
+const lookEveryMs = 5000;
+
+export interface CatchUpOptions {
+  readonly source: BlockSource | LiveBlockSource;
+  /** One of its connections is held while a table is behind. */
+  readonly pool: pg.Pool;
+  /** Aborted: what is being written is finished, and the pass ends without an error. */
+  readonly signal: AbortSignal;
+  readonly settings: DerivedSettings;
+  /** Blocks on their way to the tip, for which the pass waits. */
+  readonly writer: WriterActivity;
+  /** End once every wanted table has all blocks; otherwise wait for tables that are added later. */
+  readonly endsCaughtUp: boolean;
+  /** Absent: all of this program. */
+  readonly derivedTables?: readonly DerivedTable[];
+  /** Searches of this process, which come first. */
+  readonly demand?: SearchDemand;
+  /** Worker threads; absent: one. The blocks that are new have the others. */
+  readonly threads?: number;
+  /** Longest text, decoded, that is made searchable; absent: every one. */
+  readonly textMaxBytes?: number;
+  /** After each batch. */
+  readonly onProgress?: (progress: CatchUpProgress) => void;
+  /** The writer keeps these tables from now on. */
+  readonly onCaughtUp?: (names: readonly string[]) => void;
+  /** With every failure; null: it is not waited for. */
+  readonly onProblem?: (problem: AppError, delayMs: number | null) => void;
+  /** Smaller bounds than the usual ones, for tests. */
+  readonly bounds?: {
+    readonly blocksMax?: number;
+    readonly lookMs?: number;
+    readonly mendedEveryMs?: number;
+  };
+}
+
+export interface CatchUpProgress {
+  readonly tables: readonly string[];
+  /** Of the last block that they have. */
+  readonly height: number;
+}
+
+/**
+ * Makes derived tables for blocks that were indexed before they were added: reads the blocks again, in the order of the chain, in
+ * the background. Each batch is a transaction with the tip of its tables, so that a pass that is killed goes on where it was;
+ * when no block is left the writer takes a table over. One process at a time does it.
+ *
+ * What may pass by itself is waited for, as the follower does. What does not is kept with the table (`problem_code`), where
+ * `/status` shows it, and the pass ends without an error: a node that lacks a block is asked again once a minute. Throws what
+ * no operator can mend: broken invariants.
+ */
+export async function catchUp(options: CatchUpOptions): Promise<void> {
+  await new CatchUpPass(options).run();
+}
+
+type RoundEnd = 'again' | 'idle' | 'end';
+
+class CatchUpPass {
+  readonly #options: CatchUpOptions;
+  readonly #tables: readonly DerivedTable[];
+  readonly #wanted: readonly DerivedTable[];
+  readonly #patience: Patience;
+  #client: pg.PoolClient | null = null;
+  #parsePool: ParsePool | null = null;
+  #parsedFacts = '';
+  /** The tables that are being worked on. */
+  #current: readonly string[] = [];
+
+  constructor(options: CatchUpOptions) {
+    this.#options = options;
+    this.#tables = options.derivedTables ?? derivedTables;
+    this.#wanted = this.#tables.filter((table) => table.isWanted(options.settings));
+    const { source } = options;
+    this.#patience = new Patience({
+      isFolder: !isLive(source),
+      hasCookieFile: isLive(source) && source.hasCookieFile === true,
+      waitsForPeople: true,
+      mendedEveryMs: options.bounds?.mendedEveryMs,
+    });
+  }
+
+  async run(): Promise<void> {
+    const { signal, bounds } = this.#options;
+    try {
+      for (let end: RoundEnd = 'again'; end !== 'end' && !signal.aborted; ) {
+        end = await this.#attempt();
+        if (end === 'idle') await pause(bounds?.lookMs ?? lookEveryMs, signal);
+      }
+    } finally {
+      await this.#parsePool?.close();
+      this.#disconnect();
+    }
+  }
+
+  async #attempt(): Promise<RoundEnd> {
+    const { signal, onProblem } = this.#options;
+    try {
+      const end = await this.#round();
+      this.#patience.reset();
+      return end;
+    } catch (error) {
+      const failure = postgresFailure(error);
+      this.#disconnect();
+      if (signal.aborted && (failure instanceof AppError || isAbort(failure))) return 'end';
+      if (!(failure instanceof AppError)) throw failure;
+      const delayMs = this.#patience.delayAfter(failure);
+      await this.#keepProblem(failure);
+      onProblem?.(failure, delayMs);
+      if (delayMs === null) return 'end';
+      await pause(delayMs, signal);
+      return 'again';
+    }
+  }
+
+  async #round(): Promise<RoundEnd> {
+    const { pool, writer, signal } = this.#options;
+    const behind = await this.#behind(pool);
+    if (behind !== 'some') return behind;
+    await writer.idle(signal);
+    const client = await this.#connect();
+    if (client === null) return 'idle';
+    // only now nobody else changes them
+    const states = await this.#statesBehind(client);
+    if (states.length === 0) return 'again';
+    const group = furthestBehind(states);
+    this.#current = group.states.map(({ table }) => table.name);
+    const { batches, fingerprintKey } = await this.#batches(client);
+    const refs = await refsOfGroup(client, group, pageBlocks);
+    if (refs.length === 0) {
+      if (await batches.handOver(group)) this.#options.onCaughtUp?.(this.#current);
+      return 'again';
+    }
+    const parser = await this.#parser(group);
+    const blocks = parser.blocks(this.#options.source, refs, fingerprintKey, signal);
+    await this.#write(batches, group, blocks);
+    return 'again';
+  }
+
+  /** Whether a wanted table is behind; otherwise what that means for the pass. */
+  async #behind(pool: pg.Pool): Promise<RoundEnd | 'some'> {
+    const client = await pool.connect();
+    try {
+      const states = await readDerivedStates(client, this.#tables);
+      const isAnyBehind = states.some((state) => !state.isFollowed && this.#wanted.includes(state.table));
+      if (isAnyBehind) return 'some';
+      // the writer has not looked at its settings yet
+      const isUnclaimed = this.#wanted.some((table) => !states.some((state) => state.table === table));
+      return isUnclaimed || !this.#options.endsCaughtUp ? 'idle' : 'end';
+    } finally {
+      client.release();
+    }
+  }
+
+  async #statesBehind(client: pg.ClientBase): Promise<DerivedState[]> {
+    const states = await readDerivedStates(client, this.#tables);
+    return states.filter(({ table, isFollowed }) => !isFollowed && this.#wanted.includes(table));
+  }
+
+  async #write(
+    batches: CatchUpBatches,
+    group: CatchUpGroup,
+    blocks: AsyncIterable<ParsedBlock>,
+  ): Promise<void> {
+    const { writer, signal, onProgress, bounds } = this.#options;
+    const blocksMax = bounds?.blocksMax ?? batchBounds.blocksMax;
+    let next: CatchUpGroup | null = group;
+    for await (const batch of gather(blocks, { ...batchBounds, blocksMax })) {
+      // a new block comes first
+      await writer.idle(signal);
+      next = await batches.write(next, batch);
+      if (next === null) return;
+      this.#patience.reset();
+      onProgress?.({ tables: this.#current, height: next.from - 1 });
+    }
+  }
+
+  async #batches(client: pg.ClientBase): Promise<{ batches: CatchUpBatches; fingerprintKey: Uint8Array }> {
+    const { source } = this.#options;
+    const { rows } = await client.query<{ key: Buffer }>('SELECT fingerprint_key AS key FROM chain.state');
+    const fingerprintKey = Uint8Array.from(rows[0]?.key ?? []);
+    const facts = {
+      network: networks[source.network],
+      islands: await source.islands(),
+      fingerprintKey: expandFingerprintKey(fingerprintKey),
+    };
+    return { batches: new CatchUpBatches(client, { tables: this.#tables, facts }), fingerprintKey };
+  }
+
+  async #parser({ states }: CatchUpGroup): Promise<ParsePool> {
+    const { threads = 1, textMaxBytes, demand } = this.#options;
+    const facts = factsOf(states.map(({ table }) => table));
+    const names = [...facts].toSorted().join();
+    if (names !== this.#parsedFacts) {
+      await this.#parsePool?.close();
+      this.#parsePool = null;
+    }
+    this.#parsedFacts = names;
+    this.#parsePool ??= createParsePool(createBufferPool(), {
+      threads,
+      facts,
+      ...(textMaxBytes === undefined ? {} : { textMaxBytes }),
+      ...(demand === undefined ? {} : { demand }),
+    });
+    return this.#parsePool;
+  }
+
+  /** The connection that holds the lock; null where another process has it. */
+  async #connect(): Promise<pg.PoolClient | null> {
+    if (this.#client !== null) return this.#client;
+    const client = await this.#options.pool.connect();
+    try {
+      await takeAdvisoryLock(client, 'catchUp');
+      await client.query(writerSettings);
+    } catch (error) {
+      client.release(true);
+      if (error instanceof AppError && error.code === 'database_busy') return null;
+      throw error;
+    }
+    this.#client = client;
+    return client;
+  }
+
+  #disconnect(): void {
+    this.#client?.release(true);
+    this.#client = null;
+  }
+
+  /** What keeps tables from going on, for everybody to read. The same problem keeps the moment since when it is there. */
+  async #keepProblem({ code, message }: AppError): Promise<void> {
+    await this.#options.pool
+      .query(
+        `UPDATE chain.derived_tables SET problem_code = $2, problem_message = $3,
+           problem_since = CASE WHEN problem_code = $2 THEN problem_since ELSE now() END
+         WHERE name = ANY($1) AND NOT is_followed`,
+        [this.#current, code, message],
+      )
+      // a database that cannot be written to is the problem itself
+      .catch(() => undefined);
+  }
+}
+
+function isAbort(failure: unknown): boolean {
+  return failure instanceof Error && failure.name === 'AbortError';
+}
+
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+}

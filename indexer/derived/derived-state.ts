@@ -1,0 +1,213 @@
+import { strict as assert } from 'node:assert';
+import type pg from 'pg';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { ActiveTable } from './derived-batch.ts';
+import type { DerivedSettings, DerivedTable } from './derived-table.ts';
+
+/** Where a derived table stands. */
+export interface DerivedState {
+  readonly table: DerivedTable;
+  /** It has the rows of every indexed block from here on. */
+  readonly fromHeight: number;
+  /** The writer adds the rows of each block. */
+  readonly isFollowed: boolean;
+  /** The last block whose rows are there, where the writer does not add them; null: none. */
+  readonly tip: BlockRef | null;
+}
+
+interface StateRow {
+  name: string;
+  from_height: number;
+  is_followed: boolean;
+  tip_height: number | null;
+  tip_hash: Buffer | null;
+}
+
+const columns = 'd.name, d.from_height, d.is_followed, d.tip_height, d.tip_hash';
+
+/** Of the tables that the database has, in the order of the list. */
+export async function readDerivedStates(
+  client: pg.ClientBase,
+  tables: readonly DerivedTable[],
+): Promise<DerivedState[]> {
+  const { rows } = await client.query<StateRow>(`SELECT ${columns} FROM chain.derived_tables d`);
+  return statesOf(tables, rows);
+}
+
+/**
+ * The same, in a transaction that changes them: who takes a block back and who makes a table for old blocks wait for each other.
+ */
+export async function lockDerivedStates(
+  tx: pg.ClientBase,
+  tables: readonly DerivedTable[],
+): Promise<DerivedState[]> {
+  const { rows } = await tx.query<StateRow>(
+    `SELECT ${columns} FROM chain.derived_tables d ORDER BY d.name FOR UPDATE`,
+  );
+  return statesOf(tables, rows);
+}
+
+function statesOf(tables: readonly DerivedTable[], rows: readonly StateRow[]): DerivedState[] {
+  // a table comes with its migration, and a program without that migration does not open the database
+  for (const { name } of rows) {
+    assert(
+      tables.some((table) => table.name === name),
+      `the program does not know the derived table ${name}`,
+    );
+  }
+  return tables.flatMap((table) => {
+    const row = rows.find(({ name }) => name === table.name);
+    if (row === undefined) return [];
+    const { from_height: fromHeight, is_followed: isFollowed, tip_height: height, tip_hash: hash } = row;
+    const tip = height === null || hash === null ? null : { height, hash: Uint8Array.from(hash) };
+    return [{ table, fromHeight, isFollowed, tip }];
+  });
+}
+
+/** The tables whose rows the writer adds, and the epoch in which it does. */
+export interface FollowedTables {
+  readonly active: readonly ActiveTable[];
+  /** Those that the database has, too, and that a catch-up pass makes. */
+  readonly behind: readonly DerivedTable[];
+  /** `chain.state.derived_epoch`: another one, and other tables are followed. */
+  readonly epoch: number;
+}
+
+/** In one statement's moment, so that both belong together. */
+export async function readFollowed(
+  client: pg.ClientBase,
+  tables: readonly DerivedTable[],
+): Promise<FollowedTables> {
+  const { rows } = await client.query<StateRow & { epoch: number }>(
+    `SELECT s.derived_epoch AS epoch, ${columns} FROM chain.state s LEFT JOIN chain.derived_tables d ON true`,
+  );
+  const states = statesOf(
+    tables,
+    rows.filter(({ name }) => name !== null),
+  );
+  return {
+    active: states.filter(({ isFollowed }) => isFollowed),
+    behind: states.filter(({ isFollowed }) => !isFollowed).map(({ table }) => table),
+    epoch: rows[0]?.epoch ?? 0,
+  };
+}
+
+/** What settings and the chain make of a table. */
+interface Claim {
+  readonly table: DerivedTable;
+  /** The writer adds its rows from now on; false: it does not. Null: it has no state any more. */
+  readonly isFollowed: boolean | null;
+  /** The last block whose rows it has, where the writer does not add them. */
+  readonly tip: BlockRef | null;
+}
+
+/** What changes of a table where nothing is indexed; null: nothing. */
+function claimFirst(table: DerivedTable, state: DerivedState | undefined, isWanted: boolean): Claim | null {
+  if (isWanted) return state?.isFollowed === true ? null : { table, isFollowed: true, tip: null };
+  return state === undefined ? null : { table, isFollowed: null, tip: null };
+}
+
+/** The same behind a tip. Throws the refusal of a table that cannot be added or left later. */
+function claimLater(
+  table: DerivedTable,
+  state: DerivedState | undefined,
+  isWanted: boolean,
+  chainTip: BlockRef,
+): Claim | null {
+  const refusal = isWanted === (state !== undefined) ? undefined : table.refusal?.(isWanted);
+  if (refusal !== undefined) throw refusal;
+  if (isWanted) return state === undefined ? { table, isFollowed: false, tip: null } : null;
+  return state?.isFollowed === true ? { table, isFollowed: false, tip: chainTip } : null;
+}
+
+/**
+ * Brings the tables in line with the settings, by the process that holds the writer's lock, in a transaction. An empty database
+ * takes what is wanted, and the writer keeps it from the first block on. In one with blocks a table that is new is made by a
+ * catch-up pass, and one that is not wanted any more stays where it is until it is wanted again. Throws the refusal of a
+ * table that cannot be added or left later.
+ */
+export async function claimDerivedTables(
+  tx: pg.ClientBase,
+  network: NetworkParameters,
+  tables: readonly DerivedTable[],
+  settings: DerivedSettings,
+): Promise<void> {
+  const states = await lockDerivedStates(tx, tables);
+  const { rows } = await tx.query<{ height: number | null; hash: Buffer | null }>(
+    'SELECT tip_height AS height, tip_hash AS hash FROM chain.state',
+  );
+  const { height = null, hash = null } = rows[0] ?? {};
+  const chainTip = height === null || hash === null ? null : { height, hash };
+  const claims = tables.flatMap((table) => {
+    const state = states.find((each) => each.table === table);
+    const isWanted = table.isWanted(settings);
+    const claim =
+      chainTip === null ? claimFirst(table, state, isWanted) : claimLater(table, state, isWanted, chainTip);
+    return claim ?? [];
+  });
+  if (claims.length === 0) return;
+  for (const claim of claims) await writeClaim(tx, network, claim);
+  await tx.query('UPDATE chain.state SET derived_epoch = derived_epoch + 1');
+}
+
+async function writeClaim(
+  tx: pg.ClientBase,
+  network: NetworkParameters,
+  { table, isFollowed, tip }: Claim,
+): Promise<void> {
+  if (isFollowed === null) {
+    await tx.query('DELETE FROM chain.derived_tables WHERE name = $1', [table.name]);
+    return;
+  }
+  await tx.query(
+    `INSERT INTO chain.derived_tables AS d (name, from_height, is_followed, tip_height, tip_hash)
+     VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (name) DO UPDATE SET is_followed = excluded.is_followed, tip_height = excluded.tip_height,
+       tip_hash = excluded.tip_hash, problem_code = NULL, problem_message = NULL, problem_since = NULL`,
+    [table.name, table.firstHeight(network), isFollowed, tip?.height ?? null, tip?.hash ?? null],
+  );
+}
+
+/**
+ * Takes back what the block at the tip of the chain did to derived tables, as far as they have come, in the transaction that takes
+ * back the block and before its own rows go.
+ *
+ * @param below the block before it; null: there is none
+ */
+export async function undoDerived(
+  tx: pg.ClientBase,
+  tables: readonly DerivedTable[],
+  ref: BlockRef,
+  firstKey: number,
+  below: BlockRef | null,
+): Promise<void> {
+  const states = await lockDerivedStates(tx, tables);
+  for (const { table, fromHeight, isFollowed, tip } of states) {
+    if (isFollowed ? ref.height < fromHeight : tip === null || tip.height < ref.height) continue;
+    if (tip !== null) {
+      const isSame = tip.height === ref.height && Buffer.compare(tip.hash, ref.hash) === 0;
+      assert(isSame, `${table.name} has the block ${displayHash(tip.hash)}, which the chain has not`);
+    }
+    await table.undo(tx, { ref, firstKey });
+    if (isFollowed) continue;
+    const left = below !== null && below.height >= fromHeight ? below : null;
+    await moveDerivedTips(tx, [table], left);
+  }
+}
+
+/** The last block whose rows some tables have, in the transaction that writes or takes back rows. It ends what was a problem. */
+export async function moveDerivedTips(
+  tx: pg.ClientBase,
+  tables: readonly DerivedTable[],
+  tip: BlockRef | null,
+): Promise<void> {
+  const { rowCount } = await tx.query(
+    `UPDATE chain.derived_tables SET tip_height = $2, tip_hash = $3,
+       problem_code = NULL, problem_message = NULL, problem_since = NULL
+     WHERE name = ANY($1) AND NOT is_followed`,
+    [tables.map(({ name }) => name), tip?.height ?? null, tip === null ? null : Buffer.from(tip.hash)],
+  );
+  assert(rowCount === tables.length, 'a derived table whose tip moves is not there');
+}

@@ -1,0 +1,57 @@
+import { type CatchUpOptions, catchUp } from '#indexer/catch-up/catch-up.ts';
+import type { Logger } from '#kernel/logger.ts';
+import { Repeats } from '#kernel/repeats.ts';
+import type { CommandContext } from './command-context.ts';
+import type { OperationsParts } from './operations.ts';
+
+/** A pass over the whole chain takes hours: who reads the log sees it move. */
+const progressEveryMs = 30_000;
+
+export interface DerivedTablesParts {
+  readonly source: CatchUpOptions['source'];
+  readonly pool: CatchUpOptions['pool'];
+  readonly activity: CatchUpOptions['writer'];
+  /** Null: of a command that ends once all is there. */
+  readonly operations: OperationsParts | null;
+}
+
+/** Makes derived tables for blocks that were indexed before, and tells of it in the log. */
+export function makeDerivedTables(
+  { config, lifecycle, logger }: CommandContext,
+  { source, pool, activity, operations }: DerivedTablesParts,
+): Promise<void> {
+  return lifecycle.run('catching up', (signal) =>
+    catchUp({
+      source,
+      pool,
+      signal,
+      settings: { indexAddresses: config.indexAddresses },
+      writer: activity,
+      endsCaughtUp: operations === null,
+      ...(operations === null ? {} : { demand: operations.demand }),
+      textMaxBytes: config.searchTextMaxBytes,
+      ...catchUpReports(logger),
+    }),
+  );
+}
+
+/** What a catch-up pass tells, on its way to people. */
+function catchUpReports(logger: Logger): Pick<CatchUpOptions, 'onProgress' | 'onCaughtUp' | 'onProblem'> {
+  const log = logger.child({ part: 'catch-up' });
+  const repeats = new Repeats();
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return {
+    onProgress: ({ tables, height }) => {
+      repeats.reset();
+      if (performance.now() - toldAt < progressEveryMs) return;
+      toldAt = performance.now();
+      log.info({ tables, height }, 'derived tables are being made for blocks that were indexed before');
+    },
+    onCaughtUp: (tables) => log.info({ tables }, 'derived tables have all blocks'),
+    onProblem: ({ code, message }, delayMs) => {
+      if (!repeats.isDue(code)) return;
+      const text = delayMs === null ? 'derived tables cannot be made' : 'derived tables wait';
+      log.warn({ code, reason: message, delayMs: delayMs === null ? null : Math.round(delayMs) }, text);
+    },
+  };
+}

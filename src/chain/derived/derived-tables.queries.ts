@@ -1,0 +1,82 @@
+import type { ClientBase } from 'pg';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/** How far a derived table is (docs/adr/0017-derived-tables.md). */
+export interface DerivedTableReport {
+  readonly name: string;
+  /** It has what every indexed block from here on did. */
+  readonly fromHeight: number;
+  /** It has all blocks, and each new one as soon as it is indexed. */
+  readonly isComplete: boolean;
+  /** The last block that it has; null: none. */
+  readonly tip: BlockRef | null;
+  /** What keeps it from going on; null: nothing. */
+  readonly problem: { readonly code: string; readonly message: string; readonly since: Date } | null;
+}
+
+interface Row {
+  name: string;
+  from_height: number;
+  is_followed: boolean;
+  tip_height: number | null;
+  tip_hash: Buffer | null;
+  problem_code: string | null;
+  problem_message: string | null;
+  problem_since: Date | null;
+}
+
+/** The derived tables that the database has, by name. */
+export async function derivedTableReports(client: ClientBase): Promise<DerivedTableReport[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT d.name, d.from_height, d.is_followed,
+       CASE WHEN d.is_followed THEN s.tip_height ELSE d.tip_height END AS tip_height,
+       CASE WHEN d.is_followed THEN s.tip_hash ELSE d.tip_hash END AS tip_hash,
+       d.problem_code, d.problem_message, d.problem_since
+     FROM chain.derived_tables d, chain.state s ORDER BY d.name`,
+  );
+  return rows.map(reportOf);
+}
+
+function reportOf(row: Row): DerivedTableReport {
+  const { name, from_height: fromHeight, is_followed: isFollowed } = row;
+  const { tip_height: height, tip_hash: hash } = row;
+  const { problem_code: code, problem_message: message, problem_since: since } = row;
+  return {
+    name,
+    fromHeight,
+    isComplete: isFollowed,
+    tip: height === null || hash === null ? null : { height, hash },
+    problem: code === null || message === null || since === null ? null : { code, message, since },
+  };
+}
+
+/** Whether a derived table has what every indexed block did, and at least one is indexed. */
+export async function isComplete(client: ClientBase, name: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM chain.derived_tables d, chain.state s
+     WHERE d.name = $1 AND d.is_followed AND s.tip_height IS NOT NULL`,
+    [name],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * For answers that come from one derived table alone. Throws `derived_table_behind`, with the height that it has reached, while it is
+ * being made; nothing where it is complete, or nobody wants it.
+ */
+export async function requireNotBehind(client: ClientBase, name: string): Promise<void> {
+  const { rows } = await client.query<{ reached: number | null; tip: number | null }>(
+    `SELECT d.tip_height AS reached, s.tip_height AS tip FROM chain.derived_tables d, chain.state s
+     WHERE d.name = $1 AND NOT d.is_followed`,
+    [name],
+  );
+  const [row] = rows;
+  if (row === undefined) return;
+  const { reached, tip } = row;
+  const message =
+    reached === null
+      ? `The table ${name} is being made: it has no block yet, of ${tip}.`
+      : `The table ${name} is being made: it has reached height ${reached} of ${tip}.`;
+  throw new AppError('derived_table_behind', message, { table: name, height: reached, tipHeight: tip });
+}

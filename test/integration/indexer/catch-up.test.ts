@@ -1,0 +1,388 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { undoAbove } from '#indexer/apply/undo.ts';
+import { type CatchUpOptions, catchUp } from '#indexer/catch-up/catch-up.ts';
+import { derivedTables } from '#indexer/derived/derived-tables.ts';
+import { follow } from '#indexer/follow/follow.ts';
+import type { FollowOptions } from '#indexer/follow/follow-options.ts';
+import { WriterActivity } from '#indexer/follow/writer-activity.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { verifyChain } from '#indexer/verify/verify-chain.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { catchUpFailpoints } from '#kernel/failpoint.ts';
+import type { CatchUpTask } from '#test/support/chain/catch-up-process.ts';
+import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
+import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import {
+  createDerivedTestTables,
+  dumpDerivedTest,
+  payments,
+  paymentsFrom,
+  stays,
+  testDerivedTables,
+} from '#test/support/chain/test-derived-tables.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { SimulatedNode } from '#test/support/node/simulated-node.ts';
+
+const golden = new GoldenChain('reorg-1');
+const best = golden.chain.tip;
+const [stale] = golden.chain.staleBranches;
+const forkHeight = stale!.forkHeight;
+const processFile = fileURLToPath(new URL('../../support/chain/catch-up-process.ts', import.meta.url));
+const forever = new AbortController().signal;
+let dir: string;
+const databases: TestDatabase[] = [];
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'satscribe-catch-up-'));
+  golden.writeFolder(dir);
+});
+afterEach(async () => {
+  for (const made of databases.splice(0)) await made.drop();
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+async function freshDatabase(): Promise<TestDatabase> {
+  const made = await createTestDatabase();
+  databases.push(made);
+  await pinFingerprintKey(made.pool, 'regtest');
+  await createDerivedTestTables(made.pool);
+  return made;
+}
+
+type Index = Partial<FollowOptions> & { readonly at?: string };
+
+async function index({ pool }: TestDatabase, { at = best, ...options }: Index = {}): Promise<void> {
+  const source = await openFolderSource(dir, { tip: at });
+  await follow({ source, pool, signal: forever, threads: 1, derivedTables: testDerivedTables, ...options });
+}
+
+/** An index that had no derived tables of tests, up to a height. */
+async function indexedBefore(options: Index = {}): Promise<TestDatabase> {
+  const database = await freshDatabase();
+  await index(database, { derivedTables, ...options });
+  return database;
+}
+
+function passOptions(
+  { pool }: TestDatabase,
+  source: CatchUpOptions['source'],
+  options: Partial<CatchUpOptions> = {},
+): CatchUpOptions {
+  return {
+    source,
+    pool,
+    signal: forever,
+    settings: { indexAddresses: false },
+    writer: new WriterActivity(),
+    endsCaughtUp: true,
+    derivedTables: testDerivedTables,
+    threads: 1,
+    bounds: { blocksMax: 7, lookMs: 10, mendedEveryMs: 30 },
+    ...options,
+  };
+}
+
+async function makeTables(
+  database: TestDatabase,
+  at: string,
+  options: Partial<CatchUpOptions> = {},
+): Promise<void> {
+  const source = await openFolderSource(dir, { tip: at });
+  await catchUp(passOptions(database, source, options));
+}
+
+interface State {
+  readonly name: string;
+  readonly is_followed: boolean;
+  readonly tip_height: number | null;
+  readonly problem_code: string | null;
+}
+
+async function statesOf({ pool }: TestDatabase): Promise<Record<string, State>> {
+  const { rows } = await pool.query<State>(
+    'SELECT name, is_followed, tip_height, problem_code FROM chain.derived_tables',
+  );
+  return Object.fromEntries(rows.map((row) => [row.name, row]));
+}
+
+/** All rows are those of an index that had the tables from its first block on. */
+async function expectClean(database: TestDatabase, options: Index = {}): Promise<void> {
+  const clean = await freshDatabase();
+  await index(clean, options);
+  expect(await dumpDerivedTest(database.pool)).toEqual(await dumpDerivedTest(clean.pool));
+  expect(await dumpChain(database.pool)).toEqual(await dumpChain(clean.pool));
+}
+
+async function verified({ pool }: TestDatabase, at = best): Promise<unknown> {
+  const source = await openFolderSource(dir, { tip: at });
+  const { differences } = await verifyChain({
+    source,
+    pool,
+    signal: forever,
+    threads: 1,
+    differencesMax: 20,
+    derivedTables: testDerivedTables,
+  });
+  return differences;
+}
+
+describe('a derived table that is added to an index', () => {
+  test('is made by a process that is killed at every step, and is then as if it had been there from the first block', async () => {
+    const database = await indexedBefore();
+    const run = async (failpoint: CatchUpTask['failpoint']): Promise<unknown> => {
+      const task: CatchUpTask = { url: database.url, dir, tip: best, failpoint };
+      const child = fork(processFile, [JSON.stringify(task)], { stdio: 'inherit' });
+      const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+      return signal ?? code;
+    };
+    let reached = -1;
+    for (const point of catchUpFailpoints) {
+      expect(await run([point, point.startsWith('catch-up') ? 2 : 1])).toBe('SIGKILL');
+      const { test_stays: state } = await statesOf(database);
+      if (point === 'handed-over') expect(state?.is_followed).toBe(true);
+      else expect(state?.tip_height).toBeGreaterThan(reached);
+      reached = state?.tip_height ?? reached;
+    }
+    expect(await run(null)).toBe(0);
+    const states = await statesOf(database);
+    expect(states['test_stays']?.is_followed).toBe(true);
+    expect(states['test_payments']?.is_followed).toBe(true);
+    await expectClean(database);
+    expect(await verified(database)).toEqual([]);
+  }, 180_000);
+
+  test('goes back with the chain, and goes on with it', async () => {
+    const database = await indexedBefore();
+    await index(database);
+    await makeTables(database, best);
+    const client = await database.pool.connect();
+    try {
+      const heights = [golden.chain.headers.length - 4, forkHeight, paymentsFrom - 1, 60];
+      for (const height of heights.toSorted((a, b) => b - a)) {
+        await undoAbove(client, height, [], { tables: testDerivedTables });
+        await expectClean(database, { until: height });
+      }
+    } finally {
+      client.release();
+    }
+    await index(database);
+    await expectClean(database);
+  }, 180_000);
+
+  test('is exact where the chain is reorganised below and above it meanwhile', async () => {
+    const node = new SimulatedNode(golden);
+    // the shorter branch is followed where the node calls the other one invalid
+    const turnTo = (tip: string): void => {
+      if (tip === best) node.invalid.delete(best);
+      else node.invalid.add(best);
+      node.setTip(tip);
+    };
+    turnTo(stale!.tip);
+    const database = await indexedBefore({ at: stale!.tip });
+    const { pool } = database;
+    const stop = new AbortController();
+    const activity = new WriterActivity();
+    const following = follow({
+      source: node,
+      pool,
+      signal: stop.signal,
+      threads: 1,
+      derivedTables: testDerivedTables,
+      activity,
+      bounds: { pollMs: 20 },
+    });
+    const tipIs = async (hash: string): Promise<void> => {
+      for (;;) {
+        const { rows } = await pool.query<{ hash: Buffer }>('SELECT tip_hash AS hash FROM chain.state');
+        if (Buffer.from(rows[0]!.hash).reverse().toString('hex') === hash) return;
+        await sleep(10);
+      }
+    };
+    // below the tip of the tables, above it, and again below; each is waited for within the pass
+    const turns = new Map([
+      [20, best],
+      [forkHeight + 3, stale!.tip],
+    ]);
+    let turning = Promise.resolve();
+    let isOnStale = true;
+    await catchUp(
+      passOptions(database, node, {
+        writer: activity,
+        bounds: { blocksMax: 1, lookMs: 10 },
+        onProgress: ({ height }) => {
+          const to = turns.get(height);
+          if (to === undefined) return;
+          turns.delete(height);
+          isOnStale = to !== best;
+          turnTo(to);
+          turning = tipIs(to);
+        },
+      }),
+    );
+    await turning;
+    expect(turns.size).toBe(0);
+    const tip = isOnStale ? stale!.tip : best;
+    await tipIs(tip);
+    await expectClean(database, { at: tip });
+    // the writer keeps them from here on
+    const last = isOnStale ? best : stale!.tip;
+    turnTo(last);
+    await tipIs(last);
+    await expectClean(database, { at: last });
+    stop.abort();
+    await following;
+    expect(await verified(database, last)).toEqual([]);
+  }, 180_000);
+
+  test('is left where it is when it is not wanted any more, and goes on from there', async () => {
+    const database = await freshDatabase();
+    await index(database, { until: 130 });
+    const without = testDerivedTables.map((table) =>
+      table === stays || table === payments ? { ...table, isWanted: () => false } : table,
+    );
+    await index(database, { until: 150, derivedTables: without });
+    expect((await statesOf(database))['test_stays']).toMatchObject({ is_followed: false, tip_height: 130 });
+    expect(await verified(database)).toEqual([]);
+    await index(database);
+    await makeTables(database, best);
+    await expectClean(database);
+  });
+
+  test('that lacks a row, or has one too many, is found by verify', async () => {
+    const database = await freshDatabase();
+    await index(database);
+    const { pool } = database;
+    await pool.query('DELETE FROM chain.test_payments WHERE height = 125');
+    await pool.query('UPDATE chain.test_payments SET sats = sats + 1 WHERE height = 126');
+    await pool.query('INSERT INTO chain.test_stays VALUES (999999, 127, 0, NULL)');
+    const { rows } = await pool.query<{ key: number }>(
+      `UPDATE chain.test_stays SET spent_height = NULL WHERE (key, height, step) IN (
+         SELECT key, height, step FROM chain.test_stays WHERE spent_height > height LIMIT 1) RETURNING key`,
+    );
+    expect(rows).toHaveLength(1);
+    const found = (await verified(database)) as { table: string; height: number }[];
+    expect(found.map(({ table, height }) => `${table} ${height}`)).toEqual(
+      expect.arrayContaining(['chain.test_payments 125', 'chain.test_payments 126', 'chain.test_stays 127']),
+    );
+    expect(found.filter(({ table }) => table === 'chain.test_stays').length).toBeGreaterThan(1);
+  });
+});
+
+describe('what keeps a derived table from being made', () => {
+  test('is said where a node has pruned a block, and asked for again', async () => {
+    const database = await indexedBefore();
+    await index(database);
+    const node = new SimulatedNode(golden);
+    let isPruned = true;
+    node.onRead = ({ height }) => {
+      if (isPruned && height === 40) throw new AppError('node_pruned', 'The node has pruned block 40.');
+    };
+    const told: (number | null)[] = [];
+    await catchUp(
+      passOptions(database, node, {
+        onProblem: (_, delayMs) => {
+          told.push(delayMs);
+          if (told.length === 2) isPruned = false;
+        },
+        onProgress: () => undefined,
+      }),
+    );
+    expect(told).toEqual([30, 30]);
+    await expectClean(database);
+  });
+
+  test('of a folder that lacks a block ends the pass, with the reason in the table', async () => {
+    const database = await indexedBefore();
+    await index(database);
+    const other = await mkdtemp(join(tmpdir(), 'satscribe-catch-up-lacks-'));
+    golden.writeFolder(other);
+    const source = await openFolderSource(other, { tip: best });
+    const block = (await readdir(join(other, 'blocks'))).find((name) => name.startsWith('0000050-'));
+    await rm(join(other, 'blocks', block!));
+    await catchUp(passOptions(database, source));
+    expect((await statesOf(database))['test_stays']).toMatchObject({
+      is_followed: false,
+      tip_height: 49,
+      problem_code: 'block_unavailable',
+    });
+    await rm(other, { recursive: true });
+    // the next start goes on, and nothing is said any more
+    await makeTables(database, best);
+    await expectClean(database);
+  });
+
+  test('two processes at once do not: one of them waits', async () => {
+    const database = await indexedBefore();
+    await index(database);
+    await Promise.all([makeTables(database, best), makeTables(database, best)]);
+    await expectClean(database);
+  });
+});
+
+test('whatever happens to chain and pass meanwhile, the rows are those of a clean index', async () => {
+  const tips = [best, stale!.tip];
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant('follow' as const),
+      tip: fc.nat(1),
+      until: fc.integer({ min: 90, max: 260 }),
+    }),
+    fc.record({ kind: fc.constant('undo' as const), height: fc.integer({ min: 60, max: 200 }) }),
+    // so many batches, and then its connections are cut in the midst of what it does
+    fc.record({
+      kind: fc.constant('pass' as const),
+      batches: fc.integer({ min: 1, max: 30 }),
+      blocks: fc.integer({ min: 1, max: 40 }),
+    }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 9 }), async (steps) => {
+      const database = await indexedBefore({ until: 150 });
+      let at = best;
+      for (const one of steps) {
+        if (one.kind === 'follow') {
+          at = tips[one.tip]!;
+          await index(database, { at, until: one.until });
+        } else if (one.kind === 'undo') {
+          const client = await database.pool.connect();
+          await undoAbove(client, one.height, [], { tables: testDerivedTables });
+          client.release();
+        } else {
+          await index(database, { at, until: 0 });
+          const stop = new AbortController();
+          let left = one.batches;
+          const cut = (): void => {
+            left--;
+            if (left > 0 || stop.signal.aborted) return;
+            stop.abort();
+            void database.pool
+              .query(
+                `SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objid = 7700106
+                   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+              )
+              .catch(() => undefined);
+          };
+          await makeTables(database, at, {
+            signal: stop.signal,
+            bounds: { blocksMax: one.blocks, lookMs: 5 },
+            onProgress: cut,
+          });
+        }
+      }
+      at = best;
+      await index(database, { at });
+      await makeTables(database, at);
+      await expectClean(database, { at });
+      for (const made of databases.splice(0)) await made.drop();
+    }),
+    { numRuns: 6 },
+  );
+}, 300_000);

@@ -1,0 +1,40 @@
+import type pg from 'pg';
+import type { DerivedBlock } from '#indexer/derived/derived-table.ts';
+import { parentChildren } from '#indexer/derived/parent-children/parent-children.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+
+/** A child and its parent, by their keys. */
+export interface Child {
+  readonly child: number;
+  readonly parent: number;
+}
+
+/** Counts children as the writer does behind the rows of `chain.parents`, in one batch. Ascending by child. */
+export async function countChildren(pool: pg.Pool, children: readonly Child[]): Promise<void> {
+  const rows = parentChildren.begin([]);
+  rows.add(blockOf(children));
+  const client = await pool.connect();
+  try {
+    await withTransaction(client, async (tx) => rows.write?.(tx));
+  } finally {
+    client.release();
+  }
+}
+
+/** Takes the children from a key on out of the counts, before their rows go. */
+export async function discountChildren(tx: pg.ClientBase, firstKey: number): Promise<void> {
+  await parentChildren.undo(tx, { ref: { height: 0, hash: new Uint8Array(32) }, firstKey });
+}
+
+/** A block with just these children, as far as parents are counted. */
+function blockOf(children: readonly Child[]): DerivedBlock {
+  const firstKey = children[0]?.child ?? 0;
+  const nextKey = (children.at(-1)?.child ?? -1) + 1;
+  const count = nextKey - firstKey;
+  const firstParent = new Uint32Array(count + 1);
+  for (const { child } of children) firstParent[child - firstKey + 1]! += 1;
+  for (let row = 0; row < count; row++) firstParent[row + 1]! += firstParent[row]!;
+  const parentKey = Int32Array.from(children, ({ parent }) => parent);
+  const ledger = { inscriptions: { firstParent, parentKey, firstKey, count }, counters: { nextKey } };
+  return { ledger } as unknown as DerivedBlock;
+}
