@@ -3,6 +3,7 @@ import type { SearchAccess } from '#accounts/search-access.ts';
 import type { Operations } from '#http/operations/operations.ts';
 import { buildApp } from '#http/server/app.ts';
 import type { App } from '#http/server/app-dependencies.ts';
+import type { EventLoopLimits } from '#http/server/pressure.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { loggerInto } from '#kernel/logger.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
@@ -28,12 +29,13 @@ export interface HttpAppOptions {
   /** Who may search; left out: everybody. */
   readonly access?: (database: TestDatabase) => SearchAccess;
   readonly trustedProxies?: readonly string[];
+  readonly eventLoop?: EventLoopLimits;
 }
 
 /** The app on a database of its own that holds a chain. */
 export async function createHttpApp(
   blocks: readonly BlockSpec[],
-  { network = 'regtest', search, operations, access, trustedProxies }: HttpAppOptions = {},
+  { network = 'regtest', search, operations, access, trustedProxies, eventLoop }: HttpAppOptions = {},
 ): Promise<HttpApp> {
   const database = await createTestDatabase();
   await insertChain(database.pool, blocks, network);
@@ -51,6 +53,7 @@ export async function createHttpApp(
     operations: testOperations(database.pool, operations),
     access: access?.(database) ?? null,
     trustedProxies: trustedProxies ?? null,
+    ...(eventLoop === undefined ? {} : { eventLoop }),
   });
   await app.ready();
   return {

@@ -23,6 +23,7 @@ export function contentRoutes(app: App, { pool }: AppDependencies): void {
       tags: ['content'],
       params: inscriptionPath,
     },
+    config: { compression: 'none' },
     handler: async (request, reply) =>
       sendContent(pool, await contentOf(pool, request.params.id), request, reply),
   });

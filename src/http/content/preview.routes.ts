@@ -23,6 +23,7 @@ export function previewRoutes(app: App, { pool }: AppDependencies): void {
       tags: ['content'],
       params: inscriptionPath,
     },
+    config: { compression: 'none' },
     handler: async (request, reply) => {
       const id = request.params.id.toLowerCase();
       const content = await contentOf(pool, id).catch((error: unknown) => noContent(error, reply));

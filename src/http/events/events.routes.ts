@@ -6,6 +6,7 @@ import { OutboxListener } from '#chain/events/outbox-listener.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { limits } from '#http/server/limits.ts';
+import { varyBy } from '#http/server/vary.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { eventTextVersion } from '#kernel/events/event-text-writer.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -62,6 +63,7 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
       tags,
       querystring: eventsQuery,
     },
+    config: { compression: 'stream' },
     handler: async (request, reply) => {
       await requireEventTexts(pool);
       const isLive = wantsServerSent(request);
@@ -71,7 +73,8 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
       reply
         .type(isLive ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson')
         // nginx would hold events back to fill its buffers
-        .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no', vary: 'Accept' });
+        .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+      varyBy(reply, 'Accept');
       if (request.method === 'HEAD') return reply.send('');
       if (open.size >= limits.eventStreams) {
         throw new AppError('too_many_streams', `there are ${limits.eventStreams} streams of events already`);

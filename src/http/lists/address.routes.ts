@@ -19,6 +19,7 @@ import { cardOf, siteOf } from '#http/pages/site.ts';
 import { prefersJson } from '#http/server/accept.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { varyBy } from '#http/server/vary.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -91,13 +92,14 @@ async function sendJson(
   reply: FastifyReply,
   read: (snapshot: Snapshot) => Promise<string>,
 ): Promise<FastifyReply> {
+  varyBy(reply, 'Accept');
   if (await answeredUnchanged(pool, request, reply)) return reply;
   const { tip, json } = await withSnapshot(pool, async (snapshot) => ({
     tip: snapshot.tip,
     json: await read(snapshot),
   }));
   setMoment(request, reply, tip);
-  return reply.header('vary', 'Accept').type('application/json; charset=utf-8').send(json);
+  return reply.type('application/json; charset=utf-8').send(json);
 }
 
 const outpointText = ({ txid, vout }: Pick<AddressOutput, 'txid' | 'vout'>): string =>

@@ -14,6 +14,7 @@ import { cardOf, siteOf } from '#http/pages/site.ts';
 import { prefersJson } from '#http/server/accept.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { varyBy } from '#http/server/vary.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -93,23 +94,21 @@ async function answer(
       'page goes with neither filters nor a cursor: next_cursor leads on',
     );
   }
+  varyBy(reply, 'Accept');
   if (isJson && (await answeredUnchanged(pool, request, reply))) return reply;
   return withSnapshot(pool, async (snapshot) => {
     const listed = await readList(snapshot, { filter, paging, page });
     const { tip, client } = snapshot;
     if (isJson) {
       setMoment(request, reply, tip);
-      return reply
-        .header('vary', 'Accept')
-        .type('application/json; charset=utf-8')
-        .send(
-          JSON.stringify({
-            ids: listed.inscriptions.map(({ txid, index }) => formatInscriptionId(txid, index)),
-            more: listed.endKey !== null,
-            page_index: listed.page,
-            next_cursor: listed.nextCursor,
-          }),
-        );
+      return reply.type('application/json; charset=utf-8').send(
+        JSON.stringify({
+          ids: listed.inscriptions.map(({ txid, index }) => formatInscriptionId(txid, index)),
+          more: listed.endKey !== null,
+          page_index: listed.page,
+          next_cursor: listed.nextCursor,
+        }),
+      );
     }
     const keys = listed.inscriptions.map(({ key }) => key);
     const { cursor: _cursor, ...own } = query;

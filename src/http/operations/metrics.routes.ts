@@ -3,7 +3,15 @@ import type { App } from '#http/server/app-dependencies.ts';
 import type { Operations } from './operations.ts';
 
 /** Labels must be few, whatever clients send. */
-const knownMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS']);
+const knownMethods: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+]);
 
 /** Measures every request by the pattern of its route. Before the routes, so that it is there for all of them. */
 export function measureRequests(app: App, { metrics }: Operations): void {
@@ -30,6 +38,7 @@ export function metricsRoutes(app: App, { metrics }: Operations): void {
       tags: ['status'],
       response: { 200: Type.String() },
     },
+    config: { answersUnderPressure: true },
     handler: async (_request, reply) => {
       const { contentType, text } = await metrics.render();
       return reply.header('cache-control', 'no-store').type(contentType).send(text);

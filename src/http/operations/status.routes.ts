@@ -50,6 +50,7 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
       tags,
       response: { 200: statusAnswer },
     },
+    config: { answersUnderPressure: true },
     handler: async (_request, reply) =>
       withSnapshot(pool, async (snapshot) => {
         if (snapshot.tip !== null) reply.header('x-indexed-height', snapshot.tip.height);
@@ -65,6 +66,7 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
     method: 'GET',
     url: '/health/live',
     schema: { operationId: 'live', summary: 'The process answers', tags, response: { 200: liveAnswer } },
+    config: { answersUnderPressure: true },
     handler: async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }),
   });
 
@@ -83,6 +85,7 @@ function readyRoute(app: App, { operations }: AppDependencies): void {
       tags: ['status'],
       response: { 200: readyAnswer, 503: notReadyAnswer },
     },
+    config: { answersUnderPressure: true },
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
       const standing = await readStanding(operations.pool).catch((error: unknown) => {

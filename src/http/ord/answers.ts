@@ -4,6 +4,7 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { inscribedHeaders } from '#http/content/content-headers.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { varyBy } from '#http/server/vary.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 
@@ -40,7 +41,6 @@ export function sendOrd(
     setMoment(request, reply, tip);
   }
   if (form.recursive === true) reply.headers(inscribedHeaders);
-  if (form.page === true) reply.header('vary', 'Accept');
   reply.header('content-type', contentTypes[form.type ?? 'json']);
   return reply.send(typeof body === 'string' ? body : Readable.from(body, { objectMode: false }));
 }
@@ -53,6 +53,7 @@ export async function answerFromIndex(
   form: AnswerForm,
   read: (snapshot: Snapshot) => Promise<AnswerBody>,
 ): Promise<FastifyReply> {
+  if (form.page === true) varyBy(reply, 'Accept');
   if (await answeredUnchanged(pool, request, reply)) return reply;
   const { tip, body } = await withSnapshot(pool, async (snapshot) => ({
     tip: snapshot.tip,

@@ -71,6 +71,7 @@ export function recursiveRoutes(app: App, deps: AppDependencies): void {
     method: 'GET',
     url: '/r/undelegated-content/:id',
     schema: { summary: 'The content of an inscription itself, whatever its delegate', tags, params: path },
+    config: { compression: 'none' },
     handler: async (request, reply) => {
       const content = await ownContent(deps.pool, inscriptionIdOf(request.params.id));
       if (content === null) throw missing(request.params.id);

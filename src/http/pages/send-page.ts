@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
+import { matchesTag } from '#http/server/conditional.ts';
+import { varyBy } from '#http/server/vary.ts';
 import { assets } from '#web/assets.ts';
 import type { Markup } from '#web/html.ts';
 
@@ -38,12 +41,25 @@ function pathOf(address: string): string {
   return address.split('?', 1)[0] ?? address;
 }
 
+/** Sends a page, or a 304 where the client has these very bytes already. */
 export function sendPage(reply: FastifyReply, page: Markup): FastifyReply {
-  return reply
+  varyBy(reply, 'Accept');
+  reply
     .header('content-security-policy', pagePolicies)
     .header('cross-origin-opener-policy', 'same-origin')
-    .header('cache-control', reply.getHeader('cache-control') ?? 'no-cache')
-    .header('vary', 'Accept')
-    .type('text/html; charset=utf-8')
-    .send(page.text);
+    .header('cache-control', reply.getHeader('cache-control') ?? 'no-cache');
+  if (reply.statusCode === 200) {
+    const tag = pageTag(page.text);
+    reply.header('etag', tag);
+    if (matchesTag(reply.request.headers['if-none-match'], tag)) return reply.code(304).send();
+  }
+  return reply.type('text/html; charset=utf-8').send(page.text);
+}
+
+/**
+ * The entity tag of a page is that of its text: it holds whatever the page is made of, newer code too. Weak, because it is the same
+ * whatever the encoding.
+ */
+function pageTag(text: string): string {
+  return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
 }

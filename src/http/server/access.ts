@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission, SearchAccess } from '#accounts/search-access.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { App } from './app-dependencies.ts';
+import { varyBy } from './vary.ts';
 
 /** Headers that say how much a client may ask; scripts of other origins may read them. */
 export const accessHeaders = [
@@ -63,7 +64,7 @@ function isRedirect(query: Readonly<Record<string, unknown>>): boolean {
 
 function tell(reply: FastifyReply, { refusal, rate }: Admission): void {
   // a cache between us must not give one client's answer to another who may not have it
-  reply.header('vary', 'Origin, Referer, Sec-Fetch-Site, x-api-key, Authorization');
+  varyBy(reply, 'Origin', 'Referer', 'Sec-Fetch-Site', 'x-api-key', 'Authorization');
   if (refusal !== null && keyFaults.has(refusal.code)) reply.header('www-authenticate', challenges);
   if (rate === null) return;
   reply

@@ -8,6 +8,7 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { EventLoopLimits } from './pressure.ts';
 
 export interface AppDependencies {
   /** Reads only. */
@@ -25,6 +26,8 @@ export interface AppDependencies {
   readonly trustedProxies?: readonly string[] | null;
   /** The node, for what the index does not have; without it that is 404 (docs/ord-api.md). */
   readonly node?: NodeRpc | null;
+  /** How far behind the event loop may be; left out: `limits` says it. */
+  readonly eventLoop?: EventLoopLimits;
 }
 
 export type App = FastifyInstance<

@@ -21,9 +21,11 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { assetsFolder } from '#web/assets.ts';
 import { accessHeaders, guardSearches } from './access.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
+import { compressAnswers } from './compression.ts';
 import { handleClientError, handleError, handleNotFound } from './errors.ts';
 import { limits } from './limits.ts';
 import { watchMethods } from './methods.ts';
+import { refuseUnderPressure } from './pressure.ts';
 import { checkBody, checkQueryEncoding, validationMessage } from './validation.ts';
 
 const corsOptions = {
@@ -90,6 +92,8 @@ export function buildApp(deps: AppDependencies): App {
     return target === null ? handleNotFound(request, reply) : reply.redirect(target, 303);
   });
   app.register(cors, corsOptions);
+  compressAnswers(app);
+  refuseUnderPressure(app, deps.eventLoop);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
     if (Buffer.byteLength(request.url) > limits.urlBytes) {

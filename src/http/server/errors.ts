@@ -8,6 +8,7 @@ import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { retryAfterSeconds } from '#kernel/retry.ts';
 import { errorPage } from '#web/error.page.ts';
 import { prefersHtml } from './accept.ts';
+import { varyBy } from './vary.ts';
 
 /** HTTP status of the failures that a client may be told of; every other code is a 500 and says nothing to the client. */
 const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
@@ -52,6 +53,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   search_engine_rejected: 503,
   search_engine_failed: 503,
   access_unavailable: 503,
+  overloaded: 503,
 };
 
 interface Failure {
@@ -86,6 +88,7 @@ function isRefusal(error: unknown): boolean {
     code === 'search_busy' ||
     code === 'too_many_streams' ||
     code === 'derived_table_behind' ||
+    code === 'overloaded' ||
     code.startsWith('search_engine_')
   );
 }
@@ -153,7 +156,8 @@ function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyRe
         .code(status < 500 && !plainStatuses.has(status) ? 200 : (failure.searchStatus ?? status))
         .send(body);
     case 'json':
-      return reply.code(status).header('vary', 'Accept').send(body);
+      varyBy(reply, 'Accept');
+      return reply.code(status).send(body);
     case 'text':
       return reply.code(status).type('text/plain; charset=utf-8').send(`${message}\n`);
     case 'page': {

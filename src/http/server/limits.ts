@@ -25,6 +25,13 @@ export const limits = {
   eventStreams: 100,
   /** Longer than the 60 s of common load balancers, so that they close first and no request meets a closed socket. */
   keepAliveTimeoutMs: 72_000,
+  /**
+   * Mean delay of the event loop over a sample. A turn takes milliseconds, and 50 at the 99th percentile during a first sync. At a
+   * second each request waits for several seconds, and more of them only make it worse. The sample is long, so that one long turn
+   * (a start, a collection of garbage, a machine that is busy otherwise) does not count.
+   */
+  eventLoopDelayMs: 1_000,
+  eventLoopSampleMs: 5_000,
   /** A parameter in a path: a needle in `/search/<query>`. */
   pathParameterChars: 4_000,
 } as const;

@@ -479,6 +479,12 @@ const table = {
     action: 'Nothing: clients try again. Where it lasts, look at the server: the log says why.',
     retry: 'soon',
   },
+  overloaded: {
+    meaning: 'The event loop of the process is a second behind: requests come faster than it answers them.',
+    action:
+      'Nothing: clients try again. Where it lasts, start further processes with --role api; /metrics shows what is asked.',
+    retry: 'soon',
+  },
   account_exists: {
     meaning: 'An account of that name is there already.',
     action: 'Use it, or take another name; `satscribe accounts list` shows all.',

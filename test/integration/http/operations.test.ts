@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, describe, expect, it, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createHealth } from '#kernel/health.ts';
 import { blockHashOf } from '#test/support/chain/chain-rows.ts';
@@ -250,5 +251,38 @@ describe('a process that only indexes', () => {
       status: 'error',
       error: 'there is no /search',
     });
+  });
+});
+
+describe('a process that is behind with its work', () => {
+  test('refuses with 503 in the form of each path, and answers health and figures all the same', async () => {
+    const eventLoop = { eventLoopDelayMs: 100, eventLoopSampleMs: 200 };
+    const opened = await open({ eventLoop });
+    const { app, logged } = opened;
+    const block = async (): Promise<void> => {
+      for (const until = performance.now() + 4 * eventLoop.eventLoopSampleMs; performance.now() < until; ) {
+        const turn = performance.now() + 2 * eventLoop.eventLoopDelayMs;
+        while (performance.now() < turn);
+        await nextTurn();
+      }
+    };
+    await say(opened, {});
+    await block();
+    const page = await app.inject({ url: '/', headers: { accept: 'text/html' } });
+    expect(page.statusCode).toBe(503);
+    expect(page.headers).toMatchObject({ 'retry-after': '2', 'content-type': 'text/html; charset=utf-8' });
+    const search = await app.inject('/search?text=a');
+    expect(search.statusCode).toBe(503);
+    expect(search.headers['access-control-allow-origin']).toBe('*');
+    expect(search.json()).toMatchObject({
+      status: 'error',
+      reason: expect.stringContaining('too much') as string,
+    });
+    for (const url of ['/health/live', '/health/ready', '/status', '/metrics'])
+      expect({ url, status: (await app.inject(url)).statusCode }).toEqual({ url, status: 200 });
+    expect(logged).toEqual([]);
+    await expect
+      .poll(async () => (await app.inject('/search?text=a')).statusCode, { timeout: 10_000 })
+      .toBe(200);
   });
 });

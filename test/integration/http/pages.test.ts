@@ -78,7 +78,7 @@ describe('GET /inscription/<id> as JSON', () => {
   test('has ord’s fields', async () => {
     const answer = await get(`/inscription/${idOf('parent')}`, json);
     expect(answer.headers).toMatchObject({
-      vary: 'Accept',
+      vary: 'Accept, accept-encoding',
       'content-type': 'application/json; charset=utf-8',
       'x-indexed-height': '800000',
     });

@@ -157,9 +157,12 @@ describe('a block', () => {
 
   test('is a page for those who ask for one', async () => {
     const page = await get(`/block/${tip.height}`, { accept: 'text/html' });
-    expect(page.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', vary: 'Accept' });
+    expect(page.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      vary: 'Accept, accept-encoding',
+    });
     const asJson = await get(`/block/${tip.height}`);
-    expect(asJson.headers['vary']).toBe('Accept');
+    expect(asJson.headers['vary']).toBe('Accept, accept-encoding');
     expect(asJson.json()).toMatchObject({ height: tip.height, hash: tip.hash });
   });
 
