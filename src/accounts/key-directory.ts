@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Scope } from './api-key.ts';
@@ -27,7 +28,7 @@ interface Entry {
 export class KeyDirectory {
   private readonly pool: pg.Pool;
   private readonly now: () => number;
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new LRUCache<string, Entry>({ max: keysMax });
 
   constructor(pool: pg.Pool, now: () => number = () => performance.now()) {
     this.pool = pool;
@@ -42,7 +43,7 @@ export class KeyDirectory {
 
   /** Whether a key was good when it was looked up last, however long ago that is. */
   wasGood(hash: Buffer): boolean {
-    return this.entries.get(hash.toString('hex'))?.isGood === true;
+    return this.entries.peek(hash.toString('hex'))?.isGood === true;
   }
 
   /**
@@ -57,19 +58,15 @@ export class KeyDirectory {
     const entry: Entry = {
       found,
       until: this.now() + keyMemoryMs,
-      isGood: this.entries.get(name)?.isGood ?? null,
+      isGood: this.entries.peek(name)?.isGood ?? null,
     };
-    // the oldest look first: they are made anew anyway
-    this.entries.delete(name);
     this.entries.set(name, entry);
-    const [oldest] = this.entries.keys();
-    if (this.entries.size > keysMax && oldest !== undefined) this.entries.delete(oldest);
     found.then(
       (key) => {
         entry.isGood = key !== null;
       },
       () => {
-        if (this.entries.get(name) === entry) this.entries.delete(name);
+        if (this.entries.peek(name) === entry) this.entries.delete(name);
       },
     );
     return found;

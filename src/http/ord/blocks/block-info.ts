@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
 import { type HeaderFacts, headerFacts, timesBefore } from '#chain/blocks/header.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
@@ -29,7 +30,7 @@ export class BlockInfo {
   private readonly deps: AppDependencies;
   private readonly rawBlocks: RawBlocks;
   private readonly work = new ChainWork();
-  private readonly stats = new Map<string, BlockStats>();
+  private readonly stats = new LRUCache<string, BlockStats>({ max: statsKeptMax });
 
   constructor(deps: AppDependencies, rawBlocks: RawBlocks) {
     this.deps = deps;
@@ -82,8 +83,6 @@ export class BlockInfo {
       (block === null ? null : blockStats(block, facts.height, this.deps.network.name)) ??
       (await this.statsOfNode(hash));
     this.stats.set(hash, stats);
-    const [oldest] = this.stats.keys();
-    if (this.stats.size > statsKeptMax && oldest !== undefined) this.stats.delete(oldest);
     return stats;
   }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { doubleSha256 } from '#indexer/transaction/raw-transaction.ts';
 import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -17,11 +18,13 @@ const readsMax = 4;
 /** Raw blocks of the index: read once for all who ask at the same time, a few at once, and kept within a bound. */
 export class RawBlocks {
   private readonly source: BlockSource | null;
-  /** By display hash, the one used last at the end. */
-  private readonly cached = new Map<string, RawBlock>();
+  /** By display hash. */
+  private readonly cached = new LRUCache<string, RawBlock>({
+    maxSize: cachedBytesMax,
+    sizeCalculation: sizeOf,
+  });
   private readonly reading = new Map<string, Promise<RawBlock | null>>();
   private readonly waiting: (() => void)[] = [];
-  private cachedBytes = 0;
   private reads = 0;
 
   constructor(source: BlockSource | null) {
@@ -33,11 +36,7 @@ export class RawBlocks {
     if (this.source === null) return null;
     const name = displayHash(ref.hash);
     const cached = this.cached.get(name);
-    if (cached !== undefined) {
-      this.cached.delete(name);
-      this.cached.set(name, cached);
-      return cached;
-    }
+    if (cached !== undefined) return cached;
     const running = this.reading.get(name);
     if (running !== undefined) return running;
     const read = this.fetch(this.source, ref, name).finally(() => this.reading.delete(name));
@@ -53,7 +52,7 @@ export class RawBlocks {
       if (!doubleSha256(bytes.subarray(0, 80)).equals(ref.hash))
         throw new AppError('block_corrupt', `the block at height ${ref.height} is not ${name}`);
       const block = { bytes, spentOutputs };
-      this.keep(name, block);
+      this.cached.set(name, block);
       return block;
     } catch (error) {
       if (error instanceof AppError && error.code === 'block_unavailable') return null;
@@ -63,16 +62,6 @@ export class RawBlocks {
       const next = this.waiting.shift();
       if (next === undefined) this.reads--;
       else next();
-    }
-  }
-
-  private keep(name: string, block: RawBlock): void {
-    this.cached.set(name, block);
-    this.cachedBytes += sizeOf(block);
-    for (const [oldest, { bytes, spentOutputs }] of this.cached) {
-      if (this.cachedBytes <= cachedBytesMax) return;
-      this.cached.delete(oldest);
-      this.cachedBytes -= sizeOf({ bytes, spentOutputs });
     }
   }
 }
