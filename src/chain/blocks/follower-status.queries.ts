@@ -29,7 +29,7 @@ export interface FollowerReport {
 }
 
 /** What follows the chain, and how long ago it said so. One statement. */
-export async function readFollowerReport(client: pg.ClientBase): Promise<FollowerReport> {
+export async function readFollowerReport(client: pg.Pool | pg.ClientBase): Promise<FollowerReport> {
   const { rows } = await client.query<StatusRow>(
     `SELECT status.state, status.source, status.source_height, status.source_hash, status.problem_code,
             status.problem_message, status.problem_since, status.updated_at,

@@ -23,8 +23,8 @@ test('counts of children and the address index of a database of the last version
     await pool.query(
       'INSERT INTO chain.parents (child_key, position, parent_key, height) SELECT k, 0, k % 3, 7 FROM generate_series(10, 5009) AS k',
     );
-    const counts = (table: string): Promise<unknown> =>
-      pool.query(`SELECT * FROM chain.${table} ORDER BY 1`).then(({ rows }) => rows);
+    const counts = async (table: string): Promise<unknown> =>
+      (await pool.query<object>(`SELECT * FROM chain.${table} ORDER BY 1`)).rows;
     const marks = 'SELECT * FROM chain.child_marks ORDER BY 1, 2';
     const before = [await counts('collections'), (await pool.query(marks)).rows];
     expect(before[1]).not.toEqual([]);
