@@ -16,9 +16,13 @@ const shared = {
 /**
  * Processes, of one test file each. V8 counts its pages of code where the processor has protection keys (PKU), and loses count
  * with hundreds of threads that end: "Check failed: jit_page.has_value()" aborted a process of tests once in three runs. The
- * service starts its threads once.
+ * service starts its threads once. V8 has the flag where it has the books.
  */
-const processes = { pool: 'forks' as const, execArgv: ['--no-memory-protection-keys'] };
+const hasProtectionKeys = process.platform === 'linux' && process.arch === 'x64';
+const processes = {
+  pool: 'forks' as const,
+  execArgv: hasProtectionKeys ? ['--no-memory-protection-keys'] : [],
+};
 
 export default defineConfig({
   test: {

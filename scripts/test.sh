@@ -13,7 +13,9 @@ trap 'rm -f "$report"' EXIT
 # what takes minutes by itself is a command of its own (npm run test:faults)
 [[ $# -gt 0 ]] || set -- '--project=!faults'
 # why: vitest.config.ts. The threads of its unit tests have the flags of the process
-node --no-memory-protection-keys node_modules/vitest/vitest.mjs run --reporter=default --reporter=json \
+flags=()
+[[ $(uname -sm) == 'Linux x86_64' ]] && flags=(--no-memory-protection-keys)
+node ${flags[@]+"${flags[@]}"} node_modules/vitest/vitest.mjs run --reporter=default --reporter=json \
   --outputFile.json="$report" "$@"
 status=$?
 node -e '

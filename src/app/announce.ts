@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { readFollowerReport } from '#chain/blocks/follower-status.queries.ts';
 import { writeFollowerStatus } from '#indexer/follow/status-row.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
@@ -31,30 +32,22 @@ export async function announceWaiting(
 }
 
 /**
- * A folder that is indexed needs nobody to follow it; that it has ended must be known all the same after a crash of the server, which
- * empties the table. Runs until the lifecycle ends.
+ * Work that has ended, at the end of a folder or with a bad block of it, is followed by nobody. Why it ended must be known all the same
+ * after a crash of the server, which empties the table: it is written again. Runs until the lifecycle ends.
  */
-export async function keepEnded(
-  { lifecycle, logger }: CommandContext,
-  pool: pg.Pool,
-  source: Pick<FollowerStatus, 'source' | 'sourceTip'>,
-): Promise<void> {
+export async function keepEnded({ lifecycle, logger }: CommandContext, pool: pg.Pool): Promise<void> {
+  let ended: FollowerStatus | null = null;
   while (!lifecycle.signal.aborted) {
+    try {
+      const { status } = await readFollowerReport(pool);
+      // another process may have begun to index meanwhile, and says its own
+      if (status !== null) ended = status.state === 'ended' ? status : null;
+      else if (ended !== null) await writeFollowerStatus(pool, { ...ended, updatedAt: new Date() });
+    } catch (error) {
+      logger.debug({ err: error }, 'the status could not be written');
+    }
     await lifecycle.pause(sayEveryMs).catch(() => undefined);
-    await insertEnded(pool, source).catch((error: unknown) =>
-      logger.debug({ err: error }, 'the status could not be written'),
-    );
   }
-}
-
-async function insertEnded(
-  pool: pg.Pool,
-  { source, sourceTip }: Pick<FollowerStatus, 'source' | 'sourceTip'>,
-): Promise<void> {
-  const { rowCount } = await pool.query('SELECT FROM chain.follower_status');
-  if (rowCount !== 0) return;
-  const status = { state: 'ended', source, sourceTip, problem: null, updatedAt: new Date() } as const;
-  await writeFollowerStatus(pool, status);
 }
 
 async function say(pool: pg.Pool, link: NodeLink): Promise<void> {

@@ -49,14 +49,10 @@ export async function serveFolder(
   if (config.role === 'all') startSearchSync(context, database, network, operations);
   if (config.role !== 'api') {
     const index = async (): Promise<void> => {
-      const { height, hash } = await indexBlocks(context, database, { source, operations });
-      if (height === null || hash === null) return;
-      const sourceTip = { height, hash: Buffer.from(hash, 'hex').reverse() };
-      void lifecycle.run('status', () =>
-        keepEnded(context, operations.pool, { source: source.name, sourceTip }),
-      );
+      await indexBlocks(context, database, { source, operations });
     };
     await servingOn(context, database, index);
+    void lifecycle.run('status', () => keepEnded(context, operations.pool));
   }
   return { address };
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { type ErrorCode, errorCodes } from '#kernel/errors/error-codes.ts';
+import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 
 interface StatusRow {
   state: FollowerStatus['state'];
@@ -22,13 +23,15 @@ export interface FollowerReport {
   readonly status: FollowerStatus | null;
   /** Seconds since `updatedAt` by the database's clock: clocks of two machines may differ. */
   readonly ageSeconds: number | null;
+  /** A process holds the writer's lock. A connection that ended, as in a crash, has released it. */
+  readonly hasWriter: boolean;
   /** Unix time of the indexed tip, from its header. Null: nothing is indexed. */
   readonly tipTime: number | null;
   /** By the database's clock. */
   readonly now: Date;
 }
 
-/** What follows the chain, and how long ago it said so. One statement. */
+/** What follows the chain, how long ago it said so, and whether it still holds its lock. */
 export async function readFollowerReport(client: pg.Pool | pg.ClientBase): Promise<FollowerReport> {
   const { rows } = await client.query<StatusRow>(
     `SELECT status.state, status.source, status.source_height, status.source_hash, status.problem_code,
@@ -45,6 +48,8 @@ export async function readFollowerReport(client: pg.Pool | pg.ClientBase): Promi
   return {
     status: said ? statusOf(row) : null,
     ageSeconds: said ? row.age_seconds : null,
+    // after the row: a process that takes over has the lock before it writes one
+    hasWriter: await isAdvisoryLockHeld(client, 'writer'),
     tipTime: row.tip_time,
     now: row.now,
   };

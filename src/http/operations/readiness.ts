@@ -1,3 +1,4 @@
+import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { Problem } from '#kernel/health.ts';
 import type { Standing } from './chain-lag.ts';
@@ -7,6 +8,8 @@ import type { Standing } from './chain-lag.ts';
  * still. A dozen times its usual silence.
  */
 export const indexerSilenceMaxSeconds = 60;
+/** One that waits without the lock writes every 3 s too: three words are missing. */
+export const waitingSilenceMaxSeconds = 10;
 
 export interface Reason {
   readonly code: ErrorCode;
@@ -47,17 +50,38 @@ export function unreadyReasons(
   return reasons;
 }
 
-function silenceOf({ status, ageSeconds }: Standing): Reason | null {
+/** `gone`: the process that said so is not there any more, or stands still. */
+export type FollowerState = FollowerStatus['state'] | 'gone';
+
+/**
+ * What the process that indexes does, judged by the lock that it holds, and by its last word where it holds none: while it waits for
+ * its node or for the database it has no lock, but says so every few seconds. Null: none has said anything yet.
+ */
+export function followerState({
+  status,
+  ageSeconds,
+  hasWriter,
+}: Pick<Standing, 'status' | 'ageSeconds' | 'hasWriter'>): FollowerState | null {
+  if (status === null) return null;
+  const { state } = status;
+  if (state === 'ended') return state;
+  if (!hasWriter && state !== 'waiting') return 'gone';
+  const silenceMaxSeconds = hasWriter ? indexerSilenceMaxSeconds : waitingSilenceMaxSeconds;
+  return (ageSeconds ?? 0) > silenceMaxSeconds ? 'gone' : state;
+}
+
+function silenceOf(standing: Standing): Reason | null {
+  const { status, ageSeconds, hasWriter } = standing;
   if (status === null) {
     return { code: 'indexer_gone', message: 'No indexing process has said anything yet.', since: null };
   }
   const isLive = !status.source.startsWith('folder ');
-  if (status.state === 'ended') {
-    if (!isLive) return null;
-    const message = `The process that followed ${status.source} has ended.`;
-    return { code: 'indexer_gone', message, since: status.updatedAt };
-  }
-  if (ageSeconds === null || ageSeconds <= indexerSilenceMaxSeconds) return null;
-  const message = `The process that indexes ${status.source} has said nothing for ${Math.round(ageSeconds)} s.`;
+  const state = followerState(standing);
+  if (state !== 'gone' && !(state === 'ended' && isLive)) return null;
+  const silence = hasWriter ? `has said nothing for ${Math.round(ageSeconds ?? 0)} s` : 'is gone';
+  const message =
+    state === 'ended'
+      ? `The process that followed ${status.source} has ended.`
+      : `The process that indexed ${status.source} ${silence}.`;
   return { code: 'indexer_gone', message, since: status.updatedAt };
 }

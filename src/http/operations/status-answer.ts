@@ -11,6 +11,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { readSealState, type SegmentKind } from '#search/segments/segments.ts';
 import { type Standing, standingAt } from './chain-lag.ts';
 import type { Operations, SearchServerReport } from './operations.ts';
+import { followerState } from './readiness.ts';
 
 const nullable = <Schema extends Type.TSchema>(schema: Schema): Type.TUnion<[Schema, Type.TNull]> =>
   Type.Union([schema, Type.Null()]);
@@ -235,9 +236,11 @@ export async function unsealedOf(client: Snapshot['client']): Promise<Readonly<R
   };
 }
 
-function sourceOf({ status }: Standing): Static<typeof ownObject>['source'] {
-  if (status === null) return null;
-  const { source: name, state, sourceTip, problem: reported, updatedAt } = status;
+function sourceOf(standing: Standing): Static<typeof ownObject>['source'] {
+  const { status } = standing;
+  const state = followerState(standing);
+  if (status === null || state === null) return null;
+  const { source: name, sourceTip, problem: reported, updatedAt } = status;
   return {
     name,
     state,

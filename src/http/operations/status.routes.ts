@@ -2,10 +2,12 @@ import { type Static, Type } from 'typebox';
 import { chainCounts } from '#chain/blocks/block.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import { readStanding, type Standing } from './chain-lag.ts';
 import type { Operations } from './operations.ts';
-import { type Reason, unreadyReasons } from './readiness.ts';
+import { followerState, type Reason, unreadyReasons } from './readiness.ts';
 import { ordStatus, ownStatus, statusAnswer } from './status-answer.ts';
 
 const nullableInteger = Type.Union([Type.Integer(), Type.Null()]);
@@ -88,14 +90,17 @@ function readyRoute(app: App, { operations }: AppDependencies): void {
     config: { answersUnderPressure: true },
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
+      let silence: Reason | null = null;
       const standing = await readStanding(operations.pool).catch((error: unknown) => {
+        silence = databaseReason(error);
         if (repeats.isDue(String(error))) {
           request.log.warn({ err: error }, 'not ready: the database does not answer');
         }
         return null;
       });
       const facts = factsOf(standing, operations);
-      const reasons = reasonsOf(standing, operations);
+      const reasons =
+        standing === null ? withoutDatabase(silence, operations) : reasonsOf(standing, operations);
       const [first] = reasons;
       if (first === undefined) return reply.send({ status: 'ok', ...facts });
       return reply
@@ -105,15 +110,25 @@ function readyRoute(app: App, { operations }: AppDependencies): void {
   });
 }
 
-/** `standing` is null where the database does not answer. */
+/** Why the database did not answer: what it or the system said is for the log. */
+function databaseReason(error: unknown): Reason {
+  const failure = postgresFailure(error);
+  const code = failure instanceof AppError ? failure.code : 'postgres_unreachable';
+  return { code, message: 'The database does not answer.', since: null };
+}
+
+/** A part of this process may know more of it, as that its embedded server is started again. */
+function withoutDatabase(silence: Reason | null, { health }: Operations): readonly Reason[] {
+  const own = health.problems();
+  const isTold = silence === null || own.some(({ code }) => code === silence.code);
+  return isTold ? own : [...own, silence];
+}
+
 function reasonsOf(
-  standing: Standing | null,
+  standing: Standing,
   { health, role, lagMaxBlocks, standsBy }: Operations,
 ): readonly Reason[] {
   const own = health.problems();
-  if (standing === null) {
-    return [...own, { code: 'postgres_unreachable', message: 'The database does not answer.', since: null }];
-  }
   // who only stands by is ready to take over, whatever the one who works says of itself
   if (role === 'indexer' && standsBy()) return own;
   return unreadyReasons(standing, own, { lagMaxBlocks });
@@ -132,7 +147,7 @@ function factsOf(standing: Standing | null, { role, standsBy }: Operations): Fac
   const { status, tip, lag, behind } = standing;
   return {
     role,
-    state: role === 'indexer' && standsBy() ? 'standby' : (status?.state ?? null),
+    state: role === 'indexer' && standsBy() ? 'standby' : followerState(standing),
     height: tip === null ? null : tip.height,
     sourceHeight: status?.sourceTip?.height ?? null,
     lagBlocks: lag === null ? null : lag.blocks,

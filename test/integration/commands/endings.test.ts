@@ -147,6 +147,12 @@ describe('an embedded Postgres that is killed', () => {
     expect(await ready()).toBe(200);
     process.kill(before.serverPid, 'SIGKILL');
     await until(ready, (status) => status === 503);
+    const reasons = async (): Promise<string[]> => {
+      const answer = await fetch(new URL('/health/ready', at));
+      const body = (await answer.json()) as { reasons?: { code: string }[] };
+      return (body.reasons ?? []).map(({ code }) => code);
+    };
+    await until(reasons, (codes) => codes.includes('postgres_lost'));
     await until(ready, (status) => status === 200);
     const after = await readServer();
     expect(after.port).toBe(before.port);

@@ -114,6 +114,11 @@ describe('a block that is damaged', () => {
     expect(health.status).toBe(503);
     const { reasons } = (await health.json()) as { reasons: { code: string }[] };
     expect(reasons.map(({ code }) => code)).toContain('block_truncated');
+    // a crash of the server empties the table of it: other processes of the database must know it all the same
+    await database.pool.query('DELETE FROM chain.follower_status');
+    const problems = async (): Promise<unknown[]> =>
+      (await database.pool.query<object>('SELECT problem_code FROM chain.follower_status')).rows;
+    await expect.poll(problems, { timeout: 20_000 }).toEqual([{ problem_code: 'block_truncated' }]);
     service.child.kill('SIGTERM');
     const { exitCode, stderr } = await service.ended;
     expect(exitCode).toBe(0);

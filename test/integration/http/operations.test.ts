@@ -2,12 +2,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createHealth } from '#kernel/health.ts';
+import { holdWriterLock } from '#test/support/chain/chain-dump.ts';
 import { blockHashOf } from '#test/support/chain/chain-rows.ts';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '#test/support/http-app.ts';
 
 let http: HttpApp | null = null;
+let giveBack: (() => void) | null = null;
 
 afterEach(async () => {
+  giveBack?.();
+  giveBack = null;
   await http?.close();
   http = null;
 });
@@ -19,6 +23,8 @@ const blocks = [
 
 async function open(options: HttpAppOptions = {}): Promise<HttpApp> {
   http = await createHttpApp(blocks, options);
+  // a process indexes
+  giveBack = await holdWriterLock(http.database.pool);
   return http;
 }
 
@@ -156,6 +162,22 @@ describe('/health/ready', () => {
       status: 503,
       body: { reasons: [{ code: 'index_behind' }], sourceHeight: 5, lagBlocks: 4 },
     });
+  });
+
+  it('says at once that the process that indexes has crashed, and so does the status', async () => {
+    const running = await open();
+    await say(running, {});
+    giveBack?.();
+    giveBack = null;
+    await expect.poll(async () => (await ready(running)).status, { timeout: 10_000 }).toBe(503);
+    expect((await ready(running)).body).toMatchObject({
+      state: 'gone',
+      reasons: [
+        { code: 'indexer_gone', message: 'The process that indexed node http://127.0.0.1:8332 is gone.' },
+      ],
+    });
+    const status = await running.app.inject({ url: '/status', headers: { accept: 'application/json' } });
+    expect(status.json()).toMatchObject({ satscribe: { source: { state: 'gone' } } });
   });
 
   it('says what a part of this process reports, until it works again', async () => {

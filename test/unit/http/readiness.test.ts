@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lagOf, type Standing } from '#http/operations/chain-lag.ts';
-import { indexerSilenceMaxSeconds, unreadyReasons } from '#http/operations/readiness.ts';
+import { followerState, indexerSilenceMaxSeconds, unreadyReasons } from '#http/operations/readiness.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 
 const hash = new Uint8Array(32);
@@ -12,9 +12,16 @@ interface Given {
   readonly source?: number | null;
   readonly status?: Partial<FollowerStatus> | null;
   readonly ageSeconds?: number;
+  readonly hasWriter?: boolean;
 }
 
-function standing({ height = 10, source = 10, status = {}, ageSeconds = 1 }: Given): Standing {
+function standing({
+  height = 10,
+  source = 10,
+  status = {},
+  ageSeconds = 1,
+  hasWriter = true,
+}: Given): Standing {
   const tip = height === null ? null : { height, hash, undoEpoch: 0 };
   const said: FollowerStatus | null =
     status === null
@@ -31,6 +38,7 @@ function standing({ height = 10, source = 10, status = {}, ageSeconds = 1 }: Giv
     status: said,
     ageSeconds: said === null ? null : ageSeconds,
     tipTime: height === null ? null : nowSeconds - 900,
+    hasWriter,
     now,
   };
   return { ...report, tip, lag: lagOf(tip, report), behind: [] };
@@ -72,6 +80,23 @@ describe('a process is not ready', () => {
     expect(codes({ ageSeconds: indexerSilenceMaxSeconds + 1 })).toEqual(['indexer_gone']);
     expect(codes({ status: { state: 'ended' } })).toEqual(['indexer_gone']);
     expect(codes({ status: null })).toEqual(['indexer_gone']);
+  });
+
+  it('at once when the process that indexes crashed: its lock is given back with its connection', () => {
+    for (const state of ['syncing', 'following'] as const) {
+      const crashed = { status: { state }, hasWriter: false, ageSeconds: 0 };
+      expect(codes(crashed)).toEqual(['indexer_gone']);
+      expect(followerState(standing(crashed))).toBe('gone');
+    }
+    // one that waits for its node or the database has no lock, and says so every few seconds
+    const problem = { code: 'node_unreachable' as const, message: 'No answer.', since: now };
+    const waiting = { status: { state: 'waiting' as const, problem }, hasWriter: false };
+    expect(codes(waiting)).toEqual(['node_unreachable']);
+    expect(codes({ ...waiting, ageSeconds: 11 })).toEqual(['node_unreachable', 'indexer_gone']);
+    // a folder that is indexed needs nobody
+    const ended = { status: { source: 'folder ./x', state: 'ended' as const }, hasWriter: false };
+    expect(codes(ended)).toEqual([]);
+    expect(followerState(standing(ended))).toBe('ended');
   });
 
   it('while the follower has a problem, and says since when', () => {
