@@ -49,6 +49,9 @@ export function layout({ title, site, query = '', mode = {}, isHome = false, mai
 <main id="main">
 ${main}
 </main>
+<footer class="foot">
+  <nav aria-label="For programs"><a href="/docs/">API reference</a> <a href="/openapi.json">OpenAPI</a></nav>
+</footer>
 <div class="drop" hidden aria-hidden="true"><p>Drop the file to look for it.<br><small>It is hashed here and never leaves your machine.</small></p></div>
 <p class="toast" role="status" aria-live="polite" hidden></p>
 </body>

@@ -1,7 +1,6 @@
 import { type Logger, pino } from 'pino';
 import type { SearchAccess } from '#accounts/search-access.ts';
 import type { Operations } from '#http/operations/operations.ts';
-import { buildApp } from '#http/server/app.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import type { EventLoopLimits } from '#http/server/pressure.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
@@ -9,6 +8,7 @@ import { loggerInto } from '#kernel/logger.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { type BlockSpec, insertChain } from './chain/chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { testOperations } from './operations.ts';
@@ -45,7 +45,7 @@ export async function createHttpApp(
     logged.push(JSON.parse(line) as Record<string, unknown>);
   };
   const logger = loggerInto({ write }, 'info');
-  const app = buildApp({
+  const app = buildCheckedApp({
     pool: database.pool,
     search: search ?? createSearchService({ pool: database.pool, engine }),
     network: networks[network],

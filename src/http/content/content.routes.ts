@@ -3,18 +3,38 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { Type } from 'typebox';
 import { findContent, readBody, type StoredContent } from '#chain/inscriptions/content.queries.ts';
+import { anyBytes, noBody, unchanged } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { matchesTag } from '#http/server/conditional.ts';
+import { open } from '#http/server/guard.ts';
+import { roomRoutes } from '#http/server/room-routes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { chooseEncoding, contentTypeHeader, immutable, inscribedHeaders } from './content-headers.ts';
 import { type ByteRange, rangeOf } from './range.ts';
 
-export const inscriptionPath = Type.Object({ id: Type.String() });
+export const inscriptionPath = Type.Object({
+  id: Type.String({
+    description: 'an inscription id',
+    examples: ['6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799i0'],
+  }),
+});
+
+/** What a path answers that sends a stored body. */
+export const contentAnswers = {
+  200: anyBytes('the body, of the content type that was inscribed'),
+  206: anyBytes('the range of it that was asked for'),
+  304: unchanged,
+  416: noBody('the range lies behind the end'),
+};
+/** No body that the client can decode. */
+export const contentFailures = [406];
 
 /** `/content/<id>`: the stored body of an inscription, or of its delegate, as ord serves it. */
 export function contentRoutes(app: App, { pool }: AppDependencies): void {
-  app.route({
+  roomRoutes(app, ['/content', '/content/*'], 'text');
+  apiRoute(app, {
     method: 'GET',
     url: '/content/:id',
     schema: {
@@ -22,8 +42,9 @@ export function contentRoutes(app: App, { pool }: AppDependencies): void {
       summary: 'The content of an inscription',
       tags: ['content'],
       params: inscriptionPath,
+      response: contentAnswers,
     },
-    config: { compression: 'none' },
+    config: { errors: 'text', guard: open, failures: contentFailures, compression: 'none' },
     handler: async (request, reply) =>
       sendContent(pool, await contentOf(pool, request.params.id), request, reply),
   });

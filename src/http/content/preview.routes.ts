@@ -1,12 +1,22 @@
 import type { FastifyReply } from 'fastify';
 import type pg from 'pg';
 import { readBody, type StoredContent } from '#chain/inscriptions/content.queries.ts';
+import { page } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
+import { roomRoutes } from '#http/server/room-routes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 import { mediaOf, mediaWords } from '#web/media.ts';
 import { type Preview, previewPage } from '#web/preview.page.ts';
-import { contentOf, inscriptionPath, sendContent } from './content.routes.ts';
+import {
+  contentAnswers,
+  contentFailures,
+  contentOf,
+  inscriptionPath,
+  sendContent,
+} from './content.routes.ts';
 import { inscribedHeaders } from './content-headers.ts';
 
 /** As much of a text as anybody reads in a frame; the rest is at `/content`. */
@@ -14,7 +24,8 @@ const previewTextBytes = 64 * 1024;
 
 /** `/preview/<id>`: what a frame shows of an inscription. HTML and SVG are themselves, the rest stands in a page of ours. */
 export function previewRoutes(app: App, { pool }: AppDependencies): void {
-  app.route({
+  roomRoutes(app, ['/preview', '/preview/*'], 'text');
+  apiRoute(app, {
     method: 'GET',
     url: '/preview/:id',
     schema: {
@@ -22,8 +33,9 @@ export function previewRoutes(app: App, { pool }: AppDependencies): void {
       summary: 'A page that shows the content of an inscription, for a frame',
       tags: ['content'],
       params: inscriptionPath,
+      response: { ...contentAnswers, 404: page('what is not here, for the frame') },
     },
-    config: { compression: 'none' },
+    config: { errors: 'text', guard: open, failures: contentFailures, compression: 'none' },
     handler: async (request, reply) => {
       const id = request.params.id.toLowerCase();
       const content = await contentOf(pool, id).catch((error: unknown) => noContent(error, reply));
@@ -44,13 +56,13 @@ export function previewRoutes(app: App, { pool }: AppDependencies): void {
 /** What is not here is said in the frame, as everything else is shown there. */
 function noContent(error: unknown, reply: FastifyReply): null {
   if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
-  const page = previewPage({ kind: 'none', words: error.message });
+  const shown = previewPage({ kind: 'none', words: error.message });
   reply
     .code(404)
     .headers(inscribedHeaders)
     .header('cache-control', 'no-store')
     .type('text/html; charset=utf-8')
-    .send(page.text);
+    .send(shown.text);
   return null;
 }
 

@@ -4,7 +4,10 @@ import { type Static, Type } from 'typebox';
 import { eventHashes, eventText, lastSequence, requireEventTexts } from '#chain/events/events.queries.ts';
 import { OutboxListener } from '#chain/events/outbox-listener.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { plainText } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
 import { limits } from '#http/server/limits.ts';
 import { varyBy } from '#http/server/vary.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -36,7 +39,8 @@ const hashesAnswer = Type.Object({
 /** How a client whose stream ended asks again, and how long it waits before. */
 const retryMs = 2000;
 
-const tags = ['events'];
+const tags = ['events'] as const;
+const config = { errors: 'own', guard: open } as const;
 
 /** The outbox as a stream of events, and the hashes of blocks (docs/events.md). */
 export function eventsRoutes(app: App, deps: AppDependencies): void {
@@ -54,7 +58,7 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
     for (const reply of open) reply.raw.destroy();
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/events',
     schema: {
@@ -62,8 +66,17 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
       summary: 'What every block did, from a place on: NDJSON to the end, or server-sent events that go on',
       tags,
       querystring: eventsQuery,
+      response: {
+        200: {
+          description: 'the events',
+          content: {
+            'application/x-ndjson': { schema: Type.String({ description: 'a JSON object a line' }) },
+            'text/event-stream': { schema: Type.String({ description: 'the same, as server-sent events' }) },
+          },
+        },
+      },
     },
-    config: { compression: 'stream' },
+    config: { ...config, compression: 'stream' },
     handler: async (request, reply) => {
       await requireEventTexts(pool);
       const isLive = wantsServerSent(request);
@@ -108,7 +121,7 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
 
 /** What two instances compare. */
 function hashRoutes(app: App, { pool, network }: AppDependencies): void {
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/events/hashes',
     schema: {
@@ -118,6 +131,7 @@ function hashRoutes(app: App, { pool, network }: AppDependencies): void {
       querystring: hashesQuery,
       response: { 200: hashesAnswer },
     },
+    config,
     handler: async (request, reply) =>
       withSnapshot(pool, async ({ client, tip }) => {
         const { limit } = request.query;
@@ -137,7 +151,7 @@ function hashRoutes(app: App, { pool, network }: AppDependencies): void {
       }),
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/events/text/:height',
     schema: {
@@ -145,7 +159,9 @@ function hashRoutes(app: App, { pool, network }: AppDependencies): void {
       summary: 'The canonical text of the inscription events of a block: the bytes that are hashed',
       tags,
       params: Type.Object({ height }),
+      response: { 200: plainText('the text') },
     },
+    config,
     handler: async (request, reply) => {
       await requireEventTexts(pool);
       const text = await withSnapshot(pool, ({ client }) =>
@@ -177,7 +193,7 @@ async function startOf(
 ): Promise<FeedPosition> {
   if (lastEventId !== undefined && lastEventId !== '') return behind('Last-Event-ID', String(lastEventId));
   if (from !== undefined && after !== undefined) {
-    throw new AppError('request_invalid', 'only one of from and after can be given');
+    throw new AppError('request_invalid', 'only one of from and after can be given', { parameter: 'from' });
   }
   if (after !== undefined) return behind('after', after);
   if (from === undefined) return { sequence: (await otherwise()) + 1, index: 0 };
@@ -197,6 +213,7 @@ function parseId(name: string, text: string): { sequence: number; index: number 
     throw new AppError(
       'request_invalid',
       `${name} is not the id of an event, like 12.3, or a sequence, like 12`,
+      { parameter: name },
     );
   }
   return { sequence: Number(match[1]), index: match[2] === undefined ? null : Number(match[2]) };

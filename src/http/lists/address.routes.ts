@@ -14,11 +14,15 @@ import {
 } from '#chain/outputs/address.queries.ts';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { output } from '#http/ord/ord.schemas.ts';
 import { sendPage } from '#http/pages/send-page.ts';
 import { cardOf, siteOf } from '#http/pages/site.ts';
 import { prefersJson } from '#http/server/accept.ts';
+import { jsonText, pageOrJson, unchanged } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { open } from '#http/server/guard.ts';
 import { varyBy } from '#http/server/vary.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -38,13 +42,19 @@ const countedMax = 10_000;
 const positionBytes = 4 + 36;
 
 const addressPath = Type.Object({ address: Type.String({ examples: ['bc1q…'] }) });
+const addressAnswer = Type.Object({
+  inscriptions: Type.Array(Type.String()),
+  outputs: Type.Optional(Type.Array(Type.String({ description: 'with an index of addresses' }))),
+  sat_balance: Type.Optional(Type.Integer({ description: 'with an index of addresses' })),
+});
 const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;
 type OutputType = (typeof outputTypes)[number];
 
 /** What an address holds, as ord answers it (docs/ord-api.md, docs/http.md). */
 export function addressRoutes(app: App, deps: AppDependencies): void {
-  const tags = ['addresses'];
-  app.route({
+  const tags = ['addresses'] as const;
+  const config = { errors: 'plain', guard: open, failures: [410, 422] } as const;
+  apiRoute(app, {
     method: 'GET',
     url: '/address/:address',
     schema: {
@@ -52,7 +62,9 @@ export function addressRoutes(app: App, deps: AppDependencies): void {
       summary: 'What an address holds: a page, or ord’s JSON',
       tags,
       params: addressPath,
+      response: { 200: pageOrJson(addressAnswer, 'what it holds'), 304: unchanged },
     },
+    config,
     handler: async (request, reply) => {
       const { address } = request.params;
       const script = scriptOf(address, 'address', deps.network);
@@ -61,7 +73,7 @@ export function addressRoutes(app: App, deps: AppDependencies): void {
     },
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/outputs/:address',
     schema: {
@@ -74,7 +86,9 @@ export function addressRoutes(app: App, deps: AppDependencies): void {
         limit: pagingQuery.limit,
         cursor: pagingQuery.cursor,
       }),
+      response: { 200: jsonText(Type.Array(output), 'its outputs'), 304: unchanged },
     },
+    config,
     handler: async (request, reply) => {
       const { address } = request.params;
       const script = scriptOf(address, 'address', deps.network);

@@ -12,8 +12,11 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { sendPage } from '#http/pages/send-page.ts';
 import { cardOf, siteOf } from '#http/pages/site.ts';
 import { prefersJson } from '#http/server/accept.ts';
+import { pageOrJson, unchanged } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { open } from '#http/server/guard.ts';
 import { varyBy } from '#http/server/vary.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -34,10 +37,19 @@ const cardsMax = 100;
 /** A cursor stands behind a key. */
 const keyBytes = 4;
 
+const listAnswer = Type.Object({
+  ids: Type.Array(Type.String()),
+  more: Type.Boolean(),
+  page_index: Type.Integer(),
+  next_cursor: Type.Union([Type.String(), Type.Null()]),
+});
+
 /** ord's list of all inscriptions, and what ours adds: filters, other orders and sizes, and cursors (docs/http.md). */
 export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
-  const tags = ['inscriptions'];
-  app.route({
+  const tags = ['inscriptions'] as const;
+  const config = { errors: 'plain', guard: open, failures: [410] } as const;
+  const response = { 200: pageOrJson(listAnswer, 'a page of inscriptions'), 304: unchanged };
+  apiRoute(app, {
     method: 'GET',
     url: '/inscriptions',
     schema: {
@@ -45,11 +57,13 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
       summary: 'Inscriptions, newest first, all or those that meet filters: a page, or ord’s JSON',
       tags,
       querystring: listQuery,
+      response,
     },
+    config,
     handler: async (request, reply) => answer(deps, request, reply, request.query, 0),
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/inscriptions/:page',
     schema: {
@@ -58,7 +72,9 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
       tags,
       params: Type.Object({ page: Type.String({ examples: ['0'] }) }),
       querystring: listQuery,
+      response,
     },
+    config,
     handler: async (request, reply) => {
       const page = wholeNumber(request.params.page, 'page', { least: 0, most: 2 ** 32 - 1 }) ?? 0;
       return answer(deps, request, reply, request.query, page);

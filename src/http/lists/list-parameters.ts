@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { InscriptionFilter } from '#chain/inscriptions/inscription-filter.ts';
+import { wholeNumberPattern } from '#http/server/validation.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -11,9 +12,13 @@ export const text = (description: string, example: string): ReturnType<typeof op
 const optional = (description: string, example: string) =>
   Type.Optional(Type.String({ description, examples: [example] }));
 
+/** A whole number that is checked where its meaning is. */
+const wholeNumberText = (description: string, example: string) =>
+  Type.Optional(Type.String({ description, pattern: wholeNumberPattern, examples: [example] }));
+
 /** How a list is paged. Texts, so that each is checked here and named in its error. */
 export const pagingQuery = {
-  limit: text('entries of a page, 1 to 1,000', '100'),
+  limit: wholeNumberText('entries of a page, 1 to 1,000', '100'),
   order: text('asc: oldest first; desc: newest first', 'desc'),
   cursor: text('the cursor that the page before gave', 'AQ…'),
 };
@@ -21,8 +26,8 @@ export const pagingQuery = {
 /** Filters of every list of inscriptions, searches too. */
 export const filterQuery = {
   contentType: text('content type to the letter, or image/*', 'image/*'),
-  from: text('lowest height of the reveal', '767430'),
-  to: text('highest height of the reveal', '800000'),
+  from: wholeNumberText('lowest height of the reveal', '767430'),
+  to: wholeNumberText('highest height of the reveal', '800000'),
   cursed: text('true: a number below 0; false: another one', 'true'),
   metaprotocol: text('to the letter', 'brc-20'),
   parent: text('id of a parent', '6fb976ab…i0'),
@@ -42,7 +47,8 @@ const limitMax = 1_000;
 /** Longer content types and metaprotocols are somebody's data; a URL has no room for all of them. */
 const textBytesMax = 4_096;
 
-const invalid = (message: string): AppError => new AppError('request_invalid', message);
+const invalid = (message: string, parameter: string): AppError =>
+  new AppError('request_invalid', message, { parameter });
 
 /** A whole number of a parameter. Throws `request_invalid`. */
 export function wholeNumber(
@@ -51,10 +57,10 @@ export function wholeNumber(
   { least, most }: { readonly least: number; readonly most: number },
 ): number | undefined {
   if (value === undefined) return undefined;
-  if (!/^-?\d{1,15}$/u.test(value)) throw invalid(`${name} is not a whole number`);
+  if (!/^-?\d{1,15}$/u.test(value)) throw invalid(`${name} is not a whole number`, name);
   const number = Number(value);
-  if (number < least) throw invalid(`${name} must be >= ${least}`);
-  if (number > most) throw invalid(`${name} must be <= ${most}`);
+  if (number < least) throw invalid(`${name} must be >= ${least}`, name);
+  if (number > most) throw invalid(`${name} must be <= ${most}`, name);
   return number;
 }
 
@@ -111,14 +117,15 @@ function contentTypeOf(value: string | undefined): string | undefined {
   const contentType = boundedText(value, 'contentType');
   if (contentType === undefined || !contentType.includes('*')) return contentType;
   if (/^[^*/]+\/\*$/u.test(contentType)) return contentType;
-  throw invalid('contentType is a type to the letter, or all of one class as in image/*');
+  throw invalid('contentType is a type to the letter, or all of one class as in image/*', 'contentType');
 }
 
 /** Throws `request_invalid`. */
 export function boundedText(value: string | undefined, name: string): string | undefined {
   if (value === undefined) return undefined;
-  if (value === '') throw invalid(`${name} is empty`);
-  if (Buffer.byteLength(value) > textBytesMax) throw invalid(`${name} is longer than ${textBytesMax} bytes`);
+  if (value === '') throw invalid(`${name} is empty`, name);
+  if (Buffer.byteLength(value) > textBytesMax)
+    throw invalid(`${name} is longer than ${textBytesMax} bytes`, name);
   return value;
 }
 
@@ -135,7 +142,7 @@ export function choice<const Word extends string>(
 ): Word | undefined {
   if (value === undefined) return undefined;
   const word = words.find((known) => known === value);
-  if (word === undefined) throw invalid(`${name} must be one of ${words.join(', ')}`);
+  if (word === undefined) throw invalid(`${name} must be one of ${words.join(', ')}`, name);
   return word;
 }
 
@@ -143,7 +150,7 @@ export function choice<const Word extends string>(
 export function idOf(value: string | undefined, name: string): InscriptionId | undefined {
   if (value === undefined) return undefined;
   const id = parseInscriptionId(value);
-  if (id === null) throw invalid(`${name} is not an inscription id`);
+  if (id === null) throw invalid(`${name} is not an inscription id`, name);
   return id;
 }
 
@@ -155,5 +162,5 @@ export function scriptOf(address: string, name: string, network: NetworkParamete
   const parsed = parseAddress(address, network);
   if (parsed.kind === 'script') return parsed.script;
   const shown = address.length <= shownChars ? address : `${address.slice(0, shownChars)}…`;
-  throw invalid(`${name}: ${shown} ${parsed.reason}; this server serves ${network.name}`);
+  throw invalid(`${name}: ${shown} ${parsed.reason}; this server serves ${network.name}`, name);
 }

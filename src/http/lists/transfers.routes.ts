@@ -2,8 +2,11 @@ import { Type } from 'typebox';
 import { type Transfer, transfersOf } from '#chain/inscriptions/transfer.queries.ts';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { unchanged } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { open } from '#http/server/guard.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -37,7 +40,7 @@ const transfersAnswer = Type.Object({
 
 /** The history of an inscription's places, beyond ord. */
 export function transfersRoutes(app: App, { pool, network }: AppDependencies): void {
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/inscription/:query/transfers',
     schema: {
@@ -46,8 +49,9 @@ export function transfersRoutes(app: App, { pool, network }: AppDependencies): v
       tags: ['inscriptions'],
       params: Type.Object({ query: Type.String({ examples: ['6fb976ab…i0'] }) }),
       querystring: Type.Object(pagingQuery),
-      response: { 200: transfersAnswer },
+      response: { 200: transfersAnswer, 304: unchanged },
     },
+    config: { errors: 'own', guard: open, failures: [410] },
     handler: async (request, reply) => {
       const id = parseInscriptionId(request.params.query);
       if (id === null) throw new AppError('request_invalid', 'this is not an inscription id');

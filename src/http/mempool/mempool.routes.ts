@@ -10,8 +10,11 @@ import {
   type TransferCursor,
 } from '#chain/pending/pending.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { unchanged } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { open } from '#http/server/guard.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -28,7 +31,8 @@ import {
 } from './mempool.schemas.ts';
 import { pendingInscriptionJson, pendingTransferJson } from './mempool-views.ts';
 
-const tags = ['mempool'];
+const tags = ['mempool'] as const;
+const config = { errors: 'own', guard: open } as const;
 
 /** What is not in a block yet (docs/mempool.md). Lists are 503 where no process follows a mempool. */
 export function mempoolRoutes(app: App, deps: AppDependencies): void {
@@ -52,7 +56,7 @@ const neverFollowed: Type.Static<typeof summaryAnswer> = {
 };
 
 function summaryRoute(app: App, { pool }: AppDependencies): void {
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/mempool',
     schema: {
@@ -61,6 +65,7 @@ function summaryRoute(app: App, { pool }: AppDependencies): void {
       tags,
       response: { 200: summaryAnswer },
     },
+    config,
     handler: async (_request, reply) =>
       withSnapshot(pool, async ({ client, tip }) => {
         if (tip !== null) reply.header('x-indexed-height', tip.height);
@@ -74,7 +79,7 @@ function summaryRoute(app: App, { pool }: AppDependencies): void {
 }
 
 function inscriptionsRoute(app: App, { pool, network }: AppDependencies): void {
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/mempool/inscriptions',
     schema: {
@@ -82,8 +87,9 @@ function inscriptionsRoute(app: App, { pool, network }: AppDependencies): void {
       summary: 'Reveals that no block has yet, in the order in which they were seen',
       tags,
       querystring: listQuery,
-      response: { 200: inscriptionsAnswer },
+      response: { 200: inscriptionsAnswer, 304: unchanged },
     },
+    config,
     handler: async (request, reply) => {
       const { cursor, limit } = request.query;
       const after = inscriptionCursor(cursor);
@@ -102,7 +108,7 @@ function inscriptionsRoute(app: App, { pool, network }: AppDependencies): void {
 }
 
 function transfersRoute(app: App, { pool, network }: AppDependencies): void {
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/mempool/transfers',
     schema: {
@@ -110,8 +116,9 @@ function transfersRoute(app: App, { pool, network }: AppDependencies): void {
       summary: 'Transfers of inscriptions that no block has yet: all, of an address, or of an inscription',
       tags,
       querystring: transfersQuery,
-      response: { 200: transfersAnswer },
+      response: { 200: transfersAnswer, 304: unchanged },
     },
+    config,
     handler: async (request, reply) => {
       const { address, inscription, cursor, limit } = request.query;
       const filter = {
@@ -136,7 +143,7 @@ function transfersRoute(app: App, { pool, network }: AppDependencies): void {
 }
 
 function departuresRoute(app: App, { pool }: AppDependencies): void {
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/mempool/departures',
     schema: {
@@ -145,8 +152,9 @@ function departuresRoute(app: App, { pool }: AppDependencies): void {
         'Transactions that were listed here and left without a block: replaced or evicted, newest first',
       tags,
       querystring: listQuery,
-      response: { 200: departuresAnswer },
+      response: { 200: departuresAnswer, 304: unchanged },
     },
+    config,
     handler: async (request, reply) => {
       const { cursor, limit } = request.query;
       const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : wholeNumber(cursor);
@@ -195,13 +203,17 @@ async function read<Answer>(
 
 function scriptOfAddress(text: string, network: NetworkParameters): Uint8Array {
   const parsed = parseAddress(text, network);
-  if (parsed.kind === 'refused') throw new AppError('request_invalid', `the address ${parsed.reason}`);
+  if (parsed.kind === 'refused')
+    throw new AppError('request_invalid', `the address ${parsed.reason}`, { parameter: 'address' });
   return parsed.script;
 }
 
 function inscriptionIn(text: string): { txid: Uint8Array; index: number } {
   const id = parseInscriptionId(text);
-  if (id === null) throw new AppError('request_invalid', 'inscription is not an inscription id');
+  if (id === null)
+    throw new AppError('request_invalid', 'inscription is not an inscription id', {
+      parameter: 'inscription',
+    });
   return id;
 }
 
@@ -226,4 +238,5 @@ function wholeNumber(text: string): number {
   return value;
 }
 
-const notOurs = (): AppError => new AppError('request_invalid', 'cursor is not one of this list');
+const notOurs = (): AppError =>
+  new AppError('request_invalid', 'cursor is not one of this list', { parameter: 'cursor' });

@@ -4,16 +4,13 @@ const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type
 const cursor = Type.Optional(Type.String({ maxLength: 128, description: 'nextCursor of the page before' }));
 const limit = Type.Integer({ minimum: 1, maximum: 1000, default: 100 });
 
-export const listQuery = Type.Object({ cursor, limit }, { additionalProperties: false });
-export const transfersQuery = Type.Object(
-  {
-    address: Type.Optional(Type.String({ maxLength: 128 })),
-    inscription: Type.Optional(Type.String({ maxLength: 128 })),
-    cursor,
-    limit,
-  },
-  { additionalProperties: false },
-);
+export const listQuery = Type.Object({ cursor, limit });
+export const transfersQuery = Type.Object({
+  address: Type.Optional(Type.String({ maxLength: 128 })),
+  inscription: Type.Optional(Type.String({ maxLength: 128 })),
+  cursor,
+  limit,
+});
 
 export const summaryAnswer = Type.Object({
   following: Type.Boolean(),

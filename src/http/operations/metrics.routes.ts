@@ -1,5 +1,7 @@
-import { Type } from 'typebox';
+import { plainText } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
 import type { Operations } from './operations.ts';
 
 /** Labels must be few, whatever clients send. */
@@ -29,16 +31,16 @@ export function measureRequests(app: App, { metrics }: Operations): void {
 
 /** `/metrics` in the text format of Prometheus. */
 export function metricsRoutes(app: App, { metrics }: Operations): void {
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/metrics',
     schema: {
       operationId: 'metrics',
       summary: 'Measurements, in the text format of Prometheus',
       tags: ['status'],
-      response: { 200: Type.String() },
+      response: { 200: plainText('measurements') },
     },
-    config: { answersUnderPressure: true },
+    config: { errors: 'plain', guard: open, answersUnderPressure: true },
     handler: async (_request, reply) => {
       const { contentType, text } = await metrics.render();
       return reply.header('cache-control', 'no-store').type(contentType).send(text);

@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { chainCounts } from '#chain/blocks/block.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { Repeats } from '#kernel/repeats.ts';
@@ -38,12 +40,14 @@ const notReadyAnswer = Type.Object({
   ...readyFacts.properties,
 });
 
+const config = { errors: 'plain', guard: open, answersUnderPressure: true } as const;
+
 /** `/status` and the health of the process. */
 export function statusRoutes(app: App, deps: AppDependencies): void {
   const { pool, network, operations } = deps;
-  const tags = ['status'];
+  const tags = ['status'] as const;
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/status',
     schema: {
@@ -52,7 +56,7 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
       tags,
       response: { 200: statusAnswer },
     },
-    config: { answersUnderPressure: true },
+    config,
     handler: async (_request, reply) =>
       withSnapshot(pool, async (snapshot) => {
         if (snapshot.tip !== null) reply.header('x-indexed-height', snapshot.tip.height);
@@ -64,11 +68,11 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
       }),
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/health/live',
     schema: { operationId: 'live', summary: 'The process answers', tags, response: { 200: liveAnswer } },
-    config: { answersUnderPressure: true },
+    config,
     handler: async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }),
   });
 
@@ -78,7 +82,7 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
 function readyRoute(app: App, { operations }: AppDependencies): void {
   // somebody asks every few seconds, for as long as it lasts
   const repeats = new Repeats();
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/health/ready',
     schema: {
@@ -87,7 +91,7 @@ function readyRoute(app: App, { operations }: AppDependencies): void {
       tags: ['status'],
       response: { 200: readyAnswer, 503: notReadyAnswer },
     },
-    config: { answersUnderPressure: true },
+    config,
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
       let silence: Reason | null = null;

@@ -9,17 +9,21 @@ import {
 import { pageSize } from '#chain/inscriptions/relative.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { inscriptionJson } from '#http/lists/inscription-views.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { clientGone } from '#http/server/client-gone.ts';
+import { open } from '#http/server/guard.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { SearchGate } from '#search/service/search-gate.ts';
 import { type AnswerBody, answerFromIndex, idText, sendOrd } from './answers.ts';
-import { batchOf, batchOptions } from './batch.ts';
+import { batchBody, batchBytes, batchOf } from './batch.ts';
+import { ordAnswers, pathParts } from './ord.schemas.ts';
 import { inscriptionIdOf, inscriptionQuestionOf, placeOf, quoted } from './parameters.ts';
 
-const tags = ['ord'];
+const tags = ['ord'] as const;
+const config = { errors: 'plain', guard: open } as const;
 /** Inscriptions in one question: 12 MB of answers that have no gallery. */
 const inscriptionsMax = 10_000;
 /** Those that are read with one set of statements. */
@@ -36,10 +40,18 @@ const batchesWaiting = 20;
 /** `POST /inscriptions`, `POST /missing`, and galleries. */
 export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
   const gate = new SearchGate({ running: batchesAtOnce, waiting: batchesWaiting });
-  app.route({
+  apiRoute(app, {
     method: 'POST',
     url: '/inscriptions',
-    ...batchOptions('Many inscriptions at once'),
+    schema: {
+      operationId: 'inscriptionsBatch',
+      summary: 'Many inscriptions at once',
+      tags,
+      body: batchBody,
+      response: ordAnswers.inscriptions,
+    },
+    config,
+    bodyLimit: batchBytes,
     handler: async (request, reply) => {
       const ids = batchOf(request.body, inscriptionsMax, inscriptionIdOf);
       const { tip, body } = await gate.run(clientGone(reply), () =>
@@ -52,10 +64,18 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
     },
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'POST',
     url: '/missing',
-    ...batchOptions('Which of these inscriptions are not indexed'),
+    schema: {
+      operationId: 'missing',
+      summary: 'Which of these inscriptions are not indexed',
+      tags,
+      body: batchBody,
+      response: ordAnswers.missing,
+    },
+    config,
+    bodyLimit: batchBytes,
     handler: async (request, reply) => {
       const ids = batchOf(request.body, idsMax, claimedId);
       const { tip, missing } = await gate.run(clientGone(reply), () =>
@@ -126,47 +146,74 @@ interface GalleryItem {
   readonly attributes: unknown;
 }
 
+/** An answer about the gallery of an inscription. */
+async function answerOf(
+  deps: AppDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  id: string,
+  show: (detail: InscriptionDetail) => AnswerBody,
+): Promise<FastifyReply> {
+  const question = inscriptionQuestionOf(id);
+  return answerFromIndex(deps, request, reply, {}, async ({ client }) => {
+    const detail = await inscriptionDetail(client, question);
+    if (detail === null) throw new AppError('not_found', `inscription ${quoted(id)} not found`);
+    return show(detail);
+  });
+}
+
 function galleryRoutes(app: App, deps: AppDependencies): void {
-  type Request = FastifyRequest<{ Params: { id: string; page?: string; item?: string } }>;
-  const answer = async (
-    request: Request,
+  const page = async (
+    request: FastifyRequest,
     reply: FastifyReply,
-    show: (detail: InscriptionDetail) => AnswerBody,
+    asked: { readonly id: string; readonly page?: string },
   ): Promise<FastifyReply> => {
-    const { id } = request.params;
-    const question = inscriptionQuestionOf(id);
-    return answerFromIndex(deps, request, reply, {}, async ({ client }) => {
-      const detail = await inscriptionDetail(client, question);
-      if (detail === null) throw new AppError('not_found', `inscription ${quoted(id)} not found`);
-      return show(detail);
-    });
-  };
-  const page = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
-    const place = placeOf(request.params.page, 'page');
-    inscriptionIdOf(request.params.id);
-    return answer(request, reply, (detail) => {
+    const place = placeOf(asked.page, 'page');
+    inscriptionIdOf(asked.id);
+    return answerOf(deps, request, reply, asked.id, (detail) => {
       const from = place * pageSize;
       const items = galleryOf(detail);
       const ids = items.slice(from, from + pageSize).map(({ id }) => id);
       return JSON.stringify({ ids, more: items.length > from + pageSize, page: place });
     });
   };
-  const params = Type.Object({
-    id: Type.String(),
-    page: Type.Optional(Type.String()),
-    item: Type.Optional(Type.String()),
+  const schema = {
+    summary: 'The gallery of an inscription, 100 items a page',
+    tags,
+    response: ordAnswers.pageOfIds,
+  };
+  apiRoute(app, {
+    method: 'GET',
+    url: '/gallery/:id',
+    schema: { ...schema, operationId: 'gallery', params: Type.Object({ id: pathParts.id }) },
+    config,
+    handler: async (request, reply) => page(request, reply, request.params),
   });
-  const schema = { summary: 'The gallery of an inscription, 100 items a page', tags, params };
-  const itemSchema = { summary: 'An item of a gallery', tags, params };
-  app.route({ method: 'GET', url: '/gallery/:id', schema, handler: page });
-  app.route({ method: 'GET', url: '/gallery/:id/page/:page', schema, handler: page });
-  app.route({
+  apiRoute(app, {
+    method: 'GET',
+    url: '/gallery/:id/page/:page',
+    schema: {
+      ...schema,
+      operationId: 'galleryPage',
+      params: Type.Object({ id: pathParts.id, page: pathParts.page }),
+    },
+    config,
+    handler: async (request, reply) => page(request, reply, request.params),
+  });
+  apiRoute(app, {
     method: 'GET',
     url: '/gallery/:id/:item',
-    schema: itemSchema,
-    handler: async (request: Request, reply) => {
+    schema: {
+      operationId: 'galleryItem',
+      summary: 'An item of a gallery',
+      tags,
+      params: Type.Object({ id: pathParts.inscription, item: pathParts.item }),
+      response: ordAnswers.galleryItem,
+    },
+    config,
+    handler: async (request, reply) => {
       const place = placeOf(request.params.item, 'item');
-      return answer(request, reply, (detail) => {
+      return answerOf(deps, request, reply, request.params.id, (detail) => {
         const item = galleryOf(detail)[place];
         if (item === undefined)
           throw new AppError('not_found', `gallery ${idText(detail.id)} item ${place} not found`);

@@ -5,15 +5,20 @@ import { inscriptionIds } from '#chain/inscriptions/inscription.queries.ts';
 import { OrdLists } from '#chain/inscriptions/ord-lists.ts';
 import { type KeyPage, pageSize } from '#chain/inscriptions/relative.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { answeredUnchanged } from '#http/server/conditional.ts';
+import { open } from '#http/server/guard.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { answerFromIndex, idText, sendOrd } from './answers.ts';
+import { ordAnswers, pathParts } from './ord.schemas.ts';
 import { heightOf, placeOf } from './parameters.ts';
 
-const tags = ['ord'];
-const pagePath = Type.Object({ page: Type.Optional(Type.String()) });
+const tags = ['ord'] as const;
+const config = { errors: 'plain', guard: open } as const;
+const pagePath = Type.Object({ page: pathParts.page });
+const response = ordAnswers.pageIndexOfIds;
 
 /** Where each time another block came in between, the lists are answered as they are, with their own tip. */
 const triesMax = 4;
@@ -33,12 +38,17 @@ export function listsRoutes(app: App, deps: AppDependencies): void {
     closing.abort();
     done();
   });
-  const listRoute = (name: string, summary: string, read: (page: number) => KeyPage): void => {
+  const listRoute = (
+    name: 'collections' | 'galleries',
+    summary: string,
+    read: (page: number) => KeyPage,
+  ): void => {
     const handler = async (
-      request: FastifyRequest<{ Params: { page?: string } }>,
+      request: FastifyRequest,
       reply: FastifyReply,
+      pageText?: string,
     ): Promise<FastifyReply> => {
-      const page = placeOf(request.params.page, 'page');
+      const page = placeOf(pageText, 'page');
       if (await answeredUnchanged(deps.pool, request, reply)) return reply;
       for (let tries = 1; ; tries++) {
         const answer = await withSnapshot(deps.pool, async (snapshot) =>
@@ -50,32 +60,57 @@ export function listsRoutes(app: App, deps: AppDependencies): void {
         await lists.bringUpToDate(deps.pool);
       }
     };
-    const schema = { summary, tags, params: pagePath };
-    app.route({ method: 'GET', url: `/${name}`, schema, handler });
-    app.route({ method: 'GET', url: `/${name}/:page`, schema, handler });
+    const schema = { summary, tags, response };
+    apiRoute(app, {
+      method: 'GET',
+      url: `/${name}`,
+      schema: { ...schema, operationId: name },
+      config,
+      handler: async (request, reply) => handler(request, reply),
+    });
+    apiRoute(app, {
+      method: 'GET',
+      url: `/${name}/:page`,
+      schema: { ...schema, operationId: `${name}Page`, params: pagePath },
+      config,
+      handler: async (request, reply) => handler(request, reply, request.params.page),
+    });
   };
   listRoute('collections', 'Inscriptions with children, by their newest child', (page) =>
     lists.collections(page),
   );
   listRoute('galleries', 'Inscriptions with a gallery, newest first', (page) => lists.galleryPage(page));
+  blockListRoutes(app, deps);
+}
 
+function blockListRoutes(app: App, deps: AppDependencies): void {
   const inBlock = async (
-    request: FastifyRequest<{ Params: { height: string; page?: string } }>,
+    request: FastifyRequest,
     reply: FastifyReply,
+    asked: { readonly height: string; readonly page?: string },
   ): Promise<FastifyReply> => {
-    const height = heightOf(request.params.height);
-    const page = placeOf(request.params.page, 'page');
+    const height = heightOf(asked.height);
+    const page = placeOf(asked.page, 'page');
     return answerFromIndex(deps, request, reply, {}, async (snapshot) =>
       idsJson(snapshot, await blockPage(snapshot, height, page, deps), page),
     );
   };
-  const schema = {
-    summary: 'Inscriptions of a block in the order of application',
-    tags,
-    params: Type.Object({ height: Type.String(), page: Type.Optional(Type.String()) }),
-  };
-  app.route({ method: 'GET', url: '/inscriptions/block/:height', schema, handler: inBlock });
-  app.route({ method: 'GET', url: '/inscriptions/block/:height/:page', schema, handler: inBlock });
+  const schema = { summary: 'Inscriptions of a block in the order of application', tags, response };
+  const { height, page } = pathParts;
+  apiRoute(app, {
+    method: 'GET',
+    url: '/inscriptions/block/:height',
+    schema: { ...schema, operationId: 'inscriptionsInBlock', params: Type.Object({ height }) },
+    config,
+    handler: async (request, reply) => inBlock(request, reply, request.params),
+  });
+  apiRoute(app, {
+    method: 'GET',
+    url: '/inscriptions/block/:height/:page',
+    schema: { ...schema, operationId: 'inscriptionsInBlockPage', params: Type.Object({ height, page }) },
+    config,
+    handler: async (request, reply) => inBlock(request, reply, request.params),
+  });
 }
 
 async function idsJson({ client }: Snapshot, { keys, more }: KeyPage, page: number): Promise<string> {

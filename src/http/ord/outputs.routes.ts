@@ -1,41 +1,67 @@
 import { Type } from 'typebox';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
 import { sendOrd } from './answers.ts';
-import { batchOf, batchOptions } from './batch.ts';
+import { batchBody, batchBytes, batchOf } from './batch.ts';
+import { ordAnswers, pathParts } from './ord.schemas.ts';
 import type { Outputs } from './outputs.ts';
 import { outpointOf } from './parameters.ts';
 
-const tags = ['ord'];
-const path = Type.Object({ outpoint: Type.String() });
+const tags = ['ord'] as const;
+const config = { errors: 'plain', guard: open, failures: [422] } as const;
+const path = Type.Object({ outpoint: pathParts.outpoint });
 /** Each may take two calls of the node. */
 const outputsMax = 10_000;
 
 /** Outputs, alone and many at once. */
 export function outputsRoutes(app: App, outputs: Outputs): void {
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/output/:outpoint',
-    schema: { summary: 'An output and the inscriptions in it', tags, params: path },
+    schema: {
+      operationId: 'output',
+      summary: 'An output and the inscriptions in it',
+      tags,
+      params: path,
+      response: ordAnswers.output,
+    },
+    config,
     handler: async (request, reply) => {
       const { tip, json } = await outputs.output(outpointOf(request.params.outpoint));
       return sendOrd(request, reply, tip, json, { live: true });
     },
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/r/utxo/:outpoint',
-    schema: { summary: 'An unspent output, for inscriptions', tags, params: path },
+    schema: {
+      operationId: 'recursiveUtxo',
+      summary: 'An unspent output, for inscriptions',
+      tags,
+      params: path,
+      response: ordAnswers.utxo,
+    },
+    config,
     handler: async (request, reply) => {
       const { tip, json } = await outputs.utxo(outpointOf(request.params.outpoint));
       return sendOrd(request, reply, tip, json, { live: true, recursive: true });
     },
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'POST',
     url: '/outputs',
-    ...batchOptions('Many outputs at once'),
+    schema: {
+      operationId: 'outputs',
+      summary: 'Many outputs at once',
+      tags,
+      body: batchBody,
+      response: ordAnswers.outputs,
+    },
+    config,
+    bodyLimit: batchBytes,
     handler: async (request, reply) => {
       const outpoints = batchOf(request.body, outputsMax, outpointOf);
       const { tip, json } = await outputs.outputs(outpoints);

@@ -1,19 +1,23 @@
 import { Type } from 'typebox';
 import { ownContent } from '#chain/inscriptions/content.queries.ts';
 import { inscriptionDetail, rawMetadata } from '#chain/inscriptions/inscription.queries.ts';
-import { sendContent } from '#http/content/content.routes.ts';
+import { contentAnswers, contentFailures, sendContent } from '#http/content/content.routes.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { answeredUnchanged } from '#http/server/conditional.ts';
+import { open } from '#http/server/guard.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
 import { answerFromIndex, idText, sendOrd } from './answers.ts';
 import type { BlockAnswers } from './blocks/block-answers.ts';
 import type { BlockInfo } from './blocks/block-info.ts';
+import { ordAnswers, pathParts } from './ord.schemas.ts';
 import { blockQuestionOf, inscriptionIdOf, quoted } from './parameters.ts';
 
-const tags = ['ord'];
-const path = Type.Object({ id: Type.String() });
+const tags = ['ord'] as const;
+const config = { errors: 'plain', guard: open } as const;
+const path = Type.Object({ id: pathParts.id });
 const form = { recursive: true };
 
 function missing(id: string, what = ''): AppError {
@@ -22,10 +26,17 @@ function missing(id: string, what = ''): AppError {
 
 /** What inscriptions ask for: the recursive endpoints that are of one inscription. */
 export function recursiveRoutes(app: App, deps: AppDependencies): void {
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/r/inscription/:id',
-    schema: { summary: 'An inscription, for inscriptions', tags, params: path },
+    schema: {
+      operationId: 'recursiveInscription',
+      summary: 'An inscription, for inscriptions',
+      tags,
+      params: path,
+      response: ordAnswers.recursiveInscription,
+    },
+    config,
     handler: async (request, reply) => {
       const id = inscriptionIdOf(request.params.id);
       return answerFromIndex(deps, request, reply, form, async ({ client }) => {
@@ -52,10 +63,17 @@ export function recursiveRoutes(app: App, deps: AppDependencies): void {
     },
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/r/metadata/:id',
-    schema: { summary: 'The metadata of an inscription as CBOR in hex', tags, params: path },
+    schema: {
+      operationId: 'recursiveMetadata',
+      summary: 'The metadata of an inscription as CBOR in hex',
+      tags,
+      params: path,
+      response: ordAnswers.metadata,
+    },
+    config,
     handler: async (request, reply) => {
       const id = inscriptionIdOf(request.params.id);
       return answerFromIndex(deps, request, reply, form, async ({ client }) => {
@@ -67,11 +85,21 @@ export function recursiveRoutes(app: App, deps: AppDependencies): void {
     },
   });
 
-  app.route({
+  undelegatedRoute(app, deps);
+}
+
+function undelegatedRoute(app: App, deps: AppDependencies): void {
+  apiRoute(app, {
     method: 'GET',
     url: '/r/undelegated-content/:id',
-    schema: { summary: 'The content of an inscription itself, whatever its delegate', tags, params: path },
-    config: { compression: 'none' },
+    schema: {
+      operationId: 'undelegatedContent',
+      summary: 'The content of an inscription itself, whatever its delegate',
+      tags,
+      params: path,
+      response: contentAnswers,
+    },
+    config: { ...config, failures: contentFailures, compression: 'none' },
     handler: async (request, reply) => {
       const content = await ownContent(deps.pool, inscriptionIdOf(request.params.id));
       if (content === null) throw missing(request.params.id);
@@ -87,18 +115,32 @@ export function recursiveBlockRoutes(
   blocks: BlockAnswers,
   info: BlockInfo,
 ): void {
-  const blockPath = Type.Object({ query: Type.String() });
-  app.route({
+  const blockPath = Type.Object({ query: pathParts.block });
+  apiRoute(app, {
     method: 'GET',
     url: '/r/block/:query',
-    schema: { summary: 'A raw block in hex', tags, params: blockPath },
+    schema: {
+      operationId: 'recursiveBlock',
+      summary: 'A raw block in hex',
+      tags,
+      params: blockPath,
+      response: ordAnswers.hex,
+    },
+    config,
     handler: async (request, reply) => blocks.blockHex(request, reply, request.params.query),
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/r/blockinfo/:query',
-    schema: { summary: 'Header, work and fees of a block', tags, params: blockPath },
+    schema: {
+      operationId: 'recursiveBlockInfo',
+      summary: 'Header, work and fees of a block',
+      tags,
+      params: blockPath,
+      response: ordAnswers.blockInfo,
+    },
+    config,
     handler: async (request, reply) => {
       blockQuestionOf(request.params.query);
       if (await answeredUnchanged(deps.pool, request, reply)) return reply;

@@ -8,57 +8,123 @@ import {
   type KeyPage,
   parentPage,
 } from '#chain/inscriptions/relative.queries.ts';
+
+import { apiRoute, type RouteSchema } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
 import { type AnswerForm, answerFromIndex, idText } from './answers.ts';
+import { ordAnswers, pathParts } from './ord.schemas.ts';
 import { inscriptionIdOf, placeOf, quoted } from './parameters.ts';
 
-const path = Type.Object({ id: Type.String(), page: Type.Optional(Type.String()) });
+const firstPage = Type.Object({ id: pathParts.id });
+const laterPage = Type.Object({ id: pathParts.id, page: pathParts.page });
 
 interface Question {
   readonly id: string;
   readonly page?: string;
 }
 
+/** A list of relatives, and how the document names it. */
+interface Relation {
+  readonly url: string;
+  readonly operationId: string;
+  readonly name: string;
+  readonly response: RouteSchema['response'];
+}
+
 /** What a page of relatives becomes. */
 type Shown = (snapshot: Snapshot, keys: KeyPage, page: number) => Promise<object>;
 
+type Read = (snapshot: Snapshot, key: number, page: number) => Promise<KeyPage>;
+
 /** `/children`, `/parents`, and the same for inscriptions under `/r/`. */
 export function relativesRoutes(app: App, deps: AppDependencies): void {
-  const children = async ({ client }: Snapshot, key: number, page: number): Promise<KeyPage> =>
-    childPage(client, key, page);
-  const parents = async ({ client }: Snapshot, key: number, page: number): Promise<KeyPage> =>
-    parentPage(client, key, page);
-
-  const route = (url: string, name: string, read: typeof children, show: Shown): void => {
-    const form: AnswerForm = { recursive: url.startsWith('/r/') };
-    const handler = async (
-      request: FastifyRequest<{ Params: Question }>,
-      reply: FastifyReply,
-    ): Promise<FastifyReply> => {
-      const id = inscriptionIdOf(request.params.id);
-      const page = placeOf(request.params.page, 'page');
-      return answerFromIndex(deps, request, reply, form, async (snapshot) => {
-        const key = await inscriptionKey(snapshot.client, { kind: 'id', id });
-        if (key === null)
-          throw new AppError('not_found', `inscription ${quoted(request.params.id)} not found`);
-        return JSON.stringify(await show(snapshot, await read(snapshot, key, page), page));
-      });
-    };
-    const schema = { tags: ['ord'], params: path };
-    const words = `${name} of an inscription, 100 a page`;
-    app.route({ method: 'GET', url, schema: { ...schema, summary: words }, handler });
-    app.route({ method: 'GET', url: `${url}/:page`, schema: { ...schema, summary: words }, handler });
+  const children: Read = async ({ client }, key, page) => childPage(client, key, page);
+  const parents: Read = async ({ client }, key, page) => parentPage(client, key, page);
+  const route = (relation: Relation, form: AnswerForm, read: Read, show: Shown): void => {
+    relativesRoute(app, deps, relation, { form, read, show });
   };
+  const plain: AnswerForm = { recursive: false };
+  const recursive: AnswerForm = { recursive: true };
+  const { pageOfIds, pageIndexOfIds } = ordAnswers;
+  const ofChildren = { name: 'Children', response: pageOfIds };
+  const ofParents = { name: 'Parents', response: pageIndexOfIds };
+  route({ ...ofChildren, url: '/children/:id', operationId: 'children' }, plain, children, idsWith('page'));
+  route(
+    { ...ofChildren, url: '/r/children/:id', operationId: 'recursiveChildren' },
+    recursive,
+    children,
+    idsWith('page'),
+  );
+  route(
+    {
+      url: '/r/children/:id/inscriptions',
+      operationId: 'recursiveChildInscriptions',
+      name: 'Children',
+      response: ordAnswers.children,
+    },
+    recursive,
+    children,
+    entriesAs('children'),
+  );
+  route({ ...ofParents, url: '/parents/:id', operationId: 'parents' }, plain, parents, idsWith('page_index'));
+  route(
+    { ...ofParents, url: '/r/parents/:id', operationId: 'recursiveParents' },
+    recursive,
+    parents,
+    idsWith('page_index'),
+  );
+  route(
+    {
+      url: '/r/parents/:id/inscriptions',
+      operationId: 'recursiveParentInscriptions',
+      name: 'Parents',
+      response: ordAnswers.parents,
+    },
+    recursive,
+    parents,
+    entriesAs('parents'),
+  );
+}
 
-  route('/children/:id', 'Children', children, idsWith('page'));
-  route('/r/children/:id', 'Children', children, idsWith('page'));
-  route('/r/children/:id/inscriptions', 'Children', children, entriesAs('children'));
-  route('/parents/:id', 'Parents', parents, idsWith('page_index'));
-  route('/r/parents/:id', 'Parents', parents, idsWith('page_index'));
-  route('/r/parents/:id/inscriptions', 'Parents', parents, entriesAs('parents'));
+function relativesRoute(
+  app: App,
+  deps: AppDependencies,
+  { url, operationId, name, response }: Relation,
+  { form, read, show }: { readonly form: AnswerForm; readonly read: Read; readonly show: Shown },
+): void {
+  const handler = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    asked: Question,
+  ): Promise<FastifyReply> => {
+    const id = inscriptionIdOf(asked.id);
+    const page = placeOf(asked.page, 'page');
+    return answerFromIndex(deps, request, reply, form, async (snapshot) => {
+      const key = await inscriptionKey(snapshot.client, { kind: 'id', id });
+      if (key === null) throw new AppError('not_found', `inscription ${quoted(asked.id)} not found`);
+      return JSON.stringify(await show(snapshot, await read(snapshot, key, page), page));
+    });
+  };
+  const schema = { tags: ['ord'], response, summary: `${name} of an inscription, 100 a page` } as const;
+  const policy = { errors: 'plain', guard: open } as const;
+  apiRoute(app, {
+    method: 'GET',
+    url,
+    schema: { ...schema, operationId, params: firstPage },
+    config: policy,
+    handler: async (request, reply) => handler(request, reply, request.params),
+  });
+  apiRoute(app, {
+    method: 'GET',
+    url: `${url}/:page`,
+    schema: { ...schema, operationId: `${operationId}Page`, params: laterPage },
+    config: policy,
+    handler: async (request, reply) => handler(request, reply, request.params),
+  });
 }
 
 /** Ids; ord has two names for the number of a page. */

@@ -21,15 +21,19 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { inscriptionJson, inscriptionView } from '#http/lists/inscription-views.ts';
 import { answerFromIndex } from '#http/ord/answers.ts';
 import type { BlockAnswers } from '#http/ord/blocks/block-answers.ts';
+import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
 import { blockQuestionOf, inscriptionQuestionOf, placeOf, quoted } from '#http/ord/parameters.ts';
 import { prefersJson } from '#http/server/accept.ts';
+import { page as pageAnswer, seeOther, unchanged } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { open, pageSearches } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { blockPage, blocksPage } from '#web/block.page.ts';
 import { homePage } from '#web/home.page.ts';
 import { inscriptionPage } from '#web/inscription.page.ts';
 import { mediaOf } from '#web/media.ts';
-import { type ResultsQuery, resultsQuery, resultsRoute } from './results-route.ts';
+import { resultsQuery, resultsRoute } from './results-route.ts';
 import { sendPage } from './send-page.ts';
 import { Showcase } from './showcase.ts';
 import { blockLine, cardOf, siteOf } from './site.ts';
@@ -42,20 +46,29 @@ const referenceBytes = 256 * 1024;
 /** As many cards as a block page shows at once. */
 const cardsPerPage = 60;
 
+const config = { errors: 'plain', guard: open } as const;
+
 /** The pages that people see. */
 export function pageRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers): void {
-  const tags = ['pages'];
+  const tags = ['pages'] as const;
   const showcase = new Showcase();
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/',
-    schema: { operationId: 'home', summary: 'The search page', tags, querystring: resultsQuery },
+    schema: {
+      operationId: 'home',
+      summary: 'The search page',
+      tags,
+      querystring: resultsQuery,
+      response: { 200: pageAnswer('the page'), 303: seeOther, 304: unchanged },
+    },
+    config: { errors: 'plain', guard: (query) => (isSearch(query) ? pageSearches : open), failures: [410] },
     handler: async (request, reply) =>
       isSearch(request.query) ? resultsRoute(deps, request.query, reply) : home(deps, showcase, reply),
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/blocks',
     schema: {
@@ -63,7 +76,9 @@ export function pageRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers
       summary: 'Blocks that are indexed, with what is known of each',
       tags,
       querystring: Type.Object({ from: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })) }),
+      response: ordAnswers.blocks,
     },
+    config,
     handler: async (request, reply) => {
       if (prefersJson(request.headers.accept)) return blocks.blocks(request, reply);
       return withSnapshot(deps.pool, async ({ client, tip }) => {
@@ -79,8 +94,8 @@ export function pageRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers
   inscriptionRoute(app, deps);
 }
 
-function isSearch(query: ResultsQuery): boolean {
-  return query.q !== undefined || query.text !== undefined || query.hash !== undefined;
+function isSearch({ q, text, hash }: Readonly<Record<string, unknown>>): boolean {
+  return q !== undefined || text !== undefined || hash !== undefined;
 }
 
 async function home(
@@ -104,16 +119,18 @@ async function home(
 }
 
 function blockRoute(app: App, { pool, network }: AppDependencies, blocks: BlockAnswers): void {
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/block/:query',
     schema: {
       operationId: 'block',
       summary: 'A block by height or hash, and its inscriptions',
       tags: ['pages'],
-      params: Type.Object({ query: Type.String() }),
+      params: Type.Object({ query: pathParts.block }),
       querystring: Type.Object({ page: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: 1 }) }),
+      response: ordAnswers.block,
     },
+    config,
     handler: async (request, reply) => {
       const { query } = request.params;
       const { page } = request.query;
@@ -145,10 +162,10 @@ function blockRoute(app: App, { pool, network }: AppDependencies, blocks: BlockA
 function inscriptionRoute(app: App, deps: AppDependencies): void {
   const { pool, network } = deps;
   const handler = async (
-    request: FastifyRequest<{ Params: { query: string; child?: string } }>,
+    request: FastifyRequest,
     reply: FastifyReply,
+    { query, child }: { readonly query: string; readonly child?: string },
   ): Promise<FastifyReply> => {
-    const { query, child } = request.params;
     const question = inscriptionQuestionOf(query);
     const place = child === undefined ? null : placeOf(child, 'child');
     const find = async (client: ClientBase): Promise<InscriptionDetail> => {
@@ -174,10 +191,23 @@ function inscriptionRoute(app: App, deps: AppDependencies): void {
   const schema = {
     summary: 'An inscription by id or number, or a child of one: a page, or ord’s JSON',
     tags: ['pages'],
-    params: Type.Object({ query: Type.String(), child: Type.Optional(Type.String()) }),
-  };
-  app.route({ method: 'GET', url: '/inscription/:query', schema, handler });
-  app.route({ method: 'GET', url: '/inscription/:query/:child', schema, handler });
+    response: ordAnswers.inscription,
+  } as const;
+  const { inscription: query, child: place } = pathParts;
+  apiRoute(app, {
+    method: 'GET',
+    url: '/inscription/:query',
+    schema: { ...schema, operationId: 'inscription', params: Type.Object({ query }) },
+    config,
+    handler: async (request, reply) => handler(request, reply, request.params),
+  });
+  apiRoute(app, {
+    method: 'GET',
+    url: '/inscription/:query/:child',
+    schema: { ...schema, operationId: 'child', params: Type.Object({ query, child: place }) },
+    config,
+    handler: async (request, reply) => handler(request, reply, request.params),
+  });
 }
 
 /** The inscription, or the child of it at a place that counts from 0. */

@@ -16,6 +16,7 @@ import {
 } from '#http/search/search-parameters.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import { clientGone } from '#http/server/client-gone.ts';
+import { wholeNumberPattern } from '#http/server/validation.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import type { SearchFilter, SearchSort } from '#kernel/contracts/search-engine.ts';
 import type { PendingAnswer, RecordPage, SearchRecord } from '#kernel/contracts/search-service.ts';
@@ -31,6 +32,8 @@ import { siteOf } from './site.ts';
 // forms send fields that are empty
 const mark = Type.Optional(Type.Union([Type.Literal('1'), Type.Literal('')]));
 
+const formNumber = Type.Optional(Type.String({ pattern: `^$|${wholeNumberPattern}` }));
+
 export const resultsQuery = Type.Object({
   /** What was typed: an id, a hash, or a text. */
   q: Type.Optional(Type.String()),
@@ -43,6 +46,8 @@ export const resultsQuery = Type.Object({
   fuzzy: mark,
   ...searchFilterQuery,
   ...memberQuery,
+  from: formNumber,
+  to: formNumber,
   ...sortQuery,
   page: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: 1 }),
 });

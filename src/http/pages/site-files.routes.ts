@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { anyBytes } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
 import { assetsFolder } from '#web/assets.ts';
 
 /** What browsers ask for unasked: they go by the type, not by the name. */
@@ -12,12 +15,22 @@ const robots = 'User-agent: *\nDisallow: /search\nDisallow: /content/\nDisallow:
 /** `/favicon.ico` and `/robots.txt`. */
 export function siteFilesRoutes(app: App): void {
   const files = [
-    { url: '/favicon.ico', type: 'image/svg+xml', body: icon },
-    { url: '/robots.txt', type: 'text/plain; charset=utf-8', body: robots },
+    { url: '/favicon.ico', operationId: 'icon', type: 'image/svg+xml', body: icon },
+    { url: '/robots.txt', operationId: 'robots', type: 'text/plain; charset=utf-8', body: robots },
   ];
-  for (const { url, type, body } of files) {
-    app.get(url, (_request, reply) => {
-      reply.header('cache-control', 'public, max-age=86400').type(type).send(body);
+  for (const { url, operationId, type, body } of files) {
+    apiRoute(app, {
+      method: 'GET',
+      url,
+      schema: {
+        operationId,
+        summary: 'What browsers and robots ask for',
+        tags: ['pages'],
+        response: { 200: anyBytes('the file') },
+      },
+      config: { errors: 'plain', guard: open },
+      handler: async (_request, reply) =>
+        reply.header('cache-control', 'public, max-age=86400').type(type).send(body),
     });
   }
 }

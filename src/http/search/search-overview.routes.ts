@@ -1,8 +1,11 @@
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { choice } from '#http/lists/list-parameters.ts';
+import { unchanged } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { clientGone } from '#http/server/client-gone.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { searches } from '#http/server/guard.ts';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
 import type { CountedFacets, FacetsQuestion } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -26,9 +29,9 @@ const dayMs = 86_400_000;
 
 /** What a search would find in numbers, and what a text that is being typed could become. */
 export function searchOverviewRoutes(app: App, { pool, search, network }: AppDependencies): void {
-  const tags = ['search'];
+  const tags = ['search'] as const;
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/search/facets',
     schema: {
@@ -36,8 +39,9 @@ export function searchOverviewRoutes(app: App, { pool, search, network }: AppDep
       summary: 'How many inscriptions a search finds, by content type and by day',
       tags,
       querystring: facetsQuery,
-      response: { 200: facetsAnswer },
+      response: { 200: facetsAnswer, 304: unchanged },
     },
+    config: { errors: 'own', guard: searches('facets') },
     handler: async (request, reply) => {
       const question = questionOf(request.query);
       if (await answeredUnchanged(pool, request, reply)) return reply;
@@ -49,7 +53,7 @@ export function searchOverviewRoutes(app: App, { pool, search, network }: AppDep
     },
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/search/suggest',
     schema: {
@@ -59,9 +63,10 @@ export function searchOverviewRoutes(app: App, { pool, search, network }: AppDep
       querystring: suggestQuery,
       response: { 200: suggestAnswer },
     },
+    config: { errors: 'own', guard: searches('suggest') },
     handler: async (request, reply) => {
       const { text } = request.query;
-      if (text === undefined) throw new AppError('request_invalid', 'text is missing');
+      if (text === undefined) throw invalid('text is missing', 'text');
       if (text.length > suggestedCharsMax || text.trim() === '')
         return { status: 'ok' as const, words: [], names: [] };
       const { tip, value } = await search.suggest(text, clientGone(reply));
@@ -77,7 +82,7 @@ export function searchOverviewRoutes(app: App, { pool, search, network }: AppDep
 function questionOf(query: FacetsQuery): FacetsQuestion {
   const { text, hash } = query;
   const corpus = choice(query.corpus, 'corpus', ['content', 'metadata']) ?? 'content';
-  if (isSet(query.pending)) throw invalid('pending is not counted: facets are of blocks');
+  if (isSet(query.pending)) throw invalid('pending is not counted: facets are of blocks', 'pending');
   checkCorpus(corpus, query);
   const filter = searchFilterOf(query);
   const narrowed = filter === undefined ? {} : { filter };
@@ -85,21 +90,23 @@ function questionOf(query: FacetsQuery): FacetsQuestion {
     withoutTextOptions(query, 'a search by hash');
     return { hash: hashOf(hash, 'hash'), ...narrowed };
   }
-  if (text === undefined && !finds(filter)) throw invalid('text is missing');
+  if (text === undefined && !finds(filter)) throw invalid('text is missing', 'text');
   return { corpus, ...(text === undefined ? {} : { text }), ...matchOf(query), ...narrowed };
 }
 
 /** A corpus has the parameters of its own search. */
 function checkCorpus(corpus: Corpus, { text, hash, key, value }: FacetsQuery): void {
   if (corpus === 'content') {
-    if (key !== undefined || value !== undefined) throw invalid('key and value go with corpus=metadata');
+    if (key !== undefined || value !== undefined)
+      throw invalid('key and value go with corpus=metadata', key === undefined ? 'value' : 'key');
     oneOf({ text, hash });
   } else if (hash !== undefined) {
-    throw invalid('hash goes with corpus=content');
+    throw invalid('hash goes with corpus=content', 'hash');
   }
 }
 
-const invalid = (message: string): AppError => new AppError('request_invalid', message);
+const invalid = (message: string, parameter: string): AppError =>
+  new AppError('request_invalid', message, { parameter });
 
 function counted({ totalItems, types, otherTypes, days }: CountedFacets) {
   return {

@@ -1,8 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readCoverage } from '#chain/blocks/coverage.queries.ts';
+import { seeOther, unchanged } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { clientGone } from '#http/server/client-gone.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { type Guard, redirects, searches } from '#http/server/guard.ts';
+import { roomRoutes } from '#http/server/room-routes.ts';
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
 import type {
   RecordPage,
@@ -37,9 +41,10 @@ import {
 
 /** The searches of the interface (4.6), the bulk look-up of hashes, and the redirects of ord's `/search`. */
 export function searchRoutes(app: App, { pool, search, network }: AppDependencies): void {
-  const tags = ['search'];
+  const tags = ['search'] as const;
+  roomRoutes(app, ['/search/*', '/indexer', '/indexer/*'], 'search');
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/search',
     schema: {
@@ -47,8 +52,9 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
       summary: 'Inscriptions whose content contains a text, or has a hash',
       tags,
       querystring: searchQuery,
-      response: { 200: { anyOf: [textAnswer, hashAnswer] } },
+      response: { 200: { anyOf: [textAnswer, hashAnswer] }, 303: seeOther, 304: unchanged },
     },
+    config: { errors: 'search', guard: guardOf, failures: [410] },
     handler: async (request, reply) => {
       const { text, hash, query } = request.query;
       oneOf({ text, hash, query });
@@ -69,7 +75,7 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
     },
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/search/:query',
     schema: {
@@ -77,7 +83,9 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
       summary: 'Redirects to what an identifier names, as ord does',
       tags,
       params: searchPath,
+      response: { 303: seeOther },
     },
+    config: { errors: 'search', guard: redirects },
     handler: async (request, reply) =>
       reply.redirect(await findTarget({ pool, network }, request.params.query), 303),
   });
@@ -87,7 +95,7 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
 }
 
 function metadataRoute(app: App, { pool, search }: Pick<AppDependencies, 'pool' | 'search'>): void {
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/indexer/metadata',
     schema: {
@@ -95,8 +103,9 @@ function metadataRoute(app: App, { pool, search }: Pick<AppDependencies, 'pool' 
       summary: 'Inscriptions whose metadata contain a text',
       tags: ['search'],
       querystring: metadataQuery,
-      response: { 200: textAnswer },
+      response: { 200: textAnswer, 304: unchanged },
     },
+    config: { errors: 'search', guard: searches('metadata'), failures: [410] },
     handler: async (request, reply) => {
       const { text } = request.query;
       const { highlight, ...paging } = searchPagingOf(request.query);
@@ -119,9 +128,9 @@ function lookupRoutes(
   app: App,
   { pool, search, network }: Pick<AppDependencies, 'pool' | 'search' | 'network'>,
 ): void {
-  const tags = ['search'];
+  const tags = ['search'] as const;
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/indexer/inscription',
     schema: {
@@ -129,8 +138,9 @@ function lookupRoutes(
       summary: 'Whether an inscription is indexed, and its record',
       tags,
       querystring: lookupQuery,
-      response: { 200: lookupAnswer },
+      response: { 200: lookupAnswer, 304: unchanged },
     },
+    config: { errors: 'search', guard: searches('inscription') },
     handler: async (request, reply) => {
       const { id: text } = request.query;
       if (text === undefined || text === '') throw new AppError('request_invalid', 'id is missing');
@@ -144,7 +154,7 @@ function lookupRoutes(
     },
   });
 
-  app.route({
+  apiRoute(app, {
     method: 'POST',
     url: '/search/hashes',
     schema: {
@@ -154,6 +164,7 @@ function lookupRoutes(
       body: hashesBody,
       response: { 200: hashesAnswer },
     },
+    config: { errors: 'own', guard: searches('hashes') },
     handler: async (request, reply) => {
       const hashes = request.body.hashes.map((hash, index) => hashOf(hash, `hashes[${index}]`));
       const answer = await search.hashes(hashes, clientGone(reply));
@@ -168,6 +179,11 @@ function lookupRoutes(
       return { status: 'ok' as const, count: results.length, newCount, coverage, results };
     },
   });
+}
+
+/** `/search?query=` leads to a page and finds nothing by itself. */
+function guardOf({ query, text, hash }: Readonly<Record<string, unknown>>): Guard {
+  return query !== undefined && text === undefined && hash === undefined ? redirects : searches('search');
 }
 
 async function textSearch(

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission, SearchAccess } from '#accounts/search-access.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { App } from './app-dependencies.ts';
+import { type Guard, open } from './guard.ts';
 import { varyBy } from './vary.ts';
 
 /** Headers that say how much a client may ask; scripts of other origins may read them. */
@@ -13,17 +14,17 @@ export const accessHeaders = [
 ];
 
 /**
- * Lets searches through to those who may make them, before a body is read or anything is searched: all routes of `/search` and
- * `/indexer`, and the searches of our page, which limits alone hold for. Call it in a plugin behind CORS, so that pages of other
- * origins can read a refusal, and before the routes.
+ * Lets through who may ask a path, by the guard of its route, before a body is read or anything is searched. Call it in a plugin
+ * behind CORS, so that pages of other origins can read a refusal, and before the routes.
  */
-export function guardSearches(routes: App, access: SearchAccess): void {
+export function guardRoutes(routes: App, access: SearchAccess): void {
   routes.addHook('onRequest', async (request, reply) => {
-    const search = searchOf(request);
-    if (search === null) return;
+    const guard = guardOf(request);
+    if (guard.kind === 'none') return;
     const { headers } = request;
     const admission = await access.decide({
-      ...search,
+      endpoints: guard.endpoints,
+      needsRight: guard.kind === 'search',
       bucket: 'search',
       apiKey: one(headers['x-api-key']),
       authorization: headers.authorization,
@@ -42,24 +43,9 @@ export function guardSearches(routes: App, access: SearchAccess): void {
 const keyFaults: ReadonlySet<ErrorCode> = new Set(['key_missing', 'key_refused', 'key_ambiguous']);
 const challenges = ['ApiKey realm="search", header="x-api-key"', 'Bearer realm="search"'];
 
-/** What kind of search a request is; null: none. */
-function searchOf(request: FastifyRequest): { endpoints: string; needsRight: boolean } | null {
-  const { url } = request.routeOptions;
-  if (url === undefined) return null;
-  const query = request.query as Readonly<Record<string, unknown>>;
-  if (url === '/') {
-    const isSearch = ['q', 'text', 'hash'].some((name) => query[name] !== undefined);
-    return isSearch ? { endpoints: 'page', needsRight: false } : null;
-  }
-  // these lead to a page and find nothing by themselves
-  if (url === '/search/:query') return { endpoints: 'redirect', needsRight: false };
-  if (url === '/search' && isRedirect(query)) return { endpoints: 'redirect', needsRight: false };
-  const [, root, rest] = /^\/(search|indexer)(?:\/(.+))?$/u.exec(url) ?? [];
-  return root === undefined ? null : { endpoints: rest ?? root, needsRight: true };
-}
-
-function isRedirect(query: Readonly<Record<string, unknown>>): boolean {
-  return query['query'] !== undefined && query['text'] === undefined && query['hash'] === undefined;
+function guardOf({ routeOptions, query }: FastifyRequest): Guard {
+  const { guard = open } = routeOptions.config;
+  return typeof guard === 'function' ? guard(query as Readonly<Record<string, unknown>>) : guard;
 }
 
 function tell(reply: FastifyReply, { refusal, rate }: Admission): void {

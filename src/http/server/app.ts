@@ -1,7 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import files from '@fastify/static';
 import fastify, { LogController } from 'fastify';
-import type { TSchema } from 'typebox';
 import { contentRoutes } from '#http/content/content.routes.ts';
 import { previewRoutes } from '#http/content/preview.routes.ts';
 import { eventsRoutes } from '#http/events/events.routes.ts';
@@ -14,19 +14,29 @@ import { statusRoutes } from '#http/operations/status.routes.ts';
 import { ordRoutes } from '#http/ord/ord.routes.ts';
 import { pageRoutes } from '#http/pages/page.routes.ts';
 import { siteFilesRoutes } from '#http/pages/site-files.routes.ts';
+import { describeRoutes } from '#http/reference/openapi.ts';
+import { referenceRoutes } from '#http/reference/reference.routes.ts';
 import { bareTarget } from '#http/search/ord-search.ts';
 import { searchRoutes } from '#http/search/search.routes.ts';
 import { searchOverviewRoutes } from '#http/search/search-overview.routes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { assetsFolder } from '#web/assets.ts';
-import { accessHeaders, guardSearches } from './access.ts';
+import { accessHeaders, guardRoutes } from './access.ts';
+import type { RouteSchema } from './api-route.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { compressAnswers } from './compression.ts';
+import { type ErrorForm, errorForms } from './error-forms.ts';
 import { handleClientError, handleError, handleNotFound } from './errors.ts';
 import { limits } from './limits.ts';
 import { watchMethods } from './methods.ts';
 import { refuseUnderPressure } from './pressure.ts';
-import { checkBody, checkQueryEncoding, validationMessage } from './validation.ts';
+import {
+  checkBody,
+  checkQueryEncoding,
+  checkWholeNumbers,
+  faultsOf,
+  refuseUnknownParameters,
+} from './validation.ts';
 
 const corsOptions = {
   origin: '*',
@@ -69,8 +79,8 @@ export function buildApp(deps: AppDependencies): App {
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
-    routerOptions: { maxParamLength: limits.pathParameterChars, ignoreTrailingSlash: true },
-    rewriteUrl: (request) => originForm(request.url ?? '/'),
+    routerOptions: { maxParamLength: limits.urlBytes, ignoreTrailingSlash: true },
+    rewriteUrl: (request) => routableTarget(request),
     clientErrorHandler: (error, socket) => {
       handleClientError(error, socket);
     },
@@ -79,9 +89,9 @@ export function buildApp(deps: AppDependencies): App {
       handleError(error, request, reply.header('access-control-allow-origin', '*'));
     },
     // refused where a schema says so, ignored elsewhere; by default Fastify would cut it off without a word. A parameter that is
-    // given twice is a list, which none of ours is
-    ajv: { customOptions: { removeAdditional: false, coerceTypes: true, allErrors: false } },
-    schemaErrorFormatter: (errors, part) => new Error(validationMessage(errors, part)),
+    // given twice is a list, which none of ours is. Queries are small, and bodies were checked before: all errors cost nothing
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: true, allErrors: true } },
+    schemaErrorFormatter: (errors, part) => new Error(faultsOf(errors, part)[0].message),
   });
   // schemas say what routes answer, and tsc checks that they do; nothing is left to strip or convert
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
@@ -94,29 +104,7 @@ export function buildApp(deps: AppDependencies): App {
   app.register(cors, corsOptions);
   compressAnswers(app);
   refuseUnderPressure(app, deps.eventLoop);
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
-    if (Buffer.byteLength(request.url) > limits.urlBytes) {
-      throw new AppError('url_too_long', `the URL is longer than ${limits.urlBytes} bytes`);
-    }
-    checkQueryEncoding(request.url);
-  });
-  // what the validator would take for a number, Infinity and 0x10 among it, is none to our users
-  app.addHook('preValidation', async (request) => {
-    const query = request.query as Readonly<Record<string, unknown>>;
-    for (const name of ['page', 'itemsPerPage', 'from', 'limit']) {
-      // ids of events have a dot
-      if (name === 'from' && request.routeOptions.url === '/events') continue;
-      const value = query[name];
-      // the form of the page sends what nobody filled in
-      if (value === '' && request.routeOptions.url === '/') continue;
-      if (typeof value === 'string' && !/^-?\d+$/u.test(value)) {
-        throw new AppError('request_invalid', `${name} is not a whole number`);
-      }
-    }
-    const { body } = request.routeOptions.schema ?? {};
-    if (body !== undefined) checkBody(body as TSchema, request.body);
-  });
+  checkRequests(app);
   // pages name them with a hash of their bytes
   app.register(files, {
     root: assetsFolder,
@@ -126,8 +114,40 @@ export function buildApp(deps: AppDependencies): App {
     decorateReply: false,
   });
   measureRequests(app, deps.operations);
+  describeRoutes(app, deps.operations.version);
   addRoutes(app, deps);
   return app;
+}
+
+/** Holds each request against the limits, and against the schemas of its route. */
+function checkRequests(app: App): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
+    if (Buffer.byteLength(request.url) > limits.urlBytes) {
+      throw new AppError('url_too_long', `the URL is longer than ${limits.urlBytes} bytes`);
+    }
+    if (brokenPaths.has(request.raw)) {
+      throw new AppError('request_invalid', 'the path is not percent-encoded UTF-8');
+    }
+    for (const part of Object.values(request.params as Readonly<Record<string, string>>)) {
+      if (part.length > limits.pathParameterChars) {
+        throw new AppError(
+          'url_too_long',
+          `a part of the path is longer than ${limits.pathParameterChars} characters`,
+        );
+      }
+    }
+    checkQueryEncoding(request.url);
+  });
+  app.addHook('preValidation', async (request) => {
+    const { config, schema = {} } = request.routeOptions;
+    const { querystring, params, body } = schema as Partial<RouteSchema>;
+    checkWholeNumbers(params, request.params);
+    checkWholeNumbers(querystring, request.query);
+    const form: ErrorForm = errorForms[config.errors ?? 'plain'];
+    if (form.refusesUnknown) refuseUnknownParameters(querystring, request.query);
+    if (body !== undefined) checkBody(body, request.body);
+  });
 }
 
 function addRoutes(app: App, deps: AppDependencies): void {
@@ -139,7 +159,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     metricsRoutes(scope, deps.operations);
     // who only indexes answers for itself
     if (deps.operations.role === 'indexer' || deps.operations.role === 'search-sync') return;
-    if (deps.access) guardSearches(scope, deps.access);
+    if (deps.access) guardRoutes(scope, deps.access);
     eventsRoutes(scope, deps);
     searchRoutes(scope, deps);
     searchOverviewRoutes(scope, deps);
@@ -151,13 +171,39 @@ function addRoutes(app: App, deps: AppDependencies): void {
     transfersRoutes(scope, deps);
     pageRoutes(scope, deps, ordRoutes(scope, deps));
     siteFilesRoutes(scope);
+    referenceRoutes(scope);
   });
   app.register(async (routes) => {
     refuseOtherMethods(routes as App);
   });
 }
 
-/** A request through a forward proxy names its target in full (RFC 9112, 3.2.2); routes know the path alone. */
+/** Requests whose path is not percent-encoded UTF-8. */
+const brokenPaths = new WeakSet<IncomingMessage>();
+
+/**
+ * The target of a request as routes know it: without the origin that a request through a forward proxy names (RFC 9112, 3.2.2). A
+ * path that cannot be decoded is led to its route all the same, with its percent signs as they are: it is refused there, in the
+ * form of that route.
+ */
+function routableTarget(request: IncomingMessage): string {
+  const target = originForm(request.url ?? '/');
+  const end = target.search(/[?#;]/u);
+  const path = end === -1 ? target : target.slice(0, end);
+  if (!path.includes('%') || isDecodable(path)) return target;
+  brokenPaths.add(request);
+  return path.replaceAll('%', '%25') + target.slice(path.length);
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function originForm(url: string): string {
   if (url.startsWith('/')) return url;
   const path = /^https?:\/\/[^/?#]*(.*)$/iu.exec(url)?.[1];

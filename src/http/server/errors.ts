@@ -8,6 +8,8 @@ import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { retryAfterSeconds } from '#kernel/retry.ts';
 import { errorPage } from '#web/error.page.ts';
 import { prefersHtml } from './accept.ts';
+import { type ErrorForm, errorForms, type Failure, kindOf, statusIn } from './error-forms.ts';
+import { faultsOf, InvalidRequest } from './validation.ts';
 import { varyBy } from './vary.ts';
 
 /** HTTP status of the failures that a client may be told of; every other code is a 500 and says nothing to the client. */
@@ -21,6 +23,11 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   search_text_invalid: 400,
   search_too_broad: 400,
   not_found: 404,
+  parameter_unknown: 400,
+  field_unknown: 400,
+  token_balance_missing: 400,
+  body_too_large: 413,
+  media_type_unsupported: 415,
   no_node: 404,
   method_not_allowed: 405,
   cursor_stale: 410,
@@ -56,29 +63,6 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   overloaded: 503,
 };
 
-interface Failure {
-  readonly status: number;
-  /** What the client is told. */
-  readonly message: string;
-  /** The header Retry-After, in seconds; null: the same request will fail again. */
-  readonly retryAfter?: number | null;
-  /** Status on the paths of searches where it is another one. */
-  readonly searchStatus?: number;
-}
-
-/** How a path answers errors (docs/http.md, "Errors"). */
-type ErrorForm = 'search' | 'json' | 'text' | 'page';
-
-function errorForm(request: FastifyRequest): ErrorForm {
-  const path = request.url.split('?', 1)[0] ?? '';
-  if (/^\/(?:search|indexer)(?:\/|$)/u.test(path)) return 'search';
-  if (/^\/(?:content|preview)(?:\/|$)/u.test(path)) return 'text';
-  return prefersHtml(request.headers.accept) ? 'page' : 'json';
-}
-
-/** Statuses that mean what they say also on the paths of searches. */
-const plainStatuses: ReadonlySet<number> = new Set([401, 403, 405, 410, 429]);
-
 /** What is refused because of what others ask is no failure: the measurements of requests count it. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof AppError)) return false;
@@ -105,32 +89,50 @@ function toldOf({ code, message }: AppError): string {
     : message;
 }
 
-const internal: Failure = { status: 500, message: 'internal error' };
+type Found = Omit<Failure, 'docs'> & {
+  /** The header Retry-After, in seconds; absent: the same request will fail again. */
+  readonly retryAfter?: number;
+};
 
-function operatingFailureOf(error: AppError): Failure {
-  const status = statusByCode[error.code];
+const internal: Found = { status: 500, code: 'internal_error', faults: [{ message: 'internal error' }] };
+
+function operatingFailureOf(error: AppError): Found {
+  const { code, details } = error;
+  const status = statusByCode[code];
   if (status === undefined) return internal;
-  const retryAfter = status === 503 ? retryAfterSeconds(error.code) : null;
-  const failure = { status, message: toldOf(error), retryAfter };
-  // the interface has 500 for whatever goes wrong here; what took too long is to be told from what is broken
-  return error.code.startsWith('postgres_') && error.code !== 'postgres_timeout'
-    ? { ...failure, searchStatus: 500 }
-    : failure;
+  const retryAfter = status === 503 ? retryAfterSeconds(code) : null;
+  if (error instanceof InvalidRequest) return { status, code, faults: error.faults };
+  const { parameter } = details;
+  const message = toldOf(error);
+  const fault = typeof parameter === 'string' ? { message, parameter } : { message };
+  return { status, code, faults: [fault], ...(retryAfter === null ? {} : { retryAfter }) };
 }
 
-function failureOf(error: unknown): Failure {
+/** What Fastify itself refuses, by its code. */
+const framework: Readonly<Record<string, { readonly code: ErrorCode; readonly message: string }>> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: { code: 'request_invalid', message: 'the body is not JSON' },
+  FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'request_invalid', message: 'the body is not JSON' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'media_type_unsupported',
+    message: 'the body must be sent with content-type: application/json',
+  },
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large', message: 'the body is larger than this path takes' },
+};
+
+function failureOf(error: unknown): Found {
   if (error instanceof AppError) return operatingFailureOf(error);
   if (!(error instanceof Error)) return internal;
-  const { validation, statusCode, code } = error as FastifyError;
-  if (validation !== undefined) return { status: 400, message: error.message };
+  const { validation, validationContext, statusCode, code } = error as FastifyError;
+  if (validation !== undefined) {
+    return { status: 400, code: 'request_invalid', faults: faultsOf(validation, validationContext ?? '') };
+  }
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return internal;
-  if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || code === 'FST_ERR_CTP_EMPTY_JSON_BODY') {
-    return { status: 400, message: 'the body is not JSON' };
-  }
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return { status: statusCode, message: 'the body must be sent with content-type: application/json' };
-  }
-  return { status: statusCode, message: error.message };
+  const known = framework[code] ?? { code: 'request_invalid', message: error.message };
+  return {
+    status: statusByCode[known.code] ?? statusCode,
+    code: known.code,
+    faults: [{ message: known.message }],
+  };
 }
 
 /** Answers any error in the form of its path. What nobody expected is logged in full and answered without a word. */
@@ -143,34 +145,37 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
   return sendFailure(failure, request, reply);
 }
 
-function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, message, retryAfter } = failure;
-  reply.header('cache-control', 'no-store').removeHeader('etag');
-  if (typeof retryAfter === 'number') reply.header('retry-after', retryAfter);
-  const body = status < 500 ? { status: 'error', error: message } : { status: 'error', reason: message };
-  switch (errorForm(request)) {
-    case 'search':
-      // what the client did wrong is a normal answer on the paths of searches (interface, section 7); another method is
-      // no question of theirs, and who may not ask, or not so often, must be able to tell by the status
-      return reply
-        .code(status < 500 && !plainStatuses.has(status) ? 200 : (failure.searchStatus ?? status))
-        .send(body);
-    case 'json':
-      varyBy(reply, 'Accept');
-      return reply.code(status).send(body);
-    case 'text':
-      return reply.code(status).type('text/plain; charset=utf-8').send(`${message}\n`);
-    case 'page': {
+function sendFailure(found: Found, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { config, schema } = request.routeOptions;
+  const form: ErrorForm = errorForms[config.errors ?? 'plain'];
+  const failure: Failure = { ...found, docs: docsOf(schema) };
+  const status = statusIn(form, failure);
+  reply.code(status).header('cache-control', 'no-store').removeHeader('etag');
+  if (found.retryAfter !== undefined) reply.header('retry-after', found.retryAfter);
+  if (form.hasPages) {
+    if (prefersHtml(request.headers.accept)) {
       const title = STATUS_CODES[status] ?? 'Error';
-      return sendPage(reply.code(status), errorPage({ status, title, message }));
+      return sendPage(reply, errorPage({ status, title, message: failure.faults[0].message }));
     }
+    varyBy(reply, 'Accept');
   }
+  return reply.type(`${form.mediaType}; charset=utf-8`).send(form[kindOf(found.status)].body(failure));
+}
+
+/** Where the reference describes a path; the whole of it where the path is not there. */
+function docsOf(
+  schema: { readonly tags?: readonly string[]; readonly operationId?: string } | undefined,
+): string {
+  const [tag] = schema?.tags ?? [];
+  const operation = schema?.operationId;
+  return tag === undefined || operation === undefined ? '/docs/' : `/docs/#/${tag}/${operation}`;
 }
 
 /** Answers paths that lead nowhere. */
 export function handleNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const method = request.method === 'GET' || request.method === 'HEAD' ? '' : `${request.method} `;
-  return sendFailure({ status: 404, message: `there is no ${method}${pathOf(request)}` }, request, reply);
+  const message = `there is no ${method}${pathOf(request)}`;
+  return sendFailure({ status: 404, code: 'not_found', faults: [{ message }] }, request, reply);
 }
 
 /** A path short enough to be shown. */

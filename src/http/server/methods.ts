@@ -1,5 +1,7 @@
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { RoutePolicy } from './api-route.ts';
 import type { App } from './app-dependencies.ts';
+import { open } from './guard.ts';
 
 const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -8,24 +10,27 @@ const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
  * known path with another method is then 405 with `Allow` (RFC 9110, 15.5.6) in place of 404.
  */
 export function watchMethods(app: App): (routes: App) => void {
-  const methodsByUrl = new Map<string, Set<string>>();
+  const pathsByUrl = new Map<string, { methods: Set<string>; errors: RoutePolicy['errors'] }>();
   let isComplete = false;
-  app.addHook('onRoute', ({ url, method }) => {
-    // preflights and assets answer for themselves
+  app.addHook('onRoute', ({ url, method, config }) => {
+    // preflights, assets and what catches the rest of a room answer for themselves
     if (isComplete || url.includes('*')) return;
-    const methods = methodsByUrl.get(url) ?? new Set();
-    for (const name of [method].flat()) methods.add(name);
-    methodsByUrl.set(url, methods);
+    const path = pathsByUrl.get(url) ?? { methods: new Set(), errors: config?.errors ?? 'plain' };
+    for (const name of [method].flat()) path.methods.add(name);
+    pathsByUrl.set(url, path);
   });
   return (routes) => {
     isComplete = true;
-    for (const [url, methods] of methodsByUrl) {
+    for (const [url, { methods, errors }] of pathsByUrl) {
       const allow = [...methods, 'OPTIONS'].join(', ');
       const method = allMethods.filter((name) => !methods.has(name));
+      if (method.length === 0) continue;
       routes.route({
         url,
         method,
         exposeHeadRoute: false,
+        schema: { hide: true },
+        config: { errors, guard: open },
         // before a body is read
         onRequest: async (request, reply) => {
           reply.header('allow', allow);

@@ -1,7 +1,13 @@
-import type { FastifySchemaValidationError } from 'fastify';
+import assert from 'node:assert/strict';
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
+import { Settings } from 'typebox/system';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { nearestWord } from '#kernel/text/nearest-word.ts';
+import { type Fault, faultsMax } from './error-forms.ts';
+
+// by default it stops at 8, and lists of errors have more
+Settings.Set({ maxErrors: faultsMax });
 
 /** What all validators of ours say of an error, as far as it is used. */
 interface SchemaError {
@@ -11,26 +17,62 @@ interface SchemaError {
   readonly message?: string;
 }
 
-/** The first thing that is wrong with parameters, without the words of the validator. `part` is `params` for those of the path. */
-export function validationMessage(errors: readonly FastifySchemaValidationError[], part: string): string {
+/** A request whose parameters or body are not valid: what is wrong, for the forms that list it all. */
+export class InvalidRequest extends AppError {
+  readonly faults: readonly [Fault, ...Fault[]];
+
+  constructor(faults: readonly [Fault, ...Fault[]]) {
+    super('request_invalid', faults[0].message);
+    this.faults = faults;
+  }
+}
+
+/**
+ * What is wrong with parameters or a body, without the words of the validator: one fault a field, in the order of the schema, at
+ * most `faultsMax`. `part` is `querystring`, `params` (of the path) or `body`.
+ */
+export function faultsOf(errors: readonly SchemaError[], part: string): readonly [Fault, ...Fault[]] {
+  const byField = new Map<string, SchemaError[]>();
+  for (const error of errors) {
+    const sameField = byField.get(error.instancePath) ?? [];
+    sameField.push(error);
+    byField.set(error.instancePath, sameField);
+  }
+  const faults = [...byField.values()].slice(0, faultsMax).map((sameField) => faultOf(sameField, part));
+  const [first, ...others] = faults;
+  return first === undefined ? [{ message: `the ${wholeOf(part)} is not valid` }] : [first, ...others];
+}
+
+const wholeOf = (part: string): string => (part === 'body' ? 'body' : 'request');
+
+function faultOf(errors: readonly SchemaError[], part: string): Fault {
   const [error] = errors;
-  if (error === undefined) return 'the request is not valid';
+  assert(error !== undefined, 'a field without an error is no fault');
+  const whole = `the ${wholeOf(part)}`;
+  const field = fieldOf(error, whole);
+  const fault = (words: string): Fault =>
+    field.startsWith(whole)
+      ? { message: `${field} ${words}` }
+      : { message: `${field} ${words}`, parameter: field };
   // values of a choice are errors of each of them first
-  const choices = errors
-    .filter(({ keyword }) => keyword === 'const')
-    .map(({ params }) => params['allowedValue']);
-  if (error.keyword === 'const') return `${fieldOf(error)} must be one of ${choices.map(String).join(', ')}`;
+  if (error.keyword === 'const') {
+    const choices = errors
+      .filter(({ keyword }) => keyword === 'const')
+      .map(({ params }) => params['allowedValue']);
+    return fault(`must be one of ${choices.map(String).join(', ')}`);
+  }
   // all parameters of a query are strings in a URL: one that is not was given more than once
-  if (part === 'querystring' && error.keyword === 'type' && isScalar(error.params['type']))
-    return `${fieldOf(error)} is given more than once`;
-  return `${fieldOf(error)} ${wordsOf(error)}`;
+  if (part === 'querystring' && error.keyword === 'type' && isScalar(error.params['type'])) {
+    return fault('is given more than once');
+  }
+  return fault(wordsOf(error));
 }
 
 const compiled = new WeakMap<TSchema, Validator>();
 
 /**
  * Checks the body of a request as it is: Fastify's validator, made for parameters in URLs, would make a list of a text and a text
- * of a number. Throws `request_invalid`.
+ * of a number. Throws `request_invalid`; `field_unknown` with the nearest known name where the schema allows no other fields.
  */
 export function checkBody(schema: TSchema, body: unknown): void {
   let validator = compiled.get(schema);
@@ -39,13 +81,71 @@ export function checkBody(schema: TSchema, body: unknown): void {
     compiled.set(schema, validator);
   }
   if (validator.Check(body)) return;
-  const [error] = validator.Errors(body) as readonly SchemaError[];
-  const message =
-    error === undefined ? 'the body is not valid' : `${fieldOf(error, 'the body')} ${wordsOf(error)}`;
-  throw new AppError('request_invalid', message);
+  const errors = validator.Errors(body) as readonly SchemaError[];
+  const [unknown] = errors
+    .filter(({ keyword }) => keyword === 'boolean')
+    .map(({ instancePath }) => instancePath.slice(1));
+  if (unknown !== undefined && !unknown.includes('/')) {
+    throw new AppError(
+      'field_unknown',
+      `${unknown} is not a field that is known${nearestWords(unknown, schema)}`,
+      {
+        parameter: unknown,
+      },
+    );
+  }
+  throw new InvalidRequest(faultsOf(errors, 'body'));
 }
 
-function fieldOf({ instancePath }: SchemaError, whole = 'the request'): string {
+/** The names that a schema of an object knows. */
+function namesIn(schema: unknown): string[] {
+  const { properties = {} } = (schema ?? {}) as { readonly properties?: Readonly<Record<string, unknown>> };
+  return Object.keys(properties);
+}
+
+function nearestWords(name: string, schema: unknown): string {
+  const known = namesIn(schema);
+  if (known.length === 0) return ': it has none';
+  const nearest = nearestWord(name, known);
+  return nearest === null ? `: it has ${known.join(', ')}` : `: did you mean ${nearest}?`;
+}
+
+/** Refuses query parameters that a path does not know. Throws `parameter_unknown` with the nearest one that it does. */
+export function refuseUnknownParameters(schema: unknown, query: unknown): void {
+  const known = new Set(namesIn(schema));
+  for (const name of Object.keys(query as object)) {
+    if (known.has(name)) continue;
+    const shown = name.length <= 40 ? name : `${name.slice(0, 40)}…`;
+    throw new AppError(
+      'parameter_unknown',
+      `${shown} is not a parameter of this path${nearestWords(name, schema)}`,
+      {
+        parameter: shown,
+      },
+    );
+  }
+}
+
+/** Digits of a whole number; the validator would take Infinity and 0x10 for one. */
+export const wholeNumberPattern = '^-?\\d+$';
+
+/**
+ * Numbers in a query or a path are whole ones in digits. Throws `request_invalid`; their bounds are for the validator.
+ */
+export function checkWholeNumbers(schema: unknown, given: unknown): void {
+  const { properties = {} } = (schema ?? {}) as {
+    readonly properties?: Readonly<Record<string, { type?: unknown }>>;
+  };
+  const values = given as Readonly<Record<string, unknown>>;
+  for (const [name, { type }] of Object.entries(properties)) {
+    const value = values[name];
+    if (type !== 'integer' || typeof value !== 'string' || wholeNumber.test(value)) continue;
+    throw new InvalidRequest([{ message: `${name} is not a whole number`, parameter: name }]);
+  }
+}
+const wholeNumber = new RegExp(wholeNumberPattern, 'u');
+
+function fieldOf({ instancePath }: SchemaError, whole: string): string {
   const path = instancePath
     .slice(1)
     .replaceAll(/\/(\d+)(?=\/|$)/gu, '[$1]')
@@ -84,7 +184,10 @@ const phrases: Readonly<Record<string, (params: Params) => string>> = {
   minItems: ({ limit }) => `has fewer than ${String(limit)} entries`,
   maxLength: ({ limit }) => `has more than ${String(limit)} characters`,
   minLength: ({ limit }) => `has fewer than ${String(limit)} characters`,
-  pattern: () => 'has not the form that it must have',
+  pattern: ({ pattern }) =>
+    String(pattern).endsWith(wholeNumberPattern)
+      ? 'is not a whole number'
+      : 'has not the form that it must have',
   required: (params) => `lacks ${listed(params['requiredProperties'] ?? params['missingProperty'])}`,
   // a field whose schema is `false`
   boolean: () => 'is not a field that is known',
@@ -110,7 +213,7 @@ export function checkQueryEncoding(url: string): void {
       decodeURIComponent(pair);
     } catch {
       const name = /^[\w-]{1,40}(?==)/u.exec(pair)?.[0] ?? 'a parameter';
-      throw new AppError('request_invalid', `${name} is not percent-encoded UTF-8`);
+      throw new AppError('request_invalid', `${name} is not percent-encoded UTF-8`, { parameter: name });
     }
   }
 }

@@ -1,3 +1,5 @@
+import { requestErrors } from './request-errors.ts';
+
 /**
  * What is done after a failure, by everybody who can try again (src/kernel/retry.ts; docs/adr/0024-one-retry-policy.md).
  * - `never`: somebody has to change something first.
@@ -344,27 +346,7 @@ const table = {
     action: 'None: they are filled again from the node.',
     retry: 'soon',
   },
-  request_invalid: {
-    meaning: 'A request has a parameter that it cannot have.',
-    action: 'Correct the parameter that the message names; docs/http.md has the routes.',
-    retry: 'never',
-  },
-  not_found: {
-    meaning: 'What was asked for is not indexed, or has no content.',
-    action: 'Check the id; what is indexed ends at the height in X-Indexed-Height.',
-    retry: 'never',
-  },
-  no_node: {
-    meaning: 'The answer takes a node, or blocks, that this server does not have.',
-    action:
-      'Start the server with a node or with its folder of blocks; docs/ord-api.md says what comes from where.',
-    retry: 'never',
-  },
-  method_not_allowed: {
-    meaning: 'The path is there, and not with this method.',
-    action: 'Use a method that the Allow header names.',
-    retry: 'never',
-  },
+  ...requestErrors,
   search_engine_unreachable: {
     meaning: 'No Elasticsearch answers at the address.',
     action:

@@ -135,14 +135,19 @@ describe('what cannot be searched is refused with HTTP 200 and an error', () => 
     ['null', 'null', 'the body must be an object'],
     ['a list', '[]', 'the body must be an object'],
     ['no hashes', '{}', 'the body lacks hashes'],
-    ['something else beside', '{"hashes":[],"more":1}', 'more is not a field that is known'],
+    [
+      'something else beside',
+      '{"hashes":[],"hash":1}',
+      'hash is not a field that is known: did you mean hashes?',
+    ],
     ['one hash that is not in a list', `{"hashes":"${'0'.repeat(64)}"}`, 'hashes must be a list'],
     ['a number', '{"hashes":["", 1]}', 'hashes[1] must be a text'],
     ['null as a hash', '{"hashes":[null]}', 'hashes[0] must be a text'],
   ])('says of %s what is wrong with it', async (_name, payload, error) => {
     const headers = { 'content-type': 'application/json' };
     const answer = await http.app.inject({ method: 'POST', url: '/search/hashes', headers, payload });
-    expect(answer.json()).toEqual({ status: 'error', error });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toMatchObject({ status: 'error', error, docs: '/docs/#/search/lookUpHashes' });
   });
 
   test('says how a body must be sent', async () => {
@@ -153,28 +158,31 @@ describe('what cannot be searched is refused with HTTP 200 and an error', () => 
       headers,
       payload: '{"hashes":[]}',
     });
+    expect(answer.statusCode).toBe(415);
     expect(answer.json()).toEqual({
       status: 'error',
       error: 'the body must be sent with content-type: application/json',
+      code: 'media_type_unsupported',
+      docs: '/docs/#/search/lookUpHashes',
     });
   });
 
   test.each([
-    ['no body', undefined, 'application/json'],
-    ['broken JSON', '{"hashes":[', 'application/json'],
-    ['no hex', `{"hashes":["${'g'.repeat(64)}"]}`, 'application/json'],
-    ['a poisoned prototype', '{"hashes":[],"__proto__":{"x":1}}', 'application/json'],
-    ['a form', 'hashes=1', 'application/x-www-form-urlencoded'],
-    ['2 MB', `{"hashes":["${'0'.repeat(2_000_000)}"]}`, 'application/json'],
-  ])('POST /search/hashes with %s', async (_name, payload, contentType) => {
+    [400, 'no body', undefined, 'application/json'],
+    [400, 'broken JSON', '{"hashes":[', 'application/json'],
+    [400, 'no hex', `{"hashes":["${'g'.repeat(64)}"]}`, 'application/json'],
+    [400, 'a poisoned prototype', '{"hashes":[],"__proto__":{"x":1}}', 'application/json'],
+    [415, 'a form', 'hashes=1', 'application/x-www-form-urlencoded'],
+    [413, '2 MB', `{"hashes":["${'0'.repeat(2_000_000)}"]}`, 'application/json'],
+  ])('is %i for POST /search/hashes with %s', async (status, _name, payload, contentType) => {
     const answer = await http.app.inject({
       method: 'POST',
       url: '/search/hashes',
       headers: { 'content-type': contentType },
       ...(payload === undefined ? {} : { payload }),
     });
-    expect(answer.statusCode).toBe(200);
-    expect(answer.json()).toEqual({ status: 'error', error: expect.any(String) as string });
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toMatchObject({ status: 'error', error: expect.any(String) as string });
   });
 });
 

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildApp } from '#http/server/app.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -11,6 +10,7 @@ import { networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
@@ -51,7 +51,7 @@ describe.each(goldenChainNames)('of the golden chain %s', (name) => {
     await source.close();
     const { pool } = database;
     const search = createSearchService({ pool, engine: createPostgresEngine() });
-    app = buildApp({
+    app = buildCheckedApp({
       pool,
       search,
       network: networks[golden.chain.network],

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { buildApp } from '#http/server/app.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -12,6 +11,7 @@ import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain, type OrdInscription } from '#test/support/chain/golden-chain.ts';
 import { naiveOutputs } from '#test/support/chain/output-chain.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
@@ -36,7 +36,7 @@ async function indexed(pool: TestDatabase['pool'], tip: string, indexAddresses: 
 }
 
 function appOf({ pool }: TestDatabase): App {
-  return buildApp({
+  return buildCheckedApp({
     pool,
     search: createSearchService({ pool, engine: createPostgresEngine() }),
     network: networks.regtest,

@@ -276,7 +276,13 @@ describe('GET /search/suggest', () => {
   });
 
   test('is no search by path of ord', async () => {
-    expect((await get('/search/suggest')).body).toEqual({ status: 'error', error: 'text is missing' });
+    expect((await get('/search/suggest')).body).toEqual({
+      status: 'error',
+      error: 'text is missing',
+      code: 'request_invalid',
+      parameter: 'text',
+      docs: '/docs/#/search/suggestSearch',
+    });
     expect((await get('/search/facets')).body).toMatchObject({ status: 'error' });
     expect((await http.app.inject('/search/suggestion')).statusCode).toBe(303);
   });
@@ -306,17 +312,63 @@ describe('what cannot be asked', () => {
     ['/search', 'title=a', 'one of text, hash and query is needed'],
     ['/indexer/metadata', 'cursed=true', 'text is missing'],
     ['/indexer/metadata', 'key=', 'key is empty'],
-    ['/search/facets', 'text=a&pending=1', 'pending is not counted'],
-    ['/search/facets', 'text=a&corpus=all', 'corpus must be one of'],
-    ['/search/facets', 'text=a&key=b', 'key and value go with corpus=metadata'],
-    ['/search/facets', `text=a&hash=${'0'.repeat(64)}`, 'only one of text and hash'],
-    ['/search/facets', 'corpus=metadata', 'text is missing'],
   ])('%s?%s', async (path, query, words) => {
     const startedAt = performance.now();
     const { status, body } = await get(`${path}?${query}`);
     expect(status).toBe(200);
     expect(body).toEqual({ status: 'error', error: expect.stringContaining(words) as string });
     expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
+  test.each([
+    ['text=a&pending=1', 'pending is not counted', 'pending'],
+    ['text=a&corpus=all', 'corpus must be one of', 'corpus'],
+    ['text=a&key=b', 'key and value go with corpus=metadata', 'key'],
+    [`text=a&hash=${'0'.repeat(64)}`, 'only one of text and hash', undefined],
+    ['corpus=metadata', 'text is missing', 'text'],
+    ['text=a&from=x', 'from is not a whole number', 'from'],
+  ])('/search/facets?%s', async (query, words, parameter) => {
+    expect(await get(`/search/facets?${query}`)).toMatchObject({
+      status: 400,
+      body: {
+        status: 'error',
+        error: expect.stringContaining(words) as string,
+        code: 'request_invalid',
+        ...(parameter === undefined ? {} : { parameter }),
+        docs: '/docs/#/search/searchFacets',
+      },
+    });
+  });
+
+  test.each([
+    ['/search/facets?txt=a', 'txt', 'text'],
+    ['/search/facets?text=a&contenttype=b', 'contenttype', 'contentType'],
+    ['/search/suggest?text=a&tex=b', 'tex', 'text'],
+    ['/events?form=1', 'form', 'from'],
+    ['/events/hashes?limits=1', 'limits', 'limit'],
+    ['/mempool/transfers?adress=1', 'adress', 'address'],
+    [`/inscription/${'0'.repeat(64)}i0/transfers?ordr=asc`, 'ordr', 'order'],
+  ])('%s names the nearest parameter that is known', async (url, parameter, nearest) => {
+    const { status, body } = await get(url);
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: {
+        code: 'parameter_unknown',
+        parameter,
+        error: `${parameter} is not a parameter of this path: did you mean ${nearest}?`,
+      },
+    });
+  });
+
+  test('unknown parameters of pages, of ord’s paths and of the interface’s are ignored', async () => {
+    for (const url of [
+      '/search?text=deploy&txt=a',
+      '/status?x=1',
+      '/inscriptions?x=1',
+      '/blockheight?x=1',
+      '/?x=1',
+    ])
+      expect([url, (await http.app.inject(url)).statusCode]).toEqual([url, 200]);
   });
 
   test('a megabyte of needle is refused at once, by whoever reads it first', async () => {

@@ -281,6 +281,9 @@ describe('POST /search/hashes', () => {
     expect(await post({ hashes: [...hashes, hashes[0]] })).toEqual({
       status: 'error',
       error: 'hashes has more than 10000 entries',
+      code: 'request_invalid',
+      parameter: 'hashes',
+      docs: '/docs/#/search/lookUpHashes',
     });
   });
 

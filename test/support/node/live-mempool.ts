@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { buildApp } from '#http/server/app.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { type FollowMempoolOptions, followMempool } from '#indexer/mempool/stream/follow-mempool.ts';
@@ -10,6 +9,7 @@ import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
@@ -50,13 +50,13 @@ export class LiveMempool {
     const chain = await RegtestChain.start(bitcoind.rpc, 130);
     const database = await createTestDatabase();
     const { pool } = database;
-    const app = buildApp({
+    const app = buildCheckedApp({
       pool,
       search: createSearchService({ pool, engine: createPostgresEngine() }),
       network: networks.regtest,
       logger: silentLogger(),
       operations: testOperations(pool),
-    } as Parameters<typeof buildApp>[0]);
+    } as Parameters<typeof buildCheckedApp>[0]);
     await app.ready();
     const node = await connectNode(bitcoind.settings);
     return new LiveMempool(bitcoind, chain, database, app, node);

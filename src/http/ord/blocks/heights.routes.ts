@@ -4,30 +4,35 @@ import { blockAt } from '#chain/blocks/block.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { type AnswerForm, answerFromIndex, sendOrd } from '#http/ord/answers.ts';
 import { nodeBlockHash } from '#http/ord/node-questions.ts';
+import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
 import { heightOf } from '#http/ord/parameters.ts';
+import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { answeredUnchanged } from '#http/server/conditional.ts';
+import { open } from '#http/server/guard.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 
 const text: AnswerForm = { type: 'text', recursive: true };
-const tags = ['ord'];
+const tags = ['ord'] as const;
+const config = { errors: 'plain', guard: open } as const;
 
 /** Height, hash and time of the tip, the number of blocks, and hashes by height. */
 export function heightsRoutes(app: App, deps: AppDependencies): void {
   const route = (
-    urls: readonly string[],
+    paths: Readonly<Record<string, string>>,
     summary: string,
     form: AnswerForm,
     read: (snapshot: Snapshot) => Promise<string>,
   ): void => {
-    const schema = { summary, tags, response: {} };
-    for (const url of urls) {
-      app.route({
+    const response = form.type === 'text' ? ordAnswers.text : ordAnswers.hash;
+    for (const [url, operationId] of Object.entries(paths)) {
+      apiRoute(app, {
         method: 'GET',
         url,
-        schema,
+        schema: { operationId, summary, tags, response },
+        config,
         handler: async (request, reply) => answerFromIndex(deps, request, reply, form, read),
       });
     }
@@ -37,36 +42,47 @@ export function heightsRoutes(app: App, deps: AppDependencies): void {
     return tip;
   };
 
-  route(['/blockcount'], 'Number of blocks', { type: 'text' }, async ({ tip }) =>
+  route({ '/blockcount': 'blockCount' }, 'Number of blocks', { type: 'text' }, async ({ tip }) =>
     String(tip === null ? 0 : tip.height + 1),
   );
-  route(['/blockheight', '/r/blockheight'], 'Height of the tip', text, async ({ tip }) =>
-    String(tipOf(tip).height),
+  const heights = { '/blockheight': 'blockHeight', '/r/blockheight': 'recursiveBlockHeight' };
+  route(heights, 'Height of the tip', text, async ({ tip }) => String(tipOf(tip).height));
+  route({ '/blockhash': 'blockHash' }, 'Hash of the tip', text, async ({ tip }) =>
+    displayHash(tipOf(tip).hash),
   );
-  route(['/blockhash'], 'Hash of the tip', text, async ({ tip }) => displayHash(tipOf(tip).hash));
-  route(['/r/blockhash'], 'Hash of the tip', { recursive: true }, async ({ tip }) =>
+  const recursiveHash = { '/r/blockhash': 'recursiveBlockHash' };
+  route(recursiveHash, 'Hash of the tip', { recursive: true }, async ({ tip }) =>
     JSON.stringify(displayHash(tipOf(tip).hash)),
   );
-  route(['/blocktime', '/r/blocktime'], 'Time of the tip in Unix seconds', text, async ({ client, tip }) => {
+  const times = { '/blocktime': 'blockTime', '/r/blocktime': 'recursiveBlockTime' };
+  route(times, 'Time of the tip in Unix seconds', text, async ({ client, tip }) => {
     const block = await blockAt(client, { kind: 'height', height: tipOf(tip).height });
     return String(block?.time);
   });
 
-  const hashAt = (url: string, form: AnswerForm, show: (hash: string) => string): void => {
-    app.route({
+  const hashAt = (
+    url: string,
+    operationId: string,
+    form: AnswerForm,
+    show: (hash: string) => string,
+  ): void => {
+    apiRoute(app, {
       method: 'GET',
       url,
       schema: {
+        operationId,
         summary: 'Hash of the block at a height',
         tags,
-        params: Type.Object({ height: Type.String() }),
+        params: Type.Object({ height: pathParts.height }),
+        response: form.type === 'text' ? ordAnswers.text : ordAnswers.hash,
       },
+      config,
       handler: async (request, reply) =>
         sendHashAt(deps, request, reply, { form, show, height: heightOf(request.params.height) }),
     });
   };
-  hashAt('/blockhash/:height', text, (hash) => hash);
-  hashAt('/r/blockhash/:height', { recursive: true }, (hash) => JSON.stringify(hash));
+  hashAt('/blockhash/:height', 'blockHashAt', text, (hash) => hash);
+  hashAt('/r/blockhash/:height', 'recursiveBlockHashAt', { recursive: true }, (hash) => JSON.stringify(hash));
 }
 
 interface HashQuestion {

@@ -1,10 +1,13 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { inscriptionCount } from '#chain/outputs/output.queries.ts';
 import { sendOrd } from '#http/ord/answers.ts';
 import { type BlockAnswers, quotedHex } from '#http/ord/blocks/block-answers.ts';
+import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
 import { heightOf, placeOf, txidOf } from '#http/ord/parameters.ts';
+
+import { apiRoute, type RouteSchema } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
 import { type RawTransaction, TransactionReader } from '#indexer/transaction/raw-transaction.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
@@ -12,12 +15,21 @@ import { decodeJson } from './decode.ts';
 import { inputJson, joined, transactionJson } from './transaction-json.ts';
 import type { Transactions } from './transactions.ts';
 
-const tags = ['ord'];
-const path = Type.Object({ txid: Type.String() });
+const tags = ['ord'] as const;
+const config = { errors: 'plain', guard: open } as const;
+const path = Type.Object({ txid: pathParts.txid });
 
 /** ord calls the third test network by the name it had when it was the only one. */
 export function ordChain(network: NetworkName): string {
   return network === 'testnet3' ? 'testnet' : network;
+}
+
+/** How a path of a transaction stands in the document. */
+interface TransactionPath {
+  readonly url: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly response: RouteSchema['response'];
 }
 
 /** Transactions: in ord's form, as hex, and the envelopes in them. */
@@ -27,39 +39,57 @@ export function transactionsRoutes(
   transactions: Transactions,
   blocks: BlockAnswers,
 ): void {
-  type Request = FastifyRequest<{ Params: { txid: string } }>;
   const route = (
-    url: string,
-    summary: string,
+    { url, operationId, summary, response }: TransactionPath,
     isRecursive: boolean,
     show: (transaction: RawTransaction, text: string) => Promise<Iterable<string>>,
   ): void => {
-    const handler = async (request: Request, reply: FastifyReply): Promise<FastifyReply> => {
-      const txid = txidOf(request.params.txid);
-      const { tip, transaction } = await transactions.find(txid);
-      const body = await show(transaction, request.params.txid.toLowerCase());
-      return sendOrd(request, reply, tip, body, { recursive: isRecursive, live: true });
-    };
-    app.route({ method: 'GET', url, schema: { summary, tags, params: path }, handler });
+    apiRoute(app, {
+      method: 'GET',
+      url,
+      schema: { operationId, summary, tags, params: path, response },
+      config,
+      handler: async (request, reply) => {
+        const txid = txidOf(request.params.txid);
+        const { tip, transaction } = await transactions.find(txid);
+        const body = await show(transaction, request.params.txid.toLowerCase());
+        return sendOrd(request, reply, tip, body, { recursive: isRecursive, live: true });
+      },
+    });
   };
 
-  route('/tx/:txid', 'A transaction', false, async (transaction, txid) => {
+  const { transaction: whole, decode, liveHex } = ordAnswers;
+  const tx = { url: '/tx/:txid', operationId: 'transaction', summary: 'A transaction', response: whole };
+  route(tx, false, async (transaction, txid) => {
     const count = await inscriptionCount(deps.pool, txidOf(txid));
     return joined(answerJson(transaction, txid, count, deps.network.name));
   });
-  route('/decode/:txid', 'The envelopes of a transaction', false, async (transaction) =>
-    joined(decodeJson(transaction)),
-  );
-  route('/r/tx/:txid', 'A transaction in hex', true, async ({ bytes }) => quotedHex(bytes));
+  const envelopes = {
+    url: '/decode/:txid',
+    operationId: 'decode',
+    summary: 'The envelopes of a transaction',
+    response: decode,
+  };
+  route(envelopes, false, async (transaction) => joined(decodeJson(transaction)));
+  const inHex = {
+    url: '/r/tx/:txid',
+    operationId: 'recursiveTransaction',
+    summary: 'A transaction in hex',
+    response: liveHex,
+  };
+  route(inHex, true, async ({ bytes }) => quotedHex(bytes));
 
-  app.route({
+  apiRoute(app, {
     method: 'GET',
     url: '/input/:block/:transaction/:input',
     schema: {
+      operationId: 'input',
       summary: 'An input by the places of its block, transaction and itself',
       tags,
-      params: Type.Object({ block: Type.String(), transaction: Type.String(), input: Type.String() }),
+      params: Type.Object({ block: pathParts.height, transaction: pathParts.place, input: pathParts.place }),
+      response: ordAnswers.input,
     },
+    config,
     handler: async (request, reply) => {
       const places = [
         heightOf(request.params.block),

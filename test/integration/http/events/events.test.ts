@@ -121,12 +121,17 @@ describe('the stream of events', () => {
     ['/events?limit=x', 'limit is not a whole number'],
     ['/events?limit=1&limit=2', 'limit is given more than once'],
     ['/events/hashes?from=1.5', 'from is not a whole number'],
-    ['/events/text/x', 'height must be a whole number'],
+    ['/events/text/x', 'height is not a whole number'],
     ['/events/hashes?limit=2001', 'limit must be <= 2000'],
   ])('refuses %s', async (path, error) => {
     const answer = await fetch(`${address}${path}`);
     expect(answer.status).toBe(400);
-    expect(await answer.json()).toEqual({ status: 'error', error: expect.stringContaining(error) as string });
+    expect(await answer.json()).toMatchObject({
+      status: 'error',
+      error: expect.stringContaining(error) as string,
+      code: 'request_invalid',
+      parameter: /[?/](from|after|limit|text)/u.exec(path)?.[1]?.replace('text', 'height'),
+    });
   });
 
   test('is refused until a first load has built its indexes', async () => {

@@ -212,6 +212,7 @@ describe('server-sent events', () => {
     expect(JSON.parse(body())).toEqual({
       status: 'error',
       reason: 'there are 100 streams of events already',
+      code: 'too_many_streams',
     });
     expect((await fetch(`${address}/events`)).status).toBe(503);
     many[7]!.close();

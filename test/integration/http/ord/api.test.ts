@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildApp } from '#http/server/app.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -13,6 +12,7 @@ import { networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
@@ -28,7 +28,7 @@ let app: App;
 
 async function appWith(extra: Partial<AppDependencies>): Promise<App> {
   const { pool } = database;
-  const made = buildApp({
+  const made = buildCheckedApp({
     pool,
     search: createSearchService({ pool, engine: createPostgresEngine() }),
     network: networks[golden.chain.network],

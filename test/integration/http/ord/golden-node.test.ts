@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildApp } from '#http/server/app.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -11,6 +10,7 @@ import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { differences } from '#test/support/chain/ord-golden.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
@@ -44,7 +44,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
       const source = await openFolderSource(folder);
       await follow({ source, pool, signal: new AbortController().signal });
       await source.close();
-      app = buildApp({
+      app = buildCheckedApp({
         pool,
         search: createSearchService({ pool, engine: createPostgresEngine() }),
         network: networks[golden.chain.network],

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildApp } from '#http/server/app.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -12,6 +11,7 @@ import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { differences, indexQuestions } from '#test/support/chain/ord-golden.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
@@ -36,7 +36,7 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
     database = await createTestDatabase();
     const { pool } = database;
     blocks = await openFolderSource(folder);
-    app = buildApp({
+    app = buildCheckedApp({
       pool,
       search: createSearchService({ pool, engine: createPostgresEngine() }),
       network: networks[golden.chain.network],

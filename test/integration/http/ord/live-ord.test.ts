@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildApp } from '#http/server/app.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -13,6 +12,7 @@ import { networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { exactJson } from '#test/support/exact-json.ts';
 import { freePort } from '#test/support/free-port.ts';
@@ -102,7 +102,7 @@ describe.skipIf(ord === '' || bitcoindForTests() === null)('beside a running ord
     const { pool } = database;
     blocks = await openFolderSource(folder);
     await follow({ source: blocks, pool, signal: new AbortController().signal });
-    app = buildApp({
+    app = buildCheckedApp({
       pool,
       search: createSearchService({ pool, engine: createPostgresEngine() }),
       network: networks[golden.chain.network],

@@ -1,0 +1,245 @@
+import { type TObject, type TSchema, Type } from 'typebox';
+import { type Answer, jsonText, pageOrJson, plainText, unchanged } from '#http/server/answer-schemas.ts';
+
+/*
+ * What ord's paths answer (docs/ord-api.md). The answers are written as text, piece by piece; these are their shapes, for the
+ * document and for the check of every answer in tests.
+ */
+
+const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+const integer = Type.Integer();
+const text = Type.String();
+const texts = Type.Array(text);
+const integerOrNull = nullable(integer);
+const textOrNull = nullable(text);
+const nothing = Type.Null({ description: 'this server has no sat index' });
+const hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
+const hex = Type.String({ pattern: '^([0-9a-f]{2})*$' });
+const inscriptionId = Type.String({ pattern: '^[0-9a-f]{64}i[0-9]+$' });
+const ids = Type.Array(inscriptionId);
+
+/** Parameters in paths are texts that the handler reads: its errors say what an id or a place looks like. */
+const part = (description: string, example: string) => Type.String({ description, examples: [example] });
+const exampleId = '6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799i0';
+
+export const pathParts = {
+  id: part('an inscription id', exampleId),
+  inscription: part('an inscription id or number', '0'),
+  child: part('a child by its place, from 0', '0'),
+  page: part('a page, from 0', '0'),
+  item: part('an item by its place, from 0', '0'),
+  block: part('a height or the hash of a block', '0'),
+  height: part('a height', '0'),
+  txid: part('64 hex digits', exampleId.slice(0, 64)),
+  outpoint: part('<txid>:<vout>', `${exampleId.slice(0, 64)}:0`),
+  place: part('a place, from 0', '0'),
+};
+
+const trait = Type.Union([Type.Null(), Type.Boolean(), Type.Number(), text]);
+const attributes = Type.Object({ title: textOrNull, traits: Type.Record(text, trait) });
+const galleryItem = Type.Object({ id: inscriptionId, attributes });
+const charms = nullable(texts);
+
+export const inscription = Type.Object({
+  address: textOrNull,
+  charms,
+  child_count: integerOrNull,
+  children: nullable(ids),
+  content_length: integerOrNull,
+  content_type: textOrNull,
+  effective_content_type: textOrNull,
+  fee: integerOrNull,
+  height: integer,
+  id: inscriptionId,
+  metaprotocol: textOrNull,
+  next: nullable(inscriptionId),
+  number: integerOrNull,
+  parents: nullable(ids),
+  previous: nullable(inscriptionId),
+  sat: nothing,
+  satpoint: textOrNull,
+  timestamp: integer,
+  value: integerOrNull,
+  properties: Type.Object({ gallery: Type.Array(galleryItem), attributes }),
+});
+
+/** What an inscription asks of another one. */
+const inscriptionForInscriptions = Type.Object({
+  charms,
+  content_type: textOrNull,
+  content_length: integerOrNull,
+  delegate: nullable(inscriptionId),
+  fee: integerOrNull,
+  height: integer,
+  id: inscriptionId,
+  number: integerOrNull,
+  output: textOrNull,
+  sat: nothing,
+  satpoint: textOrNull,
+  timestamp: integer,
+  value: integerOrNull,
+  address: textOrNull,
+});
+
+const relative = Type.Object({
+  charms,
+  fee: integerOrNull,
+  height: integer,
+  id: inscriptionId,
+  number: integerOrNull,
+  output: textOrNull,
+  sat: nothing,
+  satpoint: textOrNull,
+  timestamp: integer,
+});
+
+const input = Type.Object({
+  previous_output: text,
+  script_sig: hex,
+  sequence: integer,
+  witness: Type.Array(hex),
+});
+const transaction = Type.Object({
+  version: integer,
+  lock_time: integer,
+  input: Type.Array(input),
+  output: Type.Array(Type.Object({ value: integer, script_pubkey: hex })),
+});
+
+const bytes = Type.Array(Type.Integer({ minimum: 0, maximum: 255 }));
+const bytesOrNull = nullable(bytes);
+const envelope = Type.Object({
+  input: integer,
+  offset: integer,
+  payload: Type.Object({
+    body: bytesOrNull,
+    content_encoding: bytesOrNull,
+    content_type: bytesOrNull,
+    delegate: bytesOrNull,
+    duplicate_field: Type.Boolean(),
+    incomplete_field: Type.Boolean(),
+    metadata: bytesOrNull,
+    parents: Type.Array(bytes),
+    properties: bytesOrNull,
+    metaprotocol: bytesOrNull,
+    pointer: bytesOrNull,
+    property_encoding: bytesOrNull,
+    rune: bytesOrNull,
+    unrecognized_even_field: Type.Boolean(),
+  }),
+  pushnum: Type.Boolean(),
+  stutter: Type.Boolean(),
+});
+
+export const output = Type.Object({
+  address: textOrNull,
+  confirmations: integer,
+  indexed: Type.Boolean(),
+  inscriptions: ids,
+  outpoint: text,
+  sat_ranges: nothing,
+  script_pubkey: hex,
+  spent: Type.Boolean(),
+  transaction: hash,
+  value: integer,
+});
+
+const blockInfo = Type.Object({
+  average_fee: integer,
+  average_fee_rate: integer,
+  bits: integer,
+  chainwork: text,
+  confirmations: integer,
+  difficulty: Type.Number(),
+  hash,
+  feerate_percentiles: Type.Array(integer),
+  height: integer,
+  max_fee: integer,
+  max_fee_rate: integer,
+  max_tx_size: integer,
+  median_fee: integer,
+  median_time: integerOrNull,
+  merkle_root: hash,
+  min_fee: integer,
+  min_fee_rate: integer,
+  next_block: nullable(hash),
+  nonce: integer,
+  previous_block: nullable(hash),
+  subsidy: integer,
+  target: hash,
+  timestamp: integer,
+  total_fee: integer,
+  total_size: integer,
+  total_weight: integer,
+  transaction_count: integer,
+  version: integer,
+});
+
+// a type, as interfaces have no index signature
+type Answers = { readonly 200: Answer; readonly 304: TSchema };
+const indexed = (answer: Answer): Answers => ({ 200: answer, 304: unchanged });
+const listOf = (pageName: 'page' | 'page_index'): TObject =>
+  Type.Object({ ids, more: Type.Boolean(), [pageName]: integer });
+const entriesOf = (name: string): TObject =>
+  Type.Object({ [name]: Type.Array(relative), more: Type.Boolean(), page: integer });
+
+/** The answers of ord's paths, each by what it is of. */
+export const ordAnswers = {
+  inscription: indexed(pageOrJson(inscription, 'the inscription')),
+  inscriptions: { 200: jsonText(Type.Array(inscription), 'the inscriptions in the order asked') },
+  missing: { 200: jsonText(texts, 'the ids that are not indexed') },
+  recursiveInscription: indexed(jsonText(inscriptionForInscriptions, 'the inscription')),
+  metadata: indexed(jsonText(hex, 'CBOR in hex')),
+  pageOfIds: indexed(jsonText(listOf('page'), 'a page of ids')),
+  pageIndexOfIds: indexed(jsonText(listOf('page_index'), 'a page of ids')),
+  children: indexed(jsonText(entriesOf('children'), 'a page of children')),
+  parents: indexed(jsonText(entriesOf('parents'), 'a page of parents')),
+  galleryItem: indexed(
+    jsonText(
+      Type.Object({
+        gallery_id: inscriptionId,
+        gallery_number: integerOrNull,
+        i: integer,
+        item: galleryItem,
+      }),
+      'the item',
+    ),
+  ),
+  transaction: {
+    200: jsonText(
+      Type.Object({ chain: text, inscription_count: integer, transaction, txid: hash }),
+      'the transaction',
+    ),
+  },
+  decode: { 200: jsonText(Type.Object({ inscriptions: Type.Array(envelope) }), 'its envelopes') },
+  hex: indexed(jsonText(hex, 'bytes in hex')),
+  liveHex: { 200: jsonText(hex, 'bytes in hex') },
+  input: { 200: jsonText(Type.Object({ path: Type.Array(integer), input }), 'the input') },
+  output: { 200: jsonText(output, 'the output') },
+  outputs: { 200: jsonText(Type.Array(output), 'the outputs in the order asked') },
+  utxo: {
+    200: jsonText(Type.Object({ inscriptions: ids, sat_ranges: nothing, value: integer }), 'the output'),
+  },
+  block: indexed(
+    pageOrJson(
+      Type.Object({
+        best_height: integerOrNull,
+        hash,
+        height: integerOrNull,
+        inscriptions: ids,
+        target: hash,
+        transactions: Type.Array(transaction),
+      }),
+      'the block',
+    ),
+  ),
+  blockInfo: indexed(jsonText(blockInfo, 'what is known of the block')),
+  blocks: indexed(
+    pageOrJson(
+      Type.Object({ last: integer, blocks: Type.Array(hash), featured_blocks: Type.Record(hash, ids) }),
+      'the newest blocks',
+    ),
+  ),
+  text: indexed(plainText('the value')),
+  hash: indexed(jsonText(hash, 'the hash')),
+} as const satisfies Readonly<Record<string, { readonly 200: Answer; readonly 304?: TSchema }>>;

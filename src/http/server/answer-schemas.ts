@@ -1,0 +1,111 @@
+import { STATUS_CODES } from 'node:http';
+import { type TSchema, Type } from 'typebox';
+import { type ErrorForm, type Failure, kindOf, statusIn } from './error-forms.ts';
+import type { RouteGuard } from './guard.ts';
+
+/** An answer in one or more content types, each with its schema; none: without a body. */
+export interface Answer {
+  readonly description: string;
+  readonly content: Readonly<Record<string, { readonly schema: TSchema }>>;
+}
+
+const html = Type.String({ description: 'a page' });
+const bytes = Type.String({ format: 'binary' });
+
+/** An answer that is written as JSON text, whose shape is checked in tests. */
+export function jsonText(schema: TSchema, description: string): Answer {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+export function page(description: string): Answer {
+  return { description, content: { 'text/html': { schema: html } } };
+}
+
+/** The same path for people and for programs (`Accept: application/json`). */
+export function pageOrJson(schema: TSchema, description: string): Answer {
+  return { description, content: { 'application/json': { schema }, 'text/html': { schema: html } } };
+}
+
+export function plainText(description: string, mediaType = 'text/plain'): Answer {
+  return { description, content: { [mediaType]: { schema: Type.String() } } };
+}
+
+/** Of any content type. */
+export function anyBytes(description: string): Answer {
+  return { description, content: { '*/*': { schema: bytes } } };
+}
+
+export function noBody(description: string): TSchema {
+  return Type.Unsafe({ type: 'null', description });
+}
+
+export const unchanged = noBody('unchanged since the answer whose ETag If-None-Match names');
+export const seeOther = noBody('leads to where Location says');
+
+/** What may go wrong on every path. */
+const statusesOfAll = [400, 404, 414, 500, 503, 504];
+const statusesOfBodies = [413, 415];
+const statusesOfGuards = [401, 403, 429];
+
+interface ErrorSources {
+  readonly guard: RouteGuard;
+  readonly failures?: readonly number[];
+  readonly hasBody: boolean;
+}
+
+type Answers = Record<number, unknown>;
+
+/** The answers of a route and those of its errors. Where faults are told with status 200, that one has both. */
+export function errorAnswers(
+  form: ErrorForm,
+  { guard, failures = [], hasBody }: ErrorSources,
+  own: Readonly<Answers>,
+): Answers {
+  const isGuarded = typeof guard === 'function' || guard.kind !== 'none';
+  const given = [
+    ...statusesOfAll,
+    ...(hasBody ? statusesOfBodies : []),
+    ...(isGuarded ? statusesOfGuards : []),
+    ...failures,
+  ];
+  const answers: Answers = { ...own };
+  for (const statusGiven of new Set(given)) {
+    const status = statusIn(form, { status: statusGiven, code: 'internal_error' } satisfies Partial<Failure>);
+    const { schema } = form[kindOf(statusGiven)];
+    answers[status] = beside(answers[status], errorAnswer(form, schema, status), status in own);
+  }
+  return answers;
+}
+
+function errorAnswer({ mediaType, hasPages }: ErrorForm, schema: TSchema, status: number): Answer {
+  const content = { [mediaType]: { schema } };
+  const description = STATUS_CODES[status] ?? 'Error';
+  return { description, content: hasPages ? { ...content, 'text/html': { schema: html } } : content };
+}
+
+/** Two answers of one status. */
+function beside(first: unknown, second: Answer, isOwn: boolean): unknown {
+  if (first === undefined) return second;
+  const { description, content } = asAnswer(first, isOwn ? 'the answer' : second.description);
+  const merged: Record<string, { schema: TSchema }> = { ...content };
+  for (const [mediaType, { schema }] of Object.entries(second.content)) {
+    const there = merged[mediaType]?.schema;
+    merged[mediaType] = {
+      schema: there === undefined || there === schema ? schema : eitherOf(there, schema),
+    };
+  }
+  return { description, content: merged };
+}
+
+function eitherOf(first: TSchema, second: TSchema): TSchema {
+  const { anyOf } = first as { readonly anyOf?: readonly TSchema[] };
+  if (anyOf?.includes(second) === true) return first;
+  return Type.Union([first, second]);
+}
+
+/** A schema alone is one of JSON. */
+function asAnswer(given: unknown, description: string): Answer {
+  const answer = given as Partial<Answer>;
+  if (answer.content !== undefined) return answer as Answer;
+  return jsonText(given as TSchema, answer.description ?? description);
+}

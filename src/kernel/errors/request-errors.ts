@@ -1,0 +1,54 @@
+/** What may be wrong with a request over HTTP, and with its answer. */
+export const requestErrors = {
+  request_invalid: {
+    meaning: 'A request has a parameter that it cannot have.',
+    action: 'Correct the parameter that the message names; docs/http.md has the routes.',
+    retry: 'never',
+  },
+  parameter_unknown: {
+    meaning: 'A request has a query parameter that its path does not know.',
+    action: 'Take the parameter that the message names, or leave it out; /docs lists those of every path.',
+    retry: 'never',
+  },
+  field_unknown: {
+    meaning: 'The body of a request has a field that its path does not know.',
+    action: 'Take the field that the message names, or leave it out; /docs lists those of every path.',
+    retry: 'never',
+  },
+  body_too_large: {
+    meaning: 'The body of a request is larger than its path takes.',
+    action: 'Send less at once; docs/http.md has the limits.',
+    retry: 'never',
+  },
+  media_type_unsupported: {
+    meaning: 'The body of a request is of a content type that its path does not read.',
+    action: 'Send it as JSON with content-type: application/json.',
+    retry: 'never',
+  },
+  token_balance_missing: {
+    meaning: 'An account has less of a token than is to be withdrawn.',
+    action: 'Withdraw less, or wait until what was paid is confirmed.',
+    retry: 'never',
+  },
+  internal_error: {
+    meaning: 'Something failed here that nobody expected.',
+    action: 'Read the log of the server: it has the error in full. Report it.',
+    retry: 'never',
+  },
+  not_found: {
+    meaning: 'What was asked for is not indexed, or has no content.',
+    action: 'Check the id; what is indexed ends at the height in X-Indexed-Height.',
+    retry: 'never',
+  },
+  no_node: {
+    meaning: 'The answer takes a node, or blocks, that this server does not have.',
+    action:
+      'Start the server with a node or with its folder of blocks; docs/ord-api.md says what comes from where.',
+    retry: 'never',
+  },
+  method_not_allowed: {
+    meaning: 'The path is there, and not with this method.',
+    action: 'Use a method that the Allow header names.',
+    retry: 'never',
+  },
+} as const;

@@ -1,0 +1,87 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+import { buildApp } from '#http/server/app.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+
+/**
+ * The app, with every answer held against the schemas of its route: a status or a content type that is not in its definition, or
+ * JSON that is not of its schema, fails the test in which the app is closed.
+ */
+export function buildCheckedApp(deps: AppDependencies): App {
+  const app = buildApp(deps);
+  const faults: string[] = [];
+  app.addHook('onSend', async (request, reply, payload) => {
+    const answer = documentedFor(request, reply);
+    // what is compressed is the same answer
+    if (answer === null || reply.hasHeader('content-encoding')) return payload;
+    const given = await readWhole(answer, reply, payload);
+    const fault = faultIn(answer, request, reply, given);
+    if (fault !== null) faults.push(`${request.method} ${request.url.slice(0, 200)}: ${fault}`);
+    return given;
+  });
+  app.addHook('onClose', async () => {
+    if (faults.length > 0) throw new Error(`answers that are not as their routes say:\n${faults.join('\n')}`);
+  });
+  return app;
+}
+
+/** JSON that goes out in pieces is put together; nothing else is. */
+async function readWhole(answer: Documented, reply: FastifyReply, payload: unknown): Promise<unknown> {
+  const isJson = mediaTypeOf(reply) === json && answer.content?.[json] !== undefined;
+  return isJson && payload instanceof Readable ? text(payload) : payload;
+}
+
+const json = 'application/json';
+
+function mediaTypeOf(reply: FastifyReply): string {
+  return String(reply.getHeader('content-type') ?? '')
+    .split(';', 1)[0]!
+    .trim();
+}
+
+interface Documented {
+  readonly content?: Readonly<Record<string, { readonly schema: TSchema }>>;
+  readonly type?: string;
+}
+
+/** What a route says of the status; null where it has no definition: files of plugins, unknown paths, refused methods. */
+function documentedFor({ routeOptions }: FastifyRequest, { statusCode }: FastifyReply): Documented | null {
+  const { config, schema } = routeOptions;
+  if (config.errors === undefined || schema?.response === undefined) return null;
+  return (schema.response as Readonly<Record<number, Documented>>)[statusCode] ?? {};
+}
+
+function faultIn(
+  answer: Documented,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): string | null {
+  if (Object.keys(answer).length === 0) return `status ${reply.statusCode} is not documented`;
+  if (payload === undefined || payload === null || payload === '' || request.method === 'HEAD') return null;
+  if (answer.type === 'null') return `status ${reply.statusCode} has a body`;
+  const mediaType = mediaTypeOf(reply);
+  const documented = answer.content ?? { [json]: { schema: answer as TSchema } };
+  const found = documented[mediaType];
+  if (found !== undefined) return mediaType === json ? jsonFault(found.schema, payload) : null;
+  return documented['*/*'] === undefined
+    ? `${mediaType} is not documented for status ${reply.statusCode}`
+    : null;
+}
+
+const validators = new WeakMap<TSchema, Validator>();
+
+function jsonFault(schema: TSchema, payload: unknown): string | null {
+  let validator = validators.get(schema);
+  if (validator === undefined) {
+    validator = Compile(schema);
+    validators.set(schema, validator);
+  }
+  const value: unknown = JSON.parse(payload as string);
+  if (validator.Check(value)) return null;
+  const [error] = validator.Errors(value);
+  return `not of its schema: ${error?.instancePath ?? ''} ${error?.message ?? ''}: ${(payload as string).slice(0, 200)}`;
+}

@@ -1,0 +1,26 @@
+import pg from 'pg';
+import type { App } from '#http/server/app-dependencies.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import { buildCheckedApp } from './checked-app.ts';
+import { silentLogger } from './http-app.ts';
+import { testOperations } from './operations.ts';
+
+/** The app without a database, for what no route has to ask one about; routes of a test are added before it is ready. */
+export function createRoutesApp(): App {
+  const pool = new pg.Pool({ max: 1 });
+  const engine = createPostgresEngine();
+  const app = buildCheckedApp({
+    pool,
+    search: createSearchService({ pool, engine }),
+    network: networks.regtest,
+    logger: silentLogger(),
+    operations: testOperations(pool),
+  });
+  app.addHook('onClose', async () => {
+    await engine.close();
+    await pool.end();
+  });
+  return app;
+}
