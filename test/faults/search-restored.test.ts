@@ -24,10 +24,10 @@ import {
   type RunningSync,
   startSync,
   caughtUp as untilCaughtUp,
-  waitUntil,
 } from '#test/support/elasticsearch/running-sync.ts';
 import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
 import { createSearchRows, type SearchRows, text } from '#test/support/search/search-rows.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const timeout = 400_000;
 const keep = (): Promise<void> => Promise.resolve();

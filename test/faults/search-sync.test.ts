@@ -19,7 +19,6 @@ import {
   type RunningSync,
   startSync,
   caughtUp as untilCaughtUp,
-  waitUntil,
 } from '#test/support/elasticsearch/running-sync.ts';
 import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
 import {
@@ -28,6 +27,7 @@ import {
   type TestInscription,
   text,
 } from '#test/support/search/search-rows.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const noHook = (): Promise<void> => Promise.resolve();
 const inscriptionOf = (seed: number): TestInscription => ({

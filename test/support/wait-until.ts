@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Default: 30 s, as a busy machine needs for what an idle one does in one. */
+  /** Default: 90 s, as a busy machine needs for what an idle one does in a few. */
   readonly limitMs?: number;
   /** Between two looks. Default: 20 ms. */
   readonly everyMs?: number;
@@ -13,7 +13,7 @@ export interface WaitOptions {
  */
 export async function waitUntil<Found>(
   isSo: () => Promise<Found> | Found,
-  { limitMs = 30_000, everyMs = 20 }: WaitOptions = {},
+  { limitMs = 90_000, everyMs = 20 }: WaitOptions = {},
 ): Promise<Exclude<Found, false>> {
   const deadline = performance.now() + limitMs;
   for (;;) {

@@ -4,10 +4,11 @@ import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
 import { readMarker } from '#search/elastic/server/marker.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
-import { caughtUp, startSync, waitUntil } from '#test/support/elasticsearch/running-sync.ts';
+import { caughtUp, startSync } from '#test/support/elasticsearch/running-sync.ts';
 import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elasticsearch.ts';
 import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
 import { createSearchRows, type SearchRows, text } from '#test/support/search/search-rows.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 interface Segments {
   readonly _all: { readonly primaries: { readonly segments: { readonly count: number } } };

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { readMarker } from '#search/elastic/server/marker.ts';
 import { runSearchSync, type SearchSyncOptions } from '#search/sync/search-sync.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import type { SyncedIndex } from './synced-index.ts';
 
 export interface RunningSync {
@@ -45,14 +46,6 @@ export function startSync(
   };
 }
 
-export async function waitUntil(isSo: () => Promise<boolean> | boolean, limitMs = 90_000): Promise<void> {
-  const deadline = Date.now() + limitMs;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error('it does not come');
-    await delay(50);
-  }
-}
-
 /** Waits until the index says that it is at the chain. */
 export async function caughtUp(
   pool: pg.Pool,
@@ -62,8 +55,11 @@ export async function caughtUp(
   const { rows: last } = await pool.query<{ sequence: number }>(
     'SELECT max(sequence) AS sequence FROM chain.outbox',
   );
-  await waitUntil(async () => {
-    const placed = await readMarker(elastic, alias).catch(() => null);
-    return placed?.marker.state === 'complete' && placed.marker.sequence === last[0]!.sequence;
-  }, limitMs);
+  await waitUntil(
+    async () => {
+      const placed = await readMarker(elastic, alias);
+      return placed?.marker.state === 'complete' && placed.marker.sequence === last[0]!.sequence;
+    },
+    limitMs === undefined ? {} : { limitMs },
+  );
 }

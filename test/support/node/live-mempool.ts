@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { type FollowMempoolOptions, followMempool } from '#indexer/mempool/stream/follow-mempool.ts';
@@ -13,6 +12,7 @@ import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from './bitcoind.ts';
 
 /** A follower of the mempool that runs. */
@@ -118,16 +118,7 @@ export class LiveMempool {
 
   /** Asks again until the answer is right, and throws the last failure after 20 s. */
   async eventually(check: () => Promise<void>): Promise<void> {
-    const deadline = Date.now() + 20_000;
-    while (true) {
-      try {
-        await check();
-        return;
-      } catch (error) {
-        if (Date.now() > deadline) throw error;
-        await delay(50);
-      }
-    }
+    await waitUntil(check, { limitMs: 20_000, everyMs: 50 });
   }
 
   async close(): Promise<void> {
