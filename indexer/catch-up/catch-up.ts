@@ -112,9 +112,16 @@ class CatchUpPass {
         if (end === 'idle') await pause(bounds?.lookMs ?? lookEveryMs, signal);
       }
     } finally {
-      await this.#parsePool?.close();
-      this.#disconnect();
+      await this.#rest();
     }
+  }
+
+  /** Gives back what a pass over blocks takes: the connection with the lock, and the threads. */
+  async #rest(): Promise<void> {
+    this.#current = [];
+    this.#disconnect();
+    await this.#parsePool?.close();
+    this.#parsePool = null;
   }
 
   async #attempt(): Promise<RoundEnd> {
@@ -130,7 +137,8 @@ class CatchUpPass {
       if (!(failure instanceof AppError)) throw failure;
       const delayMs = this.#patience.delayAfter(failure);
       await this.#keepProblem(failure);
-      onProblem?.(failure, delayMs);
+      // a database that is away is told by those who need it now
+      if (this.#current.length > 0) onProblem?.(failure, delayMs);
       if (delayMs === null) return 'end';
       await pause(delayMs, signal);
       return 'again';
@@ -140,7 +148,10 @@ class CatchUpPass {
   async #round(): Promise<RoundEnd> {
     const { pool, writer, signal } = this.#options;
     const behind = await this.#behind(pool);
-    if (behind !== 'some') return behind;
+    if (behind !== 'some') {
+      await this.#rest();
+      return behind;
+    }
     await writer.idle(signal);
     const client = await this.#connect();
     if (client === null) return 'idle';
