@@ -1,11 +1,7 @@
 import type { Departure } from '#indexer/mempool/store/pending.store.ts';
-import { type HashKey, hashKey, hashOfKey } from '#indexer/mempool/stream/membership.ts';
-import type { BlockRef } from '#kernel/contracts/block-source.ts';
-import type { Payment, PaymentEvent } from '#kernel/contracts/watched-scripts.ts';
+import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
 import type { InputIndex } from './input-index.ts';
 import type { KeptTransaction } from './kept-transactions.ts';
-import type { TransactionOutput } from './transaction-batch.ts';
-import type { ScriptWatch } from './watched-scripts.ts';
 
 /**
  * A node tells what it removes before what it was removed for, and the bytes of that may have to be asked for: so long it
@@ -20,32 +16,18 @@ interface Leaving {
   readonly isDisconnected: boolean;
 }
 
-/** Why kept transactions left: replaced, evicted or mined; and what watched payments are told of it. */
+/** Why kept transactions left: replaced or evicted. */
 export class Departures {
-  private readonly watch: ScriptWatch;
   private readonly leaving = new Map<HashKey, Leaving>();
   /** What took inputs of a transaction, and when. */
   private readonly replacedBy = new Map<HashKey, { readonly by: HashKey; readonly at: number }>();
   /** Transactions that left, whose inputs say for a while what replaced them. */
   private readonly inputsUntil = new Map<HashKey, number>();
-  /** Transactions whose payments were told to be seen. */
-  private readonly told = new Set<HashKey>();
   private reported: Omit<Departure, 'position'>[] = [];
 
-  constructor(watch: ScriptWatch) {
-    this.watch = watch;
-  }
-
-  seen(transaction: KeptTransaction): void {
-    if (transaction.payments.length === 0 || this.told.has(transaction.txid)) return;
-    this.told.add(transaction.txid);
-    this.tell(transaction, (payment) => ({ kind: 'payment-seen', payment }));
-  }
-
-  confirmed(transaction: KeptTransaction, block: BlockRef): void {
-    this.leaving.delete(transaction.txid);
-    if (!this.told.delete(transaction.txid)) return;
-    this.tell(transaction, (payment) => ({ kind: 'payment-confirmed', payment, block }));
+  /** It was mined. */
+  confirmed(txid: HashKey): void {
+    this.leaving.delete(txid);
   }
 
   /** The node removed it. */
@@ -119,22 +101,5 @@ export class Departures {
   private report(transaction: KeptTransaction, by: HashKey | null, leftAt: number): void {
     const { txid } = transaction;
     this.reported.push({ txid, reason: by === null ? 'evicted' : 'replaced', replacedBy: by, leftAt });
-    if (!this.told.delete(txid)) return;
-    this.tell(transaction, (payment) =>
-      by === null
-        ? { kind: 'payment-evicted', payment }
-        : { kind: 'payment-replaced', payment, replacedBy: hashOfKey(by) },
-    );
-  }
-
-  private tell({ txid, payments }: KeptTransaction, event: (payment: Payment) => PaymentEvent): void {
-    for (const output of payments) this.watch.tell(event(paymentOf(txid, output)));
   }
 }
-
-const paymentOf = (txid: HashKey, { script, vout, value }: TransactionOutput): Payment => ({
-  script,
-  txid: hashOfKey(txid),
-  vout,
-  value: BigInt(value),
-});

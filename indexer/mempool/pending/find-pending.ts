@@ -16,14 +16,12 @@ import {
   storedScript,
 } from './pending-transaction.ts';
 import type { TransactionBatch } from './transaction-batch.ts';
-import type { ScriptWatch } from './watched-scripts.ts';
 
 export interface AnalysisContext {
   readonly pool: pg.Pool;
   readonly node: NodeMempool;
   readonly inputs: InputIndex;
   readonly kept: KeptTransactions;
-  readonly watch: ScriptWatch;
   readonly fingerprintKey: FingerprintKey;
   nextPosition(): number;
 }
@@ -92,7 +90,7 @@ export async function analyse(
     });
     const values = held.map((output) => output?.value ?? null);
     const isMoving = held.some((output) => output !== null);
-    if (batch.reveal(tx) < 0 && !isMoving && context.watch.payments(batch.outputs(tx)).length === 0) {
+    if (batch.reveal(tx) < 0 && !isMoving) {
       if (context.kept.get(txid) !== null) dropped.push(txid);
       continue;
     }
@@ -181,9 +179,6 @@ function keptRow(
       ),
     })),
     sizeBytes: sizeOf(moves),
-    payments: context.watch
-      .payments(batch.outputs(tx))
-      .map((output) => ({ ...output, script: Buffer.from(output.script) })),
     replaces: [...(context.kept.get(txid)?.replaces ?? []), ...replaces],
     entry: context.kept.get(txid)?.entry ?? null,
     block,

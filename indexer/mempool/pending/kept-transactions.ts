@@ -3,7 +3,6 @@ import type { MempoolEntry } from '#indexer/mempool/stream/node-mempool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { ShortFingerprint } from './outpoint-fingerprints.ts';
 import type { HeldOutput } from './pending-transaction.ts';
-import type { TransactionOutput } from './transaction-batch.ts';
 
 /** A pending transaction that matters: what stays in memory of it. Its rows are in the database alone. */
 export interface KeptTransaction {
@@ -16,8 +15,6 @@ export interface KeptTransaction {
   readonly made: readonly { readonly output: HeldOutput; readonly fingerprint: ShortFingerprint }[];
   /** Of its rows. */
   readonly sizeBytes: number;
-  /** Outputs that pay watched scripts. */
-  readonly payments: readonly TransactionOutput[];
   readonly replaces: readonly HashKey[];
   entry: MempoolEntry | null;
   /** The block that it was mined in, as the node last said. */
@@ -95,14 +92,14 @@ export class KeptTransactions {
 
   /**
    * Makes room where the bounds are passed, and gives what went: the lowest fee rates first, as the node itself does, those
-   * without a known one before all, the newest first among equals. Payments to watched scripts stay.
+   * without a known one before all, the newest first among equals.
    */
   makeRoom(): KeptTransaction[] {
     if (this.size <= this.countMax && this.bytes <= this.bytesMax) return [];
     const gone: KeptTransaction[] = [];
-    const ordered = [...this.byTxid.values()]
-      .filter(({ payments }) => payments.length === 0)
-      .toSorted((a, b) => feeRate(a) - feeRate(b) || b.position - a.position);
+    const ordered = [...this.byTxid.values()].toSorted(
+      (a, b) => feeRate(a) - feeRate(b) || b.position - a.position,
+    );
     for (const transaction of ordered) {
       if (this.size <= this.countMax * roomShare && this.bytes <= this.bytesMax * roomShare) break;
       this.delete(transaction.txid);

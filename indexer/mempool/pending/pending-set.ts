@@ -13,7 +13,6 @@ import { Departures } from './departures.ts';
 import type { Analysed } from './find-pending.ts';
 import { InputIndex } from './input-index.ts';
 import { type KeptTransaction, KeptTransactions } from './kept-transactions.ts';
-import type { ScriptWatch } from './watched-scripts.ts';
 
 export interface MempoolBounds {
   /** Transactions that matter, and the bytes of their rows. */
@@ -38,7 +37,7 @@ export class PendingSet {
   readonly kept: KeptTransactions;
   /** To be looked at, once their bytes are there. */
   readonly waiting = new WaitingBytes();
-  readonly departures: Departures;
+  readonly departures = new Departures();
   private readonly writes: PendingWrites;
   /** Transactions that matter and found no room. */
   private readonly leftOut = new Set<HashKey>();
@@ -48,10 +47,9 @@ export class PendingSet {
   readonly since = new Date();
   private lastPosition = Date.now() * 1000;
 
-  constructor(writes: PendingWrites, watch: ScriptWatch, bounds: MempoolBounds) {
+  constructor(writes: PendingWrites, bounds: MempoolBounds) {
     this.writes = writes;
     this.kept = new KeptTransactions(bounds.keptMax, bounds.keptBytesMax);
-    this.departures = new Departures(watch);
   }
 
   /** Numbers that only grow, over restarts too. */
@@ -72,7 +70,6 @@ export class PendingSet {
     // it is back from a block that was taken back; one that was first seen in it has no inputs here
     if (!this.inputs.has(txid)) this.waiting.add(txid);
     this.setBlock(transaction, null);
-    this.departures.seen(transaction);
   }
 
   mined(txid: HashKey, block: BlockRef): void {
@@ -84,7 +81,7 @@ export class PendingSet {
     }
     // its inputs stay as long as it may come back: they say what replaces it then
     this.setBlock(transaction, block);
-    this.departures.confirmed(transaction, block);
+    this.departures.confirmed(txid);
   }
 
   /** What was mined in a block is in none. */
@@ -103,7 +100,6 @@ export class PendingSet {
       transaction.entry ??= entries.get(transaction.txid) ?? null;
       this.leftOut.delete(transaction.txid);
       this.writes.put(row);
-      if (transaction.block === null) this.departures.seen(transaction);
     }
     for (const txid of dropped) this.drop(txid);
     for (const txid of again) if (this.membership.has(txid)) this.waiting.add(txid);

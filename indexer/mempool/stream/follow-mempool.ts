@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { MempoolBounds } from '#indexer/mempool/pending/pending-set.ts';
-import { createScriptWatch, type ScriptWatch } from '#indexer/mempool/pending/watched-scripts.ts';
 import { writeProblem } from '#indexer/mempool/store/pending.store.ts';
 import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -13,6 +12,7 @@ import { Patience, pause } from '#kernel/retry.ts';
 import { MempoolSession, usualBounds } from './mempool-session.ts';
 import { MessageQueue } from './message-queue.ts';
 import { type MempoolRpc, NodeMempool } from './node-mempool.ts';
+import { SnapshotClock } from './snapshot-clock.ts';
 
 export interface FollowMempoolOptions {
   /** A node without the ZMQ topic `sequence` is polled; without `rawtx` it is asked for every transaction. */
@@ -27,8 +27,6 @@ export interface FollowMempoolOptions {
   readonly network: NetworkParameters;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Payments to these scripts are reported. */
-  readonly watch?: ScriptWatch;
   readonly bounds?: Partial<MempoolBounds>;
   /** Between two tries where a person has to mend the node; absent: a minute. For tests. */
   readonly mendedEveryMs?: number;
@@ -36,15 +34,8 @@ export interface FollowMempoolOptions {
 
 /** Least time between two writes: four a second, however many messages come. */
 const roundMs = 250;
-/** Polling: at least so long between snapshots, and ten times as long as one takes. */
-const pollMs = 2000;
-const pollShare = 10;
-/** A lost number is one where it is missing so long: a reorganisation tells its changes within one call. */
-const missingMs = 5000;
 /** A subscription is there some milliseconds after the connection; a snapshot before that could miss what comes between. */
 const resubscribedMs = 500;
-/** A snapshot by the clock, whatever the stream says: what no number showed to be lost is found so. */
-const snapshotEveryMs = 10 * 60_000;
 /** The first and the longest wait after failures. */
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
@@ -91,7 +82,7 @@ export async function followMempool(options: FollowMempoolOptions): Promise<void
 }
 
 async function followOnce(
-  { node, pool, network, signal, log, watch = createScriptWatch(), bounds = {} }: FollowMempoolOptions,
+  { node, pool, network, signal, log, bounds = {} }: FollowMempoolOptions,
   onSession: (session: MempoolSession) => void,
 ): Promise<void> {
   const queue = node.facts.zmq.has('sequence') ? new MessageQueue(node.messages) : null;
@@ -102,7 +93,6 @@ async function followOnce(
       network: network.name,
       queue,
       reveals: node.facts.reveals,
-      watch,
       bounds: { ...usualBounds, ...bounds },
       log,
     });
@@ -139,30 +129,5 @@ async function follow(
     const rest = Math.max(0, startedAt + roundMs - Date.now());
     await delay(rest, undefined, { signal }).catch(() => undefined);
     await queue?.news(roundMs, signal);
-  }
-}
-
-/** When the next snapshot is due. */
-class SnapshotClock {
-  firstAt = Date.now();
-  private nextAt = 0;
-  private missingSince: number | null = null;
-  private readonly isPolling: boolean;
-
-  constructor(isPolling: boolean) {
-    this.isPolling = isPolling;
-  }
-
-  isDue(session: MempoolSession, now: number): boolean {
-    if (session.missing <= 0) this.missingSince = null;
-    else this.missingSince ??= now;
-    if (this.missingSince !== null && now - this.missingSince > missingMs) return true;
-    return !session.isJoined || now >= this.nextAt;
-  }
-
-  taken(startedAt: number, endedAt: number): void {
-    this.missingSince = null;
-    const between = this.isPolling ? Math.max(pollMs, (endedAt - startedAt) * pollShare) : snapshotEveryMs;
-    this.nextAt = endedAt + between;
   }
 }

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import { keptBlocks, type MempoolBounds, PendingSet } from '#indexer/mempool/pending/pending-set.ts';
-import type { ScriptWatch } from '#indexer/mempool/pending/watched-scripts.ts';
 import { readIndexedTip } from '#indexer/mempool/store/indexed-tip.ts';
 import { PendingWrites } from '#indexer/mempool/store/pending-writes.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
@@ -36,7 +35,6 @@ export interface SessionOptions {
   readonly queue: MessageQueue | null;
   /** As the node is known. */
   readonly reveals: RevealPolicy;
-  readonly watch: ScriptWatch;
   readonly bounds: MempoolBounds;
   readonly log: Logger;
 }
@@ -52,12 +50,12 @@ export class MempoolSession {
   private nodeTip: HashKey | null = null;
 
   constructor(options: SessionOptions) {
-    const { node, pool, queue, watch, bounds } = options;
+    const { node, pool, queue, bounds } = options;
     this.options = options;
     this.node = node;
     this.queue = queue;
     this.writes = new PendingWrites(pool, bounds.stateEveryMs);
-    this.pending = new PendingSet(this.writes, watch, bounds);
+    this.pending = new PendingSet(this.writes, bounds);
   }
 
   /** Whose rows are in the tables, once they are loaded. */

@@ -3,7 +3,6 @@ import type pg from 'pg';
 import { analyse } from '#indexer/mempool/pending/find-pending.ts';
 import type { PendingSet } from '#indexer/mempool/pending/pending-set.ts';
 import { TransactionBatch } from '#indexer/mempool/pending/transaction-batch.ts';
-import type { ScriptWatch } from '#indexer/mempool/pending/watched-scripts.ts';
 import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
@@ -26,7 +25,6 @@ export interface LookOptions {
   readonly node: NodeMempool;
   /** Null: all bytes are asked for. */
   readonly queue: MessageQueue | null;
-  readonly watch: ScriptWatch;
   readonly log: Logger;
   readonly fingerprintKey: Uint8Array;
 }
@@ -78,10 +76,10 @@ export class TransactionLook {
   }
 
   private async at(batch: TransactionBatch, block: BlockRef | null): Promise<void> {
-    const { pool, node, watch, fingerprintKey } = this.options;
+    const { pool, node, fingerprintKey } = this.options;
     const { inputs, kept, nextPosition } = this.pending;
     const key = expandFingerprintKey(fingerprintKey);
-    const context = { pool, node, inputs, kept, watch, fingerprintKey: key, nextPosition };
+    const context = { pool, node, inputs, kept, fingerprintKey: key, nextPosition };
     const transactions = Array.from({ length: batch.count - 1 }, (_, index) => index + 1);
     const found = await analyse(context, batch, transactions, block);
     const unknown = found.rows.filter(

@@ -25,7 +25,6 @@ export function pendingRows(txid: Uint8Array, position: number, inscription: Tes
       outpoints: new Uint8Array(36),
       made: [],
       sizeBytes: inscription.content?.body.length ?? 0,
-      payments: [],
       replaces: [],
       entry: { fee: 1000, firstSeen: 1_767_323_045_678 },
       block: null,

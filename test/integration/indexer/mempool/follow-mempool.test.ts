@@ -1,13 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createScriptWatch } from '#indexer/mempool/pending/watched-scripts.ts';
-import type { PaymentEvent } from '#kernel/contracts/watched-scripts.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Inscribed, InscribeOptions } from '#test/builders/regtest/regtest-chain.ts';
 import {
   addressOf,
   type RegtestTransaction,
-  scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
@@ -45,16 +41,13 @@ const hasBitcoind = bitcoindThatRelaysReveals() !== null;
 for (const source of ['zmq', 'polling'] as const) {
   describe.skipIf(!hasBitcoind)(`a real node, followed by ${source}`, () => {
     let live: LiveMempool;
-    const watch = createScriptWatch();
-    const events: PaymentEvent[] = [];
     let words = 0;
 
     beforeAll(async () => {
       live = await LiveMempool.start(source === 'zmq' ? {} : { zmq: [] });
-      watch.listen((event) => events.push(event));
       live.index();
       await live.indexed();
-      live.follow({ watch });
+      live.follow();
       await live.eventually(async () => {
         expect(await live.get('/mempool')).toMatchObject({ following: true, state: 'following', source });
       });
@@ -265,51 +258,6 @@ for (const source of ['zmq', 'polling'] as const) {
       });
     });
 
-    test('payments to watched scripts are told to be seen, replaced and confirmed', async () => {
-      const script = scriptOf(77);
-      watch.watch(script);
-      const coin = await live.chain.coin();
-      const low = transaction([coin], [{ value: 50_000, to: 77 }, { value: coin.value - 60_000 }]);
-      const high = transaction([coin], [{ value: 60_000, to: 77 }, { value: coin.value - 160_000 }]);
-      const told = (): string[] =>
-        events.map((event) => {
-          const { txid, vout, value } = event.payment;
-          const by = event.kind === 'payment-replaced' ? ` by ${displayHash(event.replacedBy)}` : '';
-          return `${event.kind} ${displayHash(txid)}:${vout} ${value}${by}`;
-        });
-      await broadcast(low);
-      await live.eventually(async () => expect(told()).toEqual([`payment-seen ${low.txid}:0 50000`]));
-      await broadcast(high);
-      await live.eventually(async () => {
-        expect(told().slice(1).toSorted()).toEqual([
-          `payment-replaced ${low.txid}:0 50000 by ${high.txid}`,
-          `payment-seen ${high.txid}:0 60000`,
-        ]);
-      });
-      await live.chain.mine([high]);
-      await live.eventually(async () => {
-        expect(told().slice(3)).toEqual([`payment-confirmed ${high.txid}:0 60000`]);
-      });
-      // pending again when its block is taken back, and replaced then
-      await live.chain.takeBack(1);
-      await live.eventually(async () => {
-        expect(told().slice(4)).toEqual([`payment-seen ${high.txid}:0 60000`]);
-      });
-      const higher = transaction([coin], [{ value: 70_000, to: 77 }, { value: coin.value - 500_000 }]);
-      await broadcast(higher);
-      await live.eventually(async () => {
-        expect(told().slice(5).toSorted()).toEqual([
-          `payment-replaced ${high.txid}:0 60000 by ${higher.txid}`,
-          `payment-seen ${higher.txid}:0 70000`,
-        ]);
-      });
-      await live.chain.mine([higher]);
-      await live.eventually(async () => {
-        expect(told().slice(7)).toEqual([`payment-confirmed ${higher.txid}:0 70000`]);
-      });
-      watch.unwatch(script);
-    });
-
     test('after a restart of the node all is as its mempool is', async () => {
       const [kept, added] = [word(), word()];
       const one = await inscribe(kept);
@@ -338,7 +286,7 @@ for (const source of ['zmq', 'polling'] as const) {
       const two = await inscribe(waiting);
       await broadcast(one.commit, one.reveal, two.commit, two.reveal);
       const block = await live.chain.mine([one.commit, one.reveal]);
-      live.follow({ watch });
+      live.follow();
       try {
         await live.eventually(() => expectFound(waiting, two.reveal.id(), null));
         await expectFound(mined, one.reveal.id(), null);
@@ -364,11 +312,11 @@ for (const source of ['zmq', 'polling'] as const) {
 
     test('one that takes over while the one before it still writes has all in the end', async () => {
       await live.stopFollowing();
-      const before = live.follow({ watch });
+      const before = live.follow();
       await live.eventually(async () => {
         expect(await live.get('/mempool')).toMatchObject({ following: true });
       });
-      live.follow({ watch });
+      live.follow();
       const reveals = new Map<string, string>();
       // some rounds of both
       for (let round = 0; round < 8; round++) {

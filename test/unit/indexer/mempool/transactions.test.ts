@@ -146,20 +146,19 @@ describe('KeptTransactions', () => {
     outpoints: new Uint8Array(),
     made: [],
     sizeBytes,
-    payments: txid === 'p' ? [{ vout: 0, value: 1, script: new Uint8Array() }] : [],
     replaces: [],
     entry: fee === null ? null : { fee, firstSeen: 0 },
     block: null,
   });
 
-  it('leaves out the lowest fee rates first, and no payment', () => {
+  it('leaves out the lowest fee rates first', () => {
     const transactions = new KeptTransactions(4, 1_000_000);
     for (const one of [
       kept('a', 1, 500),
       kept('b', 1, 100),
       kept('c', 1, null),
       kept('d', 1, 100),
-      kept('p', 1, 0),
+      kept('e', 1, 200),
     ])
       transactions.add(one);
     expect(transactions.makeRoom().map(({ txid }) => txid)).toEqual(['c', 'd']);
