@@ -23,12 +23,21 @@ export default {
     room('indexer', '^indexer/', '^(indexer|src/(kernel|node|chain/(snapshot|events)))/'),
     room('search', '^search/', '^(search|src/(kernel|chain/snapshot))/'),
     room('accounts', '^src/accounts/', '^src/(accounts|kernel)/'),
+    room(
+      'payments',
+      '^src/payments/',
+      '^(src/(payments|kernel)|indexer/(transaction|source|mempool/stream))/',
+    ),
     room('web', '^src/web/', '^src/(web|kernel)/'),
-    room('http', '^src/http/', '^(src/(http|web|chain|accounts|kernel)|search|indexer/(parse|transaction))/'),
+    room(
+      'http',
+      '^src/http/',
+      '^(src/(http|web|chain|accounts|payments|kernel)|search|indexer/(parse|transaction))/',
+    ),
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|node|embedded-postgres|kernel|config|version)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|node|embedded-postgres|kernel|config|version)|search|indexer)',
     ),
     room(
       'commands',

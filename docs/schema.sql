@@ -526,6 +526,64 @@ CREATE TABLE service.keys (
 );
 CREATE INDEX keys_of_account ON service.keys USING btree (account);
 
+CREATE TABLE service.payment_blocks (
+  height integer NOT NULL,
+  hash bytea NOT NULL,
+  CONSTRAINT payment_blocks_pkey PRIMARY KEY (height),
+  CONSTRAINT payment_blocks_hash_check CHECK ((length(hash) = 32)),
+  CONSTRAINT payment_blocks_height_check CHECK ((height >= 0))
+);
+
+CREATE TABLE service.payment_inputs (
+  txid bytea NOT NULL,
+  spender bytea NOT NULL,
+  outpoints bytea NOT NULL,
+  CONSTRAINT payment_inputs_pkey PRIMARY KEY (txid, spender),
+  CONSTRAINT payment_inputs_outpoints_check CHECK (((length(outpoints) % 36) = 0)),
+  CONSTRAINT payment_inputs_spender_check CHECK ((length(spender) = 32)),
+  CONSTRAINT payment_inputs_txid_check CHECK ((length(txid) = 32))
+);
+
+CREATE TABLE service.payments_offset (
+  one boolean NOT NULL DEFAULT true,
+  height integer NOT NULL,
+  hash bytea NOT NULL,
+  scripts integer NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT payments_offset_pkey PRIMARY KEY (one),
+  CONSTRAINT payments_offset_hash_check CHECK ((length(hash) = 32)),
+  CONSTRAINT payments_offset_height_check CHECK ((height >= 0)),
+  CONSTRAINT payments_offset_one_check CHECK (one),
+  CONSTRAINT payments_offset_scripts_check CHECK ((scripts >= 0))
+);
+
+CREATE TABLE service.payments_seen (
+  txid bytea NOT NULL,
+  vout integer NOT NULL,
+  script bytea NOT NULL,
+  value bigint NOT NULL,
+  first_seen timestamp with time zone NOT NULL,
+  height integer,
+  hash bytea,
+  replaced_by bytea,
+  gone_at timestamp with time zone,
+  change bigint NOT NULL DEFAULT nextval('service.payment_changes'::regclass),
+  CONSTRAINT payments_seen_pkey PRIMARY KEY (txid, vout),
+  CONSTRAINT payments_seen_check CHECK (((height IS NULL) = (hash IS NULL))),
+  CONSTRAINT payments_seen_check1 CHECK (((gone_at IS NULL) OR (height IS NULL))),
+  CONSTRAINT payments_seen_check2 CHECK (((replaced_by IS NULL) OR (gone_at IS NOT NULL))),
+  CONSTRAINT payments_seen_hash_check CHECK ((length(hash) = 32)),
+  CONSTRAINT payments_seen_height_check CHECK ((height >= 0)),
+  CONSTRAINT payments_seen_replaced_by_check CHECK ((length(replaced_by) = 32)),
+  CONSTRAINT payments_seen_txid_check CHECK ((length(txid) = 32)),
+  CONSTRAINT payments_seen_value_check CHECK ((value >= 0)),
+  CONSTRAINT payments_seen_vout_check CHECK ((vout >= 0))
+);
+CREATE INDEX payments_seen_change ON service.payments_seen USING btree (change);
+CREATE INDEX payments_seen_height ON service.payments_seen USING btree (height) WHERE (height IS NOT NULL);
+CREATE INDEX payments_seen_script ON service.payments_seen USING btree (script);
+CREATE INDEX payments_seen_unconfirmed ON service.payments_seen USING btree (txid) WHERE (height IS NULL);
+
 CREATE UNLOGGED TABLE service.rate_limits (
   subject text NOT NULL,
   level double precision NOT NULL,
@@ -538,3 +596,18 @@ CREATE UNLOGGED TABLE service.rate_limits (
   CONSTRAINT rate_limits_pkey PRIMARY KEY (subject)
 );
 ALTER TABLE service.rate_limits SET (fillfactor=50);
+
+CREATE TABLE service.watched_scripts (
+  script bytea NOT NULL,
+  watcher text NOT NULL,
+  since_height integer NOT NULL,
+  picked_up boolean NOT NULL DEFAULT false,
+  next_height integer,
+  CONSTRAINT watched_scripts_pkey PRIMARY KEY (script, watcher),
+  CONSTRAINT watched_scripts_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520))),
+  CONSTRAINT watched_scripts_since_height_check CHECK ((since_height >= 0)),
+  CONSTRAINT watched_scripts_watcher_check CHECK (((length(watcher) >= 1) AND (length(watcher) <= 200)))
+);
+CREATE INDEX watched_scripts_new ON service.watched_scripts USING btree (script) WHERE (NOT picked_up);
+CREATE INDEX watched_scripts_of_watcher ON service.watched_scripts USING btree (watcher);
+CREATE INDEX watched_scripts_to_scan ON service.watched_scripts USING btree (next_height) WHERE (next_height IS NOT NULL);

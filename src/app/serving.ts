@@ -10,6 +10,7 @@ import { awaitDatabase, type Database, isAnythingIndexed, networkOf, openDatabas
 import { type HttpParts, type Listening, serveHttp } from './http.ts';
 import { linkNode, type NodeLink } from './node.ts';
 import { openOperations } from './operations.ts';
+import { startPayments } from './payments.ts';
 import { startSearchSync } from './search.ts';
 import { serveWhileWaiting } from './waiting.ts';
 
@@ -48,6 +49,7 @@ export async function serveFolder(
   const { address } = await serveHttp(context, { database, network, operations, blocks: source, node: null });
   if (config.role === 'all') startSearchSync(context, database, network, operations);
   if (config.role !== 'api') {
+    startPayments(context, database, source, null);
     const index = async (): Promise<void> => {
       await indexBlocks(context, database, { source, operations });
     };
@@ -77,6 +79,7 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
   if (config.role === 'all') startSearchSync(context, database, network, operations);
   const follow = async (): Promise<void> => {
     const { node, source } = await announceWaiting(context, operations.pool, link);
+    startPayments(context, database, source, node);
     await indexBlocks(context, database, { source, operations, node });
   };
   const following = servingOn(context, database, follow);

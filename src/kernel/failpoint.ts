@@ -9,7 +9,19 @@ export const failpoints = ['fetch', 'parse', 'transaction', 'committed', 'undo',
  * behind the one in which the writer takes the table over.
  */
 export const catchUpFailpoints = ['catch-up', 'catch-up-committed', 'hand-over', 'handed-over'] as const;
-export const allFailpoints = [...failpoints, ...catchUpFailpoints] as const;
+/**
+ * Points of payments seen (docs/payments.md), each behind a commit, before memory learns of it: of a block, of old blocks, of a
+ * reorganisation, of new watches, of the mempool, and of what is gone.
+ */
+export const paymentFailpoints = [
+  'payments-block',
+  'payments-scan',
+  'payments-undo',
+  'payments-watch',
+  'payments-mempool',
+  'payments-gone',
+] as const;
+export const allFailpoints = [...failpoints, ...catchUpFailpoints, ...paymentFailpoints] as const;
 export type Failpoint = (typeof allFailpoints)[number];
 
 let armed: { readonly name: string; left: number } | null = null;

@@ -11,7 +11,9 @@ export const advisoryLocks = {
   searchSync: 7_700_102,
   /** The one process that builds another such index. */
   searchBuild: 7_700_103,
-  /** The one process that makes derived tables for blocks that were indexed before. 104 and 105 are spoken for. */
+  /** The one process that looks for payments to watched scripts. */
+  payments: 7_700_104,
+  /** The one process that makes derived tables for blocks that were indexed before. 105 is spoken for. */
   catchUp: 7_700_106,
 } as const;
 export type AdvisoryLock = keyof typeof advisoryLocks;

@@ -1,0 +1,225 @@
+import { strict as assert } from 'node:assert';
+import type pg from 'pg';
+import { WalkError } from '#indexer/transaction/transaction-walk.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { failpoint } from '#kernel/failpoint.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { ScriptSet } from '#payments/memory/script-set.ts';
+import { type FoundTransaction, TransactionScan } from '#payments/memory/transaction-scan.ts';
+import type { UnconfirmedPayments } from '#payments/memory/unconfirmed-payments.ts';
+import {
+  jumpOffset,
+  moveOffset,
+  readPaymentBlocks,
+  rememberedBlocks,
+  stepOffsetBack,
+} from '#payments/store/offset.store.ts';
+import {
+  readBlocksWithPayments,
+  readUnconfirmed,
+  tellPayments,
+  unconfirmAbove,
+  writeConfirmed,
+  writeReplaced,
+} from '#payments/store/payments.store.ts';
+import { lowerWatches, nextToScan, scanAllAgain, scanned } from '#payments/store/watches.store.ts';
+import type { PaymentChain } from './payment-chain.ts';
+
+/** Blocks of one round, so that new watches and the mempool have their turn: a second or two. */
+const blocksAtOnce = 50;
+/** Headers of one page of a node: their chain is of one moment, and no reorganisation goes as deep. */
+const pageRefs = 2000;
+/** Time in the header of a block. */
+const timeAt = 68;
+
+export interface BlockPaymentsOptions {
+  readonly client: pg.ClientBase;
+  readonly chain: PaymentChain;
+  readonly scripts: () => ScriptSet;
+  readonly unconfirmed: UnconfirmedPayments;
+}
+
+/**
+ * `atTip`: the offset is the source's tip. `behind`: there is more to do. `waiting`: the source has fewer blocks than were
+ * looked at, and may have them again.
+ */
+export type Progress = 'atTip' | 'behind' | 'waiting';
+
+/** Payments in blocks: follows the chain by the offset, takes back what is not in it any more, and looks at old blocks. */
+export class BlockPayments {
+  readonly #options: BlockPaymentsOptions;
+  /** The last blocks up to the offset, ascending. */
+  #remembered: BlockRef[] = [];
+
+  constructor(options: BlockPaymentsOptions) {
+    this.#options = options;
+  }
+
+  /** The last block that was looked at; null: none. */
+  get offset(): BlockRef | null {
+    return this.#remembered.at(-1) ?? null;
+  }
+
+  /** Reads what the last process left. */
+  async load(): Promise<void> {
+    const { client } = this.#options;
+    this.#remembered = await readPaymentBlocks(client);
+    await this.#loadUnconfirmed();
+  }
+
+  async #loadUnconfirmed(): Promise<void> {
+    const { client, unconfirmed } = this.#options;
+    unconfirmed.clear();
+    for (const payment of await readUnconfirmed(client)) unconfirmed.add(payment);
+  }
+
+  /** Brings the offset nearer to the tip of the source. */
+  async follow(): Promise<Progress> {
+    const { chain, scripts } = this.#options;
+    const { offset } = this;
+    if (offset === null || scripts().size === 0) return this.#jump(offset);
+    const refs = await chain.refs(offset.height, blocksAtOnce + 1);
+    const [first, ...next] = refs;
+    if (first === undefined || Buffer.compare(first.hash, offset.hash) !== 0) return this.#part(offset);
+    for (const ref of next) await this.#apply(ref);
+    return next.length < blocksAtOnce ? 'atTip' : 'behind';
+  }
+
+  /**
+   * Looks at blocks up to the offset for watches that begin below it. True: there are more. Throws as the source does where it does
+   * not have a block (any more).
+   */
+  async scanOld(): Promise<boolean> {
+    const { client, chain } = this.#options;
+    const { offset } = this;
+    const from = offset === null ? null : await nextToScan(client);
+    if (offset === null || from === null) return false;
+    const page = await chain.refs(from, pageRefs);
+    const refs = page.filter(({ height }) => height <= offset.height);
+    // the chain has parted: the next round takes back first
+    if (!leadsTo(offset, refs, page.length)) return true;
+    const some = refs.slice(0, blocksAtOnce);
+    for (const ref of some) await this.#scan(ref);
+    const end = (some.at(-1) ?? offset).height + 1;
+    await withTransaction(client, (tx) => scanned(tx, end, offset.height));
+    failpoint('payments-scan');
+    return end <= offset.height;
+  }
+
+  /** Nothing is watched: what is between does not matter. */
+  async #jump(offset: BlockRef | null): Promise<Progress> {
+    const { client, chain } = this.#options;
+    const tip = await chain.tip();
+    if (tip === null) return 'atTip';
+    if (offset !== null && Buffer.compare(tip.hash, offset.hash) === 0) return 'atTip';
+    await withTransaction(client, (tx) => jumpOffset(tx, tip, 0));
+    failpoint('payments-block');
+    this.#remembered = [tip];
+    return 'atTip';
+  }
+
+  async #apply(ref: BlockRef): Promise<void> {
+    const { client, unconfirmed, scripts } = this.#options;
+    const { offset } = this;
+    const { found, timeMs } = await this.#look(ref);
+    const replaced = found.flatMap(({ txid: by, conflicts }) => conflicts.map((txid) => ({ txid, by })));
+    const paying = found.filter(({ outputs }) => outputs.length > 0);
+    await withTransaction(client, async (tx) => {
+      const hasPaid = await writeConfirmed(tx, ref, seenAt(paying, timeMs), true);
+      const hasReplaced = await writeReplaced(tx, replaced);
+      if (hasPaid || hasReplaced) await tellPayments(tx);
+      await moveOffset(tx, ref, offset, scripts().size);
+    });
+    failpoint('payments-block');
+    this.#remembered = [...this.#remembered, { height: ref.height, hash: ref.hash }].slice(-rememberedBlocks);
+    for (const { txid } of paying) unconfirmed.delete(txid);
+    for (const { txid } of replaced) {
+      const payment = unconfirmed.get(txid);
+      if (payment !== null) payment.isGone = true;
+    }
+  }
+
+  async #scan(ref: BlockRef): Promise<void> {
+    const { client, unconfirmed } = this.#options;
+    const { found, timeMs } = await this.#look(ref);
+    const paying = found.filter(({ outputs }) => outputs.length > 0);
+    if (paying.length === 0) return;
+    const isRemembered = ref.height > (this.offset?.height ?? 0) - rememberedBlocks;
+    await withTransaction(client, async (tx) => {
+      if (await writeConfirmed(tx, ref, seenAt(paying, timeMs), isRemembered)) await tellPayments(tx);
+    });
+    for (const { txid } of paying) unconfirmed.delete(txid);
+  }
+
+  async #look(ref: BlockRef): Promise<{ found: FoundTransaction[]; timeMs: number }> {
+    const { chain, scripts, unconfirmed } = this.#options;
+    const bytes = await chain.bytes(ref);
+    const seconds = new DataView(bytes.buffer, bytes.byteOffset).getUint32(timeAt, true);
+    try {
+      const found = new TransactionScan(scripts(), unconfirmed).block(bytes);
+      // the time of a block may be two hours ahead
+      return { found, timeMs: Math.min(seconds * 1000, Date.now()) };
+    } catch (error) {
+      if (!(error instanceof WalkError)) throw error;
+      throw new AppError(error.code, `Block ${ref.height} of ${chain.name}: ${error.message}.`, {}, error);
+    }
+  }
+
+  /** The offset is not in the chain of the source: back to the last block that both share. */
+  async #part(offset: BlockRef): Promise<Progress> {
+    const { client, chain, scripts } = this.#options;
+    if (await chain.mayReturn(offset)) return 'waiting';
+    let shared = this.#remembered.length - 1;
+    while (shared >= 0 && !(await chain.has(this.#remembered[shared] as BlockRef))) shared--;
+    const last = this.#remembered[shared];
+    if (last === undefined) return this.#beginAnew();
+    await withTransaction(client, async (tx) => {
+      if (await unconfirmAbove(tx, last.height)) await tellPayments(tx);
+      await lowerWatches(tx, last.height);
+      await stepOffsetBack(tx, last, scripts().size);
+    });
+    failpoint('payments-undo');
+    this.#remembered = this.#remembered.slice(0, shared + 1);
+    await this.#loadUnconfirmed();
+    return 'behind';
+  }
+
+  /** None of the remembered blocks is in the chain: payments in blocks that are stay, and all blocks are looked at again. */
+  async #beginAnew(): Promise<Progress> {
+    const { client, chain, scripts } = this.#options;
+    const tip = await chain.tip();
+    if (tip === null) return 'waiting';
+    let known = -1;
+    for (const block of await readBlocksWithPayments(client)) {
+      if (!(await chain.has(block))) continue;
+      known = block.height;
+      break;
+    }
+    assert(known <= tip.height, 'a block of the chain is not above its tip');
+    await withTransaction(client, async (tx) => {
+      if (await unconfirmAbove(tx, known)) await tellPayments(tx);
+      await jumpOffset(tx, tip, scripts().size);
+      await scanAllAgain(tx, tip.height);
+    });
+    failpoint('payments-undo');
+    this.#remembered = [tip];
+    await this.#loadUnconfirmed();
+    return 'behind';
+  }
+}
+
+/** Whether the blocks of a page up to the offset end in it, or in a whole page below it. */
+function leadsTo({ height, hash }: BlockRef, refs: readonly BlockRef[], pageLength: number): boolean {
+  const last = refs.at(-1);
+  if (last === undefined) return false;
+  if (last.height < height) return pageLength === pageRefs;
+  return Buffer.compare(last.hash, hash) === 0;
+}
+
+const seenAt = (found: readonly FoundTransaction[], firstSeenMs: number) =>
+  found.map((one) => ({
+    found: one,
+    firstSeenMs,
+    spends: [{ spender: one.txid, outpoints: one.outpoints }],
+  }));

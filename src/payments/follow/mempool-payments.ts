@@ -1,0 +1,297 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type pg from 'pg';
+import { type HashKey, hashKey, Membership } from '#indexer/mempool/stream/membership.ts';
+import type { ChangeMessage, MessageQueue } from '#indexer/mempool/stream/message-queue.ts';
+import type { NodeMempool } from '#indexer/mempool/stream/node-mempool.ts';
+import { SnapshotClock } from '#indexer/mempool/stream/snapshot-clock.ts';
+import { WaitingBytes } from '#indexer/mempool/stream/waiting-bytes.ts';
+import { WalkError } from '#indexer/transaction/transaction-walk.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { failpoint } from '#kernel/failpoint.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { MempoolOutputs } from '#payments/memory/mempool-outputs.ts';
+import type { ScriptSet } from '#payments/memory/script-set.ts';
+import { type FoundTransaction, outpointsOf, TransactionScan } from '#payments/memory/transaction-scan.ts';
+import type { Spends, UnconfirmedPayments } from '#payments/memory/unconfirmed-payments.ts';
+import {
+  type Replacement,
+  type SeenTransaction,
+  tellPayments,
+  writeBack,
+  writeGone,
+  writePending,
+  writeReplaced,
+} from '#payments/store/payments.store.ts';
+
+/** Transactions of a round, and those that are looked at before others have their turn: some milliseconds. */
+const transactionsAtOnce = 5000;
+const lookedAtOnce = 500;
+const messagesAtOnce = 4000;
+/**
+ * A node tells what it removes before what it was removed for, and what a block gives back some time after the block is gone:
+ * so long nothing is called gone unless what replaced it was seen.
+ */
+const graceMs = 2000;
+/** The stream stands at another block than the node for so long: its messages were lost, and a snapshot is taken. */
+const apartMaxMs = 10_000;
+/** More unconfirmed transactions than any node lets one stand on (25, or clusters of 64). */
+const ancestorsMax = 100;
+
+export interface MempoolPaymentsOptions {
+  readonly client: pg.ClientBase;
+  readonly node: NodeMempool;
+  /** Null: the node is polled. */
+  readonly queue: MessageQueue | null;
+  readonly scripts: () => ScriptSet;
+  readonly unconfirmed: UnconfirmedPayments;
+}
+
+/** Payments in the mempool of a node: what enters it, what is replaced, what goes. Nothing of it is kept over a failure. */
+export class MempoolPayments {
+  readonly #options: MempoolPaymentsOptions;
+  readonly #membership = new Membership();
+  readonly #waiting = new WaitingBytes();
+  readonly #outputs = new MempoolOutputs();
+  readonly #clock: SnapshotClock;
+  /** Unconfirmed payments that are not in the mempool, and since when. */
+  readonly #missingSince = new Map<HashKey, number>();
+  #nodeTip: HashKey | null = null;
+  #apartSince: number | null = null;
+  #isLoaded = false;
+
+  constructor(options: MempoolPaymentsOptions) {
+    this.#options = options;
+    this.#clock = new SnapshotClock(options.queue === null);
+  }
+
+  /** There is more to look at. */
+  get hasWork(): boolean {
+    return this.#waiting.isLoading;
+  }
+
+  /** What is in the mempool already is looked at again for scripts whose short fingerprints these are. */
+  watch(fingerprints: ReadonlySet<number>): void {
+    for (const txid of this.#outputs.find(fingerprints)) this.#waiting.add(txid);
+  }
+
+  /**
+   * One round: what the node said, and, where blocks were looked at up to the one at which its mempool stands, what of it matters.
+   *
+   * @param offset the last block that was looked at
+   */
+  async round(offset: BlockRef): Promise<void> {
+    const { queue } = this.#options;
+    const now = Date.now();
+    if (this.#clock.isDue(this.#membership, now)) {
+      await this.#join();
+      this.#clock.taken(now, Date.now());
+    }
+    if (queue !== null) await this.#hear(queue);
+    // payments are told to be in the mempool, or not, only where it is clear that they are in no block
+    if (!this.#isAt(offset)) return;
+    await this.#look();
+    await this.#settle();
+  }
+
+  #isAt({ hash }: BlockRef): boolean {
+    if (!this.#membership.isJoined) return false;
+    if (this.#nodeTip === hashKey(hash)) {
+      this.#apartSince = null;
+      return true;
+    }
+    this.#apartSince ??= Date.now();
+    if (Date.now() - this.#apartSince > apartMaxMs) {
+      this.#apartSince = null;
+      this.#membership.lose();
+    }
+    return false;
+  }
+
+  async #join(): Promise<void> {
+    const { node } = this.#options;
+    let tip = await node.bestBlock();
+    let snapshot = await node.snapshot();
+    for (let next = await node.bestBlock(); next !== tip; next = await node.bestBlock()) {
+      tip = next;
+      snapshot = await node.snapshot();
+    }
+    for (const changes of this.#membership.join(snapshot)) {
+      for (const { kind, txid } of changes) this.#take(kind === 'entered', txid);
+      await nextTurn();
+    }
+    this.#nodeTip = tip;
+  }
+
+  async #hear(queue: MessageQueue): Promise<void> {
+    if (queue.takeLoss()) this.#membership.lose();
+    let told = 0;
+    for (const message of queue.takeChanges()) {
+      await this.#tell(message);
+      if (++told % messagesAtOnce === 0) await nextTurn();
+    }
+  }
+
+  async #tell(message: ChangeMessage): Promise<void> {
+    // what comes before a snapshot is in it
+    if (!this.#membership.isJoined) return;
+    const { node } = this.#options;
+    switch (message.kind) {
+      case 'mempool-added':
+      case 'mempool-removed': {
+        const kind = message.kind === 'mempool-added' ? 'added' : 'removed';
+        const { mempoolSequence: sequence } = message;
+        for (const change of this.#membership.tell({ kind, txid: hashKey(message.txid), sequence }))
+          this.#take(change.kind === 'entered', change.txid);
+        return;
+      }
+      case 'block-connected': {
+        const hash = hashKey(message.hash);
+        const block = await node.block(hash);
+        if (block === null) {
+          this.#membership.lose();
+          return;
+        }
+        this.#nodeTip = hash;
+        for (const { txid } of this.#membership.tell({ kind: 'block-connected', hash, txids: block.txids }))
+          this.#take(false, txid);
+        return;
+      }
+      case 'block-disconnected':
+        this.#nodeTip = (await node.block(hashKey(message.hash)))?.previous ?? (await node.bestBlock());
+        return;
+    }
+  }
+
+  #take(isEntering: boolean, txid: HashKey): void {
+    if (isEntering) {
+      this.#waiting.add(txid);
+      return;
+    }
+    this.#waiting.delete(txid);
+    this.#outputs.delete(txid);
+  }
+
+  /** Looks at what entered. */
+  async #look(): Promise<void> {
+    const { queue, node, scripts, unconfirmed } = this.#options;
+    const isHurried = !this.#isLoaded || queue === null;
+    const taken = await this.#waiting.take(queue, node, { countMax: transactionsAtOnce, isHurried });
+    if (!this.#waiting.isLoading) this.#isLoaded = true;
+    const all: FoundTransaction[] = [];
+    let looked = 0;
+    const scan = new TransactionScan(scripts(), unconfirmed);
+    for (const { txid, bytes } of taken) {
+      const found = this.#scan(scan, txid, bytes);
+      if (found !== null) all.push(found);
+      if (++looked % lookedAtOnce === 0) await nextTurn();
+    }
+    const paying = all.filter(({ outputs }) => outputs.length > 0);
+    const replaced = all.flatMap(({ txid: by, conflicts }) =>
+      conflicts.filter((txid) => !this.#membership.has(txid)).map((txid) => ({ txid, by })),
+    );
+    if (paying.length > 0 || replaced.length > 0) await this.#write(paying, replaced);
+  }
+
+  #scan(scan: TransactionScan, txid: HashKey, bytes: Uint8Array): FoundTransaction | null {
+    const fingerprints: number[] = [];
+    try {
+      return scan.transaction(bytes, fingerprints);
+    } catch (error) {
+      // the node gave bytes that are no transaction: a snapshot asks again
+      if (!(error instanceof WalkError)) throw error;
+      return null;
+    } finally {
+      this.#outputs.add(txid, fingerprints);
+    }
+  }
+
+  async #write(paying: readonly FoundTransaction[], replaced: readonly Replacement[]): Promise<void> {
+    const { client, node, unconfirmed } = this.#options;
+    const entries = await node.entries(paying.map(({ txid }) => txid));
+    const seen: SeenTransaction[] = [];
+    for (const found of paying) {
+      const firstSeenMs = entries.get(found.txid)?.firstSeen ?? Date.now();
+      seen.push({ found, firstSeenMs, spends: await this.#spendsOf(found) });
+    }
+    const inserted = await withTransaction(client, async (tx) => {
+      const written = await writePending(tx, seen);
+      const hasReplaced = await writeReplaced(tx, replaced);
+      if (written.size > 0 || hasReplaced) await tellPayments(tx);
+      return written;
+    });
+    failpoint('payments-mempool');
+    for (const { found, spends } of seen) {
+      const { txid } = found;
+      if (inserted.has(txid) && unconfirmed.get(txid) === null) {
+        unconfirmed.add({ txid, spends, isGone: false });
+      }
+    }
+    for (const { txid } of replaced) {
+      const payment = unconfirmed.get(txid);
+      if (payment !== null) payment.isGone = true;
+    }
+  }
+
+  /** What a transaction spends, and what the transactions of the mempool spend that it stands on. */
+  async #spendsOf({ txid, outpoints }: FoundTransaction): Promise<Spends[]> {
+    const { node } = this.#options;
+    const spends: Spends[] = [{ spender: txid, outpoints }];
+    const known = new Set([txid]);
+    for (let next = 0; next < spends.length && spends.length < ancestorsMax; next++) {
+      const spent = (spends[next] as Spends).outpoints;
+      const parents = new Set<HashKey>();
+      for (let at = 0; at < spent.length; at += 36) {
+        const parent = hashKey(spent.subarray(at, at + 32));
+        if (this.#membership.has(parent) && !known.has(parent)) parents.add(parent);
+      }
+      for (const [spender, bytes] of await node.transactions([...parents])) {
+        known.add(spender);
+        spends.push({ spender, outpoints: outpointsOf(bytes) });
+      }
+    }
+    return spends;
+  }
+
+  /** Says of unconfirmed payments that they are gone, or there again. */
+  async #settle(): Promise<void> {
+    const { client, unconfirmed } = this.#options;
+    const now = Date.now();
+    const gone: HashKey[] = [];
+    const back: HashKey[] = [];
+    for (const { txid, isGone } of unconfirmed.all()) {
+      if (this.#membership.has(txid)) {
+        this.#missingSince.delete(txid);
+        if (isGone) back.push(txid);
+      } else if (!isGone) {
+        const since = this.#missingSince.get(txid) ?? now;
+        this.#missingSince.set(txid, since);
+        if (now - since >= graceMs) gone.push(txid);
+      }
+    }
+    await writeWhereabouts(client, unconfirmed, { gone, back });
+    for (const txid of this.#missingSince.keys()) {
+      if (unconfirmed.get(txid)?.isGone !== false) this.#missingSince.delete(txid);
+    }
+  }
+}
+
+/** Writes that unconfirmed payments are gone, or there again, and remembers it. */
+export async function writeWhereabouts(
+  client: pg.ClientBase,
+  unconfirmed: UnconfirmedPayments,
+  { gone, back }: { readonly gone: readonly HashKey[]; readonly back: readonly HashKey[] },
+): Promise<void> {
+  if (gone.length === 0 && back.length === 0) return;
+  await withTransaction(client, async (tx) => {
+    const isGone = await writeGone(tx, gone);
+    const isBack = await writeBack(tx, back);
+    if (isGone || isBack) await tellPayments(tx);
+  });
+  failpoint('payments-gone');
+  for (const [txids, isGone] of [[gone, true] as const, [back, false] as const]) {
+    for (const txid of txids) {
+      const payment = unconfirmed.get(txid);
+      if (payment !== null) payment.isGone = isGone;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { type Verification, verifyBlock } from '#indexer/source/verify-block.ts';
+import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
+import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
+import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+
+const headerLength = 80;
+
+/** Raw blocks of a node without what they spend: half of the bytes. */
+export interface RawBlocks {
+  block(hash: Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** The best chain of a source, as payments are looked for in it. */
+export class PaymentChain {
+  readonly name: string;
+  readonly #source: BlockSource | LiveBlockSource;
+  readonly #raw: RawBlocks | null;
+  readonly #signal: AbortSignal;
+
+  constructor(source: BlockSource | LiveBlockSource, raw: RawBlocks | null, signal: AbortSignal) {
+    this.name = source.name;
+    this.#source = source;
+    this.#raw = raw;
+    this.#signal = signal;
+  }
+
+  /** Null: it has no block. */
+  async tip(): Promise<BlockRef | null> {
+    if ('tip' in this.#source) return this.#source.tip(this.#signal);
+    const last = (await this.#source.islands()).at(-1)?.lastHeight;
+    return last === undefined ? null : ((await this.#source.refs(last)).at(-1) ?? null);
+  }
+
+  /** Up to `count` blocks from a height on, ascending, of one moment. Empty above its tip. */
+  async refs(from: number, count: number): Promise<readonly BlockRef[]> {
+    if ('headers' in this.#source) return this.#source.headers(from, count, this.#signal);
+    return (await this.#source.refs(from)).slice(0, count);
+  }
+
+  async has({ height, hash }: BlockRef): Promise<boolean> {
+    const [there] = await this.refs(height, 1);
+    return there?.height === height && Buffer.compare(there.hash, hash) === 0;
+  }
+
+  /** Whether a block that is not on its best chain may be there again without more blocks: a node that lost some. */
+  async mayReturn({ height, hash }: BlockRef): Promise<boolean> {
+    if (!('tip' in this.#source)) return false;
+    const tip = await this.#source.tip(this.#signal);
+    return tip.height < height && !(await this.#source.isInvalid(hash, this.#signal));
+  }
+
+  /** The raw block, checked against its hash: a node's by its header, one of an untrusted source whole. Throws as `read` does. */
+  async bytes(ref: BlockRef): Promise<Uint8Array> {
+    const bytes =
+      this.#raw === null
+        ? (await this.#source.read(ref, this.#signal)).bytes
+        : await this.#raw.block(ref.hash, { signal: this.#signal });
+    const problem = this.#problemOf(ref, bytes);
+    if (problem === null) return bytes;
+    const { height, hash } = ref;
+    throw new AppError(problem.code, `Block ${height} of ${this.name}: ${problem.message}.`, {
+      height,
+      hash: displayHash(hash),
+    });
+  }
+
+  #problemOf(
+    { height, hash }: BlockRef,
+    bytes: Uint8Array<ArrayBuffer>,
+  ): Exclude<Verification, { ok: true }> | null {
+    if (!this.#source.trusted) {
+      const verified = verifyBlock(bytes, { hash, height, network: this.#source.network });
+      return verified.ok ? null : verified;
+    }
+    const found = doubleSha256(bytes.subarray(0, headerLength));
+    if (Buffer.compare(found, hash) === 0) return null;
+    const message = 'the header does not hash to the name of the block';
+    return { ok: false, code: 'block_corrupt', at: 0, message };
+  }
+}

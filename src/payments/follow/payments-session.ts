@@ -1,0 +1,175 @@
+import type pg from 'pg';
+import { MessageQueue } from '#indexer/mempool/stream/message-queue.ts';
+import { type MempoolRpc, NodeMempool } from '#indexer/mempool/stream/node-mempool.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { failpoint } from '#kernel/failpoint.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { ScriptSet } from '#payments/memory/script-set.ts';
+import { UnconfirmedPayments } from '#payments/memory/unconfirmed-payments.ts';
+import { writeScriptCount } from '#payments/store/offset.store.ts';
+import { tellPayments, touchPayments } from '#payments/store/payments.store.ts';
+import { pickUpWatches, readWatchedScripts } from '#payments/store/watches.store.ts';
+import { BlockPayments } from './block-payments.ts';
+import { MempoolPayments, writeWhereabouts } from './mempool-payments.ts';
+import { PaymentChain, type RawBlocks } from './payment-chain.ts';
+
+/** Scripts that are watched no more are forgotten so long after somebody said so: the set is made anew in a tenth of a second. */
+const forgetEveryMs = 60_000;
+/** Blocks that are not there (any more) are asked for again so often: somebody has to bring them. */
+const unavailableMs = 60_000;
+
+/** A node with its mempool. */
+export interface PaymentsNode extends RawBlocks {
+  readonly rpc: MempoolRpc;
+  readonly facts: Pick<NodeFacts, 'zmq'>;
+  readonly messages: NodeMessages;
+  readonly blockMessages: NodeMessages;
+  readonly hasCookieFile: boolean;
+}
+
+export interface PaymentsSessionOptions {
+  /** The connection that holds the lock: all is written over it. */
+  readonly client: pg.ClientBase;
+  readonly source: BlockSource | LiveBlockSource;
+  /** Null: the source is a folder. */
+  readonly node: PaymentsNode | null;
+  readonly signal: AbortSignal;
+  /** Blocks that watches ask for are not there: told once a minute. */
+  readonly onUnavailable: (problem: AppError) => void;
+}
+
+/** Payments between one start and the next failure: memory of what the tables hold, and the mempool. */
+export class PaymentsSession {
+  readonly #options: PaymentsSessionOptions;
+  #scripts = new ScriptSet();
+  readonly #unconfirmed = new UnconfirmedPayments();
+  readonly #blocks: BlockPayments;
+  #mempool: { readonly payments: MempoolPayments; readonly queue: MessageQueue | null } | null = null;
+  #loadedAt = 0;
+  #hasFewer = false;
+  #scanAgainAt = 0;
+
+  constructor(options: PaymentsSessionOptions) {
+    this.#options = options;
+    const { client, source, node, signal } = options;
+    this.#blocks = new BlockPayments({
+      client,
+      chain: new PaymentChain(source, node, signal),
+      scripts: () => this.#scripts,
+      unconfirmed: this.#unconfirmed,
+    });
+  }
+
+  get height(): number | null {
+    return this.#blocks.offset?.height ?? null;
+  }
+
+  get scripts(): number {
+    return this.#scripts.size;
+  }
+
+  async load(): Promise<void> {
+    await this.#loadScripts();
+    await this.#blocks.load();
+  }
+
+  /** Somebody watches a script no more. */
+  forget(): void {
+    this.#hasFewer = true;
+  }
+
+  /** One round: new watches, new blocks, old blocks, the mempool. True: there is more to do at once. */
+  async round(): Promise<boolean> {
+    if (this.#hasFewer && Date.now() - this.#loadedAt >= forgetEveryMs) await this.#loadScripts();
+    await this.#pickUp();
+    const progress = await this.#blocks.follow();
+    if (progress !== 'atTip') return progress === 'behind';
+    const hasOld = await this.#scanOld();
+    const mempool = this.#openMempool();
+    const { offset } = this.#blocks;
+    if (offset === null) return false;
+    if (mempool === null) await this.#settleWithoutMempool();
+    else await mempool.round(offset);
+    return hasOld || mempool?.hasWork === true;
+  }
+
+  close(): void {
+    this.#mempool?.queue?.close();
+    this.#mempool = null;
+  }
+
+  async #loadScripts(): Promise<void> {
+    const { client } = this.#options;
+    this.#hasFewer = false;
+    this.#loadedAt = Date.now();
+    const scripts = this.#scripts.emptied();
+    await readWatchedScripts(client, (script) => scripts.add(script));
+    this.#scripts = scripts;
+    await writeScriptCount(client, scripts.size);
+  }
+
+  /** Takes new watches: their old blocks are looked at from then on, and what is in the mempool already. */
+  async #pickUp(): Promise<void> {
+    const { client } = this.#options;
+    const { offset } = this.#blocks;
+    if (offset === null) return;
+    for (;;) {
+      const scripts = await withTransaction(client, async (tx) => {
+        const fresh = await pickUpWatches(tx, offset.height);
+        if (fresh.length > 0 && (await touchPayments(tx, fresh))) await tellPayments(tx);
+        return fresh;
+      });
+      if (scripts.length === 0) return;
+      failpoint('payments-watch');
+      const fingerprints = new Set(scripts.map((script) => this.#scripts.add(script)));
+      this.#mempool?.payments.watch(fingerprints);
+      await writeScriptCount(client, this.#scripts.size);
+    }
+  }
+
+  async #scanOld(): Promise<boolean> {
+    if (Date.now() < this.#scanAgainAt) return false;
+    const { onUnavailable } = this.#options;
+    try {
+      return await this.#blocks.scanOld();
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      if (error.code !== 'node_pruned' && error.code !== 'block_unavailable') throw error;
+      // payments in newer blocks do not wait for it
+      this.#scanAgainAt = Date.now() + unavailableMs;
+      onUnavailable(error);
+      return false;
+    }
+  }
+
+  /** The mempool is followed while scripts are watched. */
+  #openMempool(): MempoolPayments | null {
+    const { client, node, signal } = this.#options;
+    if (node === null) return null;
+    if (this.#scripts.size === 0) {
+      this.close();
+      return null;
+    }
+    if (this.#mempool === null) {
+      const queue = node.facts.zmq.has('sequence') ? new MessageQueue(node.messages) : null;
+      const payments = new MempoolPayments({
+        client,
+        node: new NodeMempool(node.rpc, signal),
+        queue,
+        scripts: () => this.#scripts,
+        unconfirmed: this.#unconfirmed,
+      });
+      this.#mempool = { payments, queue };
+    }
+    return this.#mempool.payments;
+  }
+
+  /** What is in no block of a folder is nowhere. */
+  async #settleWithoutMempool(): Promise<void> {
+    const gone = [...this.#unconfirmed.all()].filter(({ isGone }) => !isGone).map(({ txid }) => txid);
+    await writeWhereabouts(this.#options.client, this.#unconfirmed, { gone, back: [] });
+  }
+}

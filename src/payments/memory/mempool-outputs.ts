@@ -1,0 +1,75 @@
+import type { HashKey } from '#indexer/mempool/stream/membership.ts';
+
+const entriesMin = 1024;
+
+/**
+ * What the transactions of the mempool pay, by short fingerprints of scripts: who begins to watch a script hears of payments that
+ * are in the mempool already. 8 bytes an output, and a reference a transaction: 6 MB for 200,000 transactions with 3 outputs.
+ */
+export class MempoolOutputs {
+  #fingerprints = new Uint32Array(entriesMin);
+  #slots = new Uint32Array(entriesMin);
+  #length = 0;
+  /** Null: it left the mempool. */
+  #txids: (HashKey | null)[] = [];
+  readonly #slotOf = new Map<HashKey, number>();
+
+  /** Enters a transaction with the fingerprints of its outputs. */
+  add(txid: HashKey, fingerprints: readonly number[]): void {
+    this.delete(txid);
+    const slot = this.#txids.push(txid) - 1;
+    this.#slotOf.set(txid, slot);
+    for (const fingerprint of fingerprints) {
+      if (this.#length === this.#fingerprints.length) this.#grow();
+      this.#fingerprints[this.#length] = fingerprint;
+      this.#slots[this.#length++] = slot;
+    }
+  }
+
+  delete(txid: HashKey): void {
+    const slot = this.#slotOf.get(txid);
+    if (slot === undefined) return;
+    this.#slotOf.delete(txid);
+    this.#txids[slot] = null;
+    if (this.#txids.length > entriesMin && this.#slotOf.size * 2 < this.#txids.length) this.#compact();
+  }
+
+  /** Transactions that probably pay to one of these. */
+  find(fingerprints: ReadonlySet<number>): HashKey[] {
+    const found = new Set<HashKey>();
+    for (let entry = 0; entry < this.#length; entry++) {
+      if (!fingerprints.has(this.#fingerprints[entry] as number)) continue;
+      const txid = this.#txids[this.#slots[entry] as number] ?? null;
+      if (txid !== null) found.add(txid);
+    }
+    return [...found];
+  }
+
+  /** Leaves out what left: more than half of all. */
+  #compact(): void {
+    const slotOf = new Map<number, number>();
+    const txids: HashKey[] = [];
+    for (const [slot, txid] of this.#txids.entries()) {
+      if (txid !== null) slotOf.set(slot, txids.push(txid) - 1);
+    }
+    let length = 0;
+    for (let entry = 0; entry < this.#length; entry++) {
+      const slot = slotOf.get(this.#slots[entry] as number);
+      if (slot === undefined) continue;
+      this.#fingerprints[length] = this.#fingerprints[entry] as number;
+      this.#slots[length++] = slot;
+    }
+    this.#length = length;
+    this.#txids = txids;
+    for (const [slot, txid] of txids.entries()) this.#slotOf.set(txid, slot);
+  }
+
+  #grow(): void {
+    const fingerprints = new Uint32Array(this.#fingerprints.length * 2);
+    const slots = new Uint32Array(fingerprints.length);
+    fingerprints.set(this.#fingerprints);
+    slots.set(this.#slots);
+    this.#fingerprints = fingerprints;
+    this.#slots = slots;
+  }
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import {
+  expandScriptKey,
+  fingerprintScript,
+  type ScriptKey,
+  scriptFingerprint,
+  scriptLengthMax,
+} from './script-fingerprint.ts';
+
+/** Beyond this share of taken slots the table doubles: probes stay short. */
+const loadMax = 0.5;
+const slotsMin = 1024;
+
+/**
+ * Watched scripts by their fingerprints, 8 bytes each in a table that is at most half full: 2 to 4 MB for 100,000. What it finds
+ * is asked of the database, which has the scripts themselves; scripts that are watched no more stay until it is made anew.
+ */
+export class ScriptSet {
+  readonly #key: ScriptKey;
+  /** Which lengths are watched: most outputs of a block are refused by this alone. */
+  readonly #lengths = new Uint8Array(scriptLengthMax + 1);
+  /** Low and high half of each slot; two zeros: it is free. */
+  #slots = new Uint32Array(2 * slotsMin);
+  #size = 0;
+
+  constructor(key: ScriptKey = expandScriptKey(randomBytes(32))) {
+    this.#key = key;
+  }
+
+  /** One without scripts, with the same key: fingerprints that were made before stay good. */
+  emptied(): ScriptSet {
+    return new ScriptSet(this.#key);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Adds a script; gives the low half of its fingerprint. */
+  add(script: Uint8Array): number {
+    const view = new DataView(script.buffer, script.byteOffset, script.byteLength);
+    this.#lengths[script.length] = 1;
+    fingerprintScript(view, 0, script.length, this.#key);
+    const { low, high } = scriptFingerprint;
+    if (this.#size >= (this.#slots.length / 2) * loadMax) this.#grow();
+    if (put(this.#slots, low, high)) this.#size++;
+    return low;
+  }
+
+  /** Whether a script at `at` is probably watched. */
+  has(view: DataView, at: number, length: number): boolean {
+    if (length > scriptLengthMax || this.#lengths[length] === 0) return false;
+    fingerprintScript(view, at, length, this.#key);
+    const { low, high } = scriptFingerprint;
+    const slots = this.#slots;
+    const mask = slots.length / 2 - 1;
+    for (let slot = low & mask; ; slot = (slot + 1) & mask) {
+      const slotLow = slots[2 * slot] as number;
+      const slotHigh = slots[2 * slot + 1] as number;
+      if (slotLow === low && slotHigh === high) return true;
+      if (slotLow === 0 && slotHigh === 0) return low === 0 && high === 0;
+    }
+  }
+
+  /** The low half of the fingerprint of a script that could be watched one day; -1 for others. */
+  shortFingerprint(view: DataView, at: number, length: number): number {
+    if (length === 0 || length > scriptLengthMax) return -1;
+    fingerprintScript(view, at, length, this.#key);
+    return scriptFingerprint.low;
+  }
+
+  #grow(): void {
+    const old = this.#slots;
+    this.#slots = new Uint32Array(old.length * 2);
+    for (let at = 0; at < old.length; at += 2) {
+      const low = old[at] as number;
+      const high = old[at + 1] as number;
+      if (low !== 0 || high !== 0) put(this.#slots, low, high);
+    }
+  }
+}
+
+/** False: it is there already. */
+function put(slots: Uint32Array, low: number, high: number): boolean {
+  const mask = slots.length / 2 - 1;
+  for (let slot = low & mask; ; slot = (slot + 1) & mask) {
+    const slotLow = slots[2 * slot] as number;
+    const slotHigh = slots[2 * slot + 1] as number;
+    if (slotLow === low && slotHigh === high) return false;
+    if (slotLow === 0 && slotHigh === 0) {
+      slots[2 * slot] = low;
+      slots[2 * slot + 1] = high;
+      return true;
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
+import { InputWalk, OutputWalk, transactionId } from '#indexer/transaction/transaction-bytes.ts';
+import { TransactionWalk } from '#indexer/transaction/transaction-walk.ts';
+import type { ScriptSet } from './script-set.ts';
+import type { UnconfirmedPayments } from './unconfirmed-payments.ts';
+
+export interface FoundOutput {
+  readonly vout: number;
+  /** Sats. */
+  readonly value: number;
+  readonly script: Buffer;
+}
+
+/** A transaction that matters to payments. */
+export interface FoundTransaction {
+  readonly txid: HashKey;
+  /** Its outputs whose scripts are probably watched. */
+  readonly outputs: readonly FoundOutput[];
+  /** What it spends, 36 bytes each. */
+  readonly outpoints: Buffer;
+  /** Unconfirmed transactions with payments that cannot be mined any more once this one is. */
+  readonly conflicts: readonly HashKey[];
+}
+
+const headerLength = 80;
+
+/** Finds what matters to payments in raw transactions, each of whose inputs and outputs is looked at once. */
+export class TransactionScan {
+  readonly #scripts: ScriptSet;
+  readonly #unconfirmed: UnconfirmedPayments;
+
+  constructor(scripts: ScriptSet, unconfirmed: UnconfirmedPayments) {
+    this.#scripts = scripts;
+    this.#unconfirmed = unconfirmed;
+  }
+
+  /** The transactions of a raw block that matter, in its order. Throws a WalkError where it is none. */
+  block(bytes: Uint8Array): FoundTransaction[] {
+    const found: FoundTransaction[] = [];
+    const walk = new TransactionWalk(bytes, headerLength);
+    const reader = new TransactionReader(bytes);
+    const count = walk.compactSize();
+    for (let index = 0; index < count; index++) {
+      walk.next();
+      const one = this.#look(walk, reader, null);
+      if (one !== null) found.push(one);
+    }
+    return found;
+  }
+
+  /**
+   * The same of one transaction; null: it does not matter. Puts short fingerprints of its outputs into `outputs`.
+   * Throws a WalkError.
+   */
+  transaction(bytes: Uint8Array, outputs: number[]): FoundTransaction | null {
+    const walk = new TransactionWalk(bytes, 0);
+    walk.next();
+    return this.#look(walk, new TransactionReader(bytes), outputs);
+  }
+
+  #look(
+    walk: TransactionWalk,
+    reader: TransactionReader,
+    fingerprints: number[] | null,
+  ): FoundTransaction | null {
+    const { bytes, inputs } = reader;
+    const paid = this.#paid(walk, reader, fingerprints);
+    const touched = this.#unconfirmed.size === 0 ? null : this.#touched(walk, reader);
+    if (paid === null && touched === null) return null;
+    const txid = hashKey(transactionId(bytes, walk.start, walk.outputsAt, walk.at));
+    const conflicts = (touched ?? []).filter(([, spender]) => spender !== txid).map(([payment]) => payment);
+    if (paid === null && conflicts.length === 0) return null;
+    const outpoints = spentBy(inputs, bytes, walk.start);
+    return { txid, outputs: paid ?? [], outpoints, conflicts: [...new Set(conflicts)] };
+  }
+
+  /** Outputs whose scripts are probably watched; null: none. */
+  #paid(
+    { outputsAt }: TransactionWalk,
+    { bytes, view, outputs }: TransactionReader,
+    fingerprints: number[] | null,
+  ): FoundOutput[] | null {
+    let paid: FoundOutput[] | null = null;
+    outputs.open(outputsAt);
+    while (outputs.next()) {
+      const { scriptStart, scriptLength } = outputs;
+      if (fingerprints !== null) {
+        const short = this.#scripts.shortFingerprint(view, scriptStart, scriptLength);
+        if (short >= 0) fingerprints.push(short);
+      }
+      if (!this.#scripts.has(view, scriptStart, scriptLength)) continue;
+      const script = Buffer.from(bytes.subarray(scriptStart, scriptStart + scriptLength));
+      paid ??= [];
+      paid.push({ vout: outputs.vout, value: outputs.value, script });
+    }
+    return paid;
+  }
+
+  /** Unconfirmed payments that hang on an output which the transaction spends, with who may spend it. */
+  #touched({ start }: TransactionWalk, { bytes, inputs }: TransactionReader): [HashKey, HashKey][] | null {
+    let touched: [HashKey, HashKey][] | null = null;
+    const count = inputs.open(start);
+    for (let input = 0; input < count; input++) {
+      const spenders = this.#unconfirmed.spendersOf(bytes, inputs.outpointOf(input));
+      if (spenders === null) continue;
+      touched ??= [];
+      touched.push(...spenders);
+    }
+    return touched;
+  }
+}
+
+/** The readers of one run of bytes. */
+class TransactionReader {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  readonly inputs: InputWalk;
+  readonly outputs: OutputWalk;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.inputs = new InputWalk(bytes);
+    this.outputs = new OutputWalk(bytes);
+  }
+}
+
+/** What a transaction spends, 36 bytes each. */
+export function outpointsOf(transaction: Uint8Array): Buffer {
+  const inputs = new InputWalk(transaction);
+  return spentBy(inputs, transaction, 0);
+}
+
+function spentBy(inputs: InputWalk, bytes: Uint8Array, start: number): Buffer {
+  const count = inputs.open(start);
+  const all = Buffer.alloc(count * 36);
+  for (let input = 0; input < count; input++) {
+    const at = inputs.outpointOf(input);
+    all.set(bytes.subarray(at, at + 36), input * 36);
+  }
+  return all;
+}

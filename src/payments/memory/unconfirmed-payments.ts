@@ -1,0 +1,90 @@
+import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
+
+/** What a transaction spends: 36 bytes an outpoint. */
+export interface Spends {
+  readonly spender: HashKey;
+  readonly outpoints: Uint8Array;
+}
+
+/** A transaction with payments that is in no block: in the mempool, or gone. */
+export interface Unconfirmed {
+  readonly txid: HashKey;
+  /** What it spends itself, and what the unconfirmed transactions spend that it stands on. */
+  readonly spends: readonly Spends[];
+  isGone: boolean;
+}
+
+const outpointLength = 36;
+
+/** Transactions with payments that are in no block, by what they spend: who takes one of their inputs replaces them. */
+export class UnconfirmedPayments {
+  readonly #byTxid = new Map<HashKey, Unconfirmed>();
+  /** By outpoint: the payment, and which transaction may spend the outpoint without harm to it. */
+  readonly #spenders = new Map<string, Map<HashKey, HashKey>>();
+  /** The first four bytes of each outpoint: most inputs of a block are passed by these alone. */
+  readonly #beginnings = new Set<number>();
+
+  get size(): number {
+    return this.#byTxid.size;
+  }
+
+  get(txid: HashKey): Unconfirmed | null {
+    return this.#byTxid.get(txid) ?? null;
+  }
+
+  all(): Iterable<Unconfirmed> {
+    return this.#byTxid.values();
+  }
+
+  add(payment: Unconfirmed): void {
+    this.delete(payment.txid);
+    this.#byTxid.set(payment.txid, payment);
+    for (const { spender, outpoints } of payment.spends) {
+      for (let at = 0; at < outpoints.length; at += outpointLength) {
+        const key = hashKey(outpoints.subarray(at, at + outpointLength));
+        const there = this.#spenders.get(key);
+        if (there === undefined) this.#spenders.set(key, new Map([[payment.txid, spender]]));
+        else there.set(payment.txid, spender);
+        this.#beginnings.add(beginningAt(outpoints, at));
+      }
+    }
+  }
+
+  delete(txid: HashKey): void {
+    const payment = this.#byTxid.get(txid);
+    if (payment === undefined) return;
+    this.#byTxid.delete(txid);
+    for (const { outpoints } of payment.spends) {
+      for (let at = 0; at < outpoints.length; at += outpointLength) {
+        const key = hashKey(outpoints.subarray(at, at + outpointLength));
+        const there = this.#spenders.get(key);
+        there?.delete(txid);
+        if (there?.size === 0) this.#spenders.delete(key);
+      }
+    }
+    // beginnings stay until none are left: one too many costs a look into the map
+    if (this.#byTxid.size === 0) this.#beginnings.clear();
+  }
+
+  clear(): void {
+    this.#byTxid.clear();
+    this.#spenders.clear();
+    this.#beginnings.clear();
+  }
+
+  /** Payments that hang on the outpoint at `at`, each with the one transaction that may spend it without harm to them. */
+  spendersOf(bytes: Uint8Array, at: number): ReadonlyMap<HashKey, HashKey> | null {
+    if (!this.#beginnings.has(beginningAt(bytes, at))) return null;
+    return this.#spenders.get(hashKey(bytes.subarray(at, at + outpointLength))) ?? null;
+  }
+}
+
+function beginningAt(bytes: Uint8Array, at: number): number {
+  return (
+    ((bytes[at] as number) |
+      ((bytes[at + 1] as number) << 8) |
+      ((bytes[at + 2] as number) << 16) |
+      ((bytes[at + 3] as number) << 24)) >>>
+    0
+  );
+}

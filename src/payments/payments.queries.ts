@@ -1,0 +1,88 @@
+import type pg from 'pg';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+
+/** An output that pays a watched script. Hashes are in internal order. */
+export interface Payment {
+  readonly txid: Uint8Array;
+  readonly vout: number;
+  readonly script: Uint8Array;
+  /** Sats. */
+  readonly value: bigint;
+  /** When the node had it in its mempool; of one that was first seen in a block, the time of the block. */
+  readonly firstSeen: Date;
+  /** Null: in no block. */
+  readonly block: BlockRef | null;
+  /** Since when it is in no block and not in the mempool; null: it is there. */
+  readonly goneAt: Date | null;
+  /** The transaction that took an input of it, or of one that it stands on, where that was seen; null where it is not gone. */
+  readonly replacedBy: Uint8Array | null;
+  /** Grows with each change, over all payments in the order in which they are committed. */
+  readonly change: number;
+}
+
+/** A payment with all who watch its script from its height on. */
+export interface PaymentChange {
+  readonly payment: Payment;
+  readonly watchers: readonly string[];
+}
+
+interface Row {
+  readonly txid: Buffer;
+  readonly vout: number;
+  readonly script: Buffer;
+  readonly value: number;
+  readonly first_seen: Date;
+  readonly height: number | null;
+  readonly hash: Buffer | null;
+  readonly gone_at: Date | null;
+  readonly replaced_by: Buffer | null;
+  readonly change: number;
+  readonly watchers: string[];
+}
+
+const columns =
+  'p.txid, p.vout, p.script, p.value, p.first_seen, p.height, p.hash, p.gone_at, p.replaced_by, p.change';
+const isWatched = 'w.script = p.script AND (p.height IS NULL OR w.since_height <= p.height)';
+
+/** What was seen of the scripts of a watcher, the oldest first. */
+export async function readPayments(
+  client: pg.Pool | pg.ClientBase,
+  watcher: string,
+): Promise<readonly Payment[]> {
+  const { rows } = await client.query<Omit<Row, 'watchers'>>(
+    `SELECT ${columns} FROM service.watched_scripts AS w JOIN service.payments_seen AS p ON ${isWatched}
+      WHERE w.watcher = $1 ORDER BY p.first_seen, p.txid, p.vout`,
+    [watcher],
+  );
+  return rows.map(paymentOf);
+}
+
+/** Payments whose rows changed after the change `after`, up to `limit` of them, in the order of their changes. */
+export async function readPaymentChanges(
+  client: pg.Pool | pg.ClientBase,
+  after: number,
+  limit: number,
+): Promise<readonly PaymentChange[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns},
+            array(SELECT w.watcher FROM service.watched_scripts AS w WHERE ${isWatched} ORDER BY 1) AS watchers
+       FROM service.payments_seen AS p WHERE p.change > $1 ORDER BY p.change LIMIT $2`,
+    [after, limit],
+  );
+  return rows.map((row) => ({ payment: paymentOf(row), watchers: row.watchers }));
+}
+
+function paymentOf(row: Omit<Row, 'watchers'>): Payment {
+  const { txid, vout, script, value, first_seen: firstSeen, height, hash, change } = row;
+  return {
+    txid,
+    vout,
+    script,
+    value: BigInt(value),
+    firstSeen,
+    block: height === null || hash === null ? null : { height, hash },
+    goneAt: row.gone_at,
+    replacedBy: row.replaced_by,
+    change,
+  };
+}

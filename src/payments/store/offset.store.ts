@@ -1,0 +1,85 @@
+import type pg from 'pg';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+
+/**
+ * So many blocks up to the offset are remembered, and so long the inputs of confirmed payments: a reorganisation that goes deeper is
+ * found all the same, by looking at all blocks since the oldest watch again.
+ */
+export const rememberedBlocks = 144;
+
+export interface PaymentsOffset extends BlockRef {
+  /** Watched scripts, those that ended in the last minute among them. */
+  readonly scripts: number;
+}
+
+/** The last block that payments were looked for in; null: none was yet. */
+export async function readPaymentsOffset(client: pg.Pool | pg.ClientBase): Promise<PaymentsOffset | null> {
+  const { rows } = await client.query<PaymentsOffset>(
+    'SELECT height, hash, scripts FROM service.payments_offset',
+  );
+  return rows[0] ?? null;
+}
+
+/** The remembered blocks, ascending; the last one is the offset. */
+export async function readPaymentBlocks(client: pg.ClientBase): Promise<BlockRef[]> {
+  const { rows } = await client.query<BlockRef>(
+    'SELECT height, hash FROM service.payment_blocks ORDER BY height',
+  );
+  return rows;
+}
+
+/** Moves the offset on to a block; what is too deep to be remembered is forgotten. */
+export async function moveOffset(
+  tx: pg.ClientBase,
+  { height, hash }: BlockRef,
+  before: BlockRef | null,
+  scripts: number,
+): Promise<void> {
+  await writeOffset(tx, { height, hash, scripts });
+  await tx.query('INSERT INTO service.payment_blocks (height, hash) VALUES ($1, $2)', [height, hash]);
+  const deep = height - rememberedBlocks;
+  await tx.query('DELETE FROM service.payment_blocks WHERE height <= $1', [deep]);
+  await tx.query(
+    `DELETE FROM service.payment_inputs AS i USING service.payments_seen AS p
+      WHERE p.txid = i.txid AND p.height > $1 AND p.height <= $2`,
+    [(before?.height ?? height) - rememberedBlocks, deep],
+  );
+}
+
+/** Puts the offset to a block without what is between: nothing is watched, or all is looked at again. */
+export async function jumpOffset(
+  tx: pg.ClientBase,
+  { height, hash }: BlockRef,
+  scripts: number,
+): Promise<void> {
+  await writeOffset(tx, { height, hash, scripts });
+  await tx.query('DELETE FROM service.payment_blocks');
+  await tx.query('INSERT INTO service.payment_blocks (height, hash) VALUES ($1, $2)', [height, hash]);
+}
+
+/** Takes the offset back to a remembered block. */
+export async function stepOffsetBack(
+  tx: pg.ClientBase,
+  { height, hash }: BlockRef,
+  scripts: number,
+): Promise<void> {
+  await writeOffset(tx, { height, hash, scripts });
+  await tx.query('DELETE FROM service.payment_blocks WHERE height > $1', [height]);
+}
+
+/** Writes how many scripts are watched, where that changed. */
+export async function writeScriptCount(client: pg.ClientBase, scripts: number): Promise<void> {
+  await client.query(
+    'UPDATE service.payments_offset SET scripts = $1, updated_at = now() WHERE scripts <> $1',
+    [scripts],
+  );
+}
+
+async function writeOffset(tx: pg.ClientBase, { height, hash, scripts }: PaymentsOffset): Promise<void> {
+  await tx.query(
+    `INSERT INTO service.payments_offset (height, hash, scripts, updated_at) VALUES ($1, $2, $3, now())
+         ON CONFLICT (one) DO UPDATE SET height = excluded.height, hash = excluded.hash,
+            scripts = excluded.scripts, updated_at = excluded.updated_at`,
+    [height, hash, scripts],
+  );
+}

@@ -1,0 +1,209 @@
+import type pg from 'pg';
+import { type HashKey, hashKey, hashOfKey } from '#indexer/mempool/stream/membership.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { FoundTransaction } from '#payments/memory/transaction-scan.ts';
+import type { Spends, Unconfirmed } from '#payments/memory/unconfirmed-payments.ts';
+import { lockWatches } from './watches.store.ts';
+
+/** Tells that rows of payments changed: `readPaymentChanges` says which. */
+export const paymentsChannel = 'satscribe_payments';
+
+/** A transaction with payments, when it was first seen (ms since 1970), and what is spent by it and below it. */
+export interface SeenTransaction {
+  readonly found: FoundTransaction;
+  readonly firstSeenMs: number;
+  readonly spends: readonly Spends[];
+}
+
+/** Something was taken from an unconfirmed transaction. */
+export interface Replacement {
+  readonly txid: HashKey;
+  readonly by: HashKey;
+}
+
+interface PaymentRow {
+  readonly txid: Buffer;
+  readonly vout: number;
+  readonly script: Buffer;
+  readonly value: number;
+  readonly firstSeenMs: number;
+}
+
+/** The outputs of transactions whose scripts are watched at that height (null: in the mempool). */
+async function watchedRows(
+  tx: pg.ClientBase,
+  transactions: readonly SeenTransaction[],
+  height: number | null,
+): Promise<PaymentRow[]> {
+  const rows = transactions.flatMap(({ found, firstSeenMs }) =>
+    found.outputs.map((output) => ({ ...output, txid: hashOfKey(found.txid), firstSeenMs })),
+  );
+  if (rows.length === 0) return [];
+  const since = await lockWatches(
+    tx,
+    rows.map(({ script }) => script),
+  );
+  return rows.filter(({ script }) => {
+    const from = since.get(script.toString('latin1'));
+    return from !== undefined && (height === null || from <= height);
+  });
+}
+
+const columnsOf = (rows: readonly PaymentRow[]): unknown[] => [
+  rows.map(({ txid }) => txid),
+  rows.map(({ vout }) => vout),
+  rows.map(({ script }) => script),
+  rows.map(({ value }) => value),
+  rows.map(({ firstSeenMs }) => firstSeenMs),
+];
+
+/** Writes payments of a block. True: something changed. */
+export async function writeConfirmed(
+  tx: pg.ClientBase,
+  block: BlockRef,
+  transactions: readonly SeenTransaction[],
+  keepsInputs: boolean,
+): Promise<boolean> {
+  const rows = await watchedRows(tx, transactions, block.height);
+  if (rows.length === 0) return false;
+  const { rowCount } = await tx.query(
+    `INSERT INTO service.payments_seen AS p (txid, vout, script, value, first_seen, height, hash)
+     SELECT s.txid, s.vout, s.script, s.value, to_timestamp(s.seen / 1000.0), $6, $7
+       FROM unnest($1::bytea[], $2::integer[], $3::bytea[], $4::bigint[], $5::float8[]) AS s (txid, vout, script, value, seen)
+         ON CONFLICT (txid, vout) DO UPDATE SET height = excluded.height, hash = excluded.hash, gone_at = NULL,
+            replaced_by = NULL, change = excluded.change
+      WHERE p.hash IS DISTINCT FROM excluded.hash`,
+    [...columnsOf(rows), block.height, block.hash],
+  );
+  if (keepsInputs) await writeInputs(tx, transactions, rows);
+  return rowCount !== 0;
+}
+
+/** Writes payments of the mempool that are not there yet; gives the ids of those that are new. */
+export async function writePending(
+  tx: pg.ClientBase,
+  transactions: readonly SeenTransaction[],
+): Promise<ReadonlySet<HashKey>> {
+  const rows = await watchedRows(tx, transactions, null);
+  if (rows.length === 0) return new Set();
+  const { rows: inserted } = await tx.query<{ txid: Buffer }>(
+    `INSERT INTO service.payments_seen (txid, vout, script, value, first_seen)
+     SELECT s.txid, s.vout, s.script, s.value, to_timestamp(s.seen / 1000.0)
+       FROM unnest($1::bytea[], $2::integer[], $3::bytea[], $4::bigint[], $5::float8[]) AS s (txid, vout, script, value, seen)
+         ON CONFLICT DO NOTHING RETURNING txid`,
+    columnsOf(rows),
+  );
+  if (inserted.length > 0) await writeInputs(tx, transactions, rows);
+  return new Set(inserted.map(({ txid }) => hashKey(txid)));
+}
+
+async function writeInputs(
+  tx: pg.ClientBase,
+  transactions: readonly SeenTransaction[],
+  rows: readonly PaymentRow[],
+): Promise<void> {
+  const written = new Set(rows.map(({ txid }) => hashKey(txid)));
+  const all = transactions.flatMap(({ found: { txid }, spends }) =>
+    written.has(txid) ? spends.map(({ spender, outpoints }) => ({ txid, spender, outpoints })) : [],
+  );
+  await tx.query(
+    `INSERT INTO service.payment_inputs (txid, spender, outpoints)
+     SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) ON CONFLICT DO NOTHING`,
+    [
+      all.map(({ txid }) => hashOfKey(txid)),
+      all.map(({ spender }) => hashOfKey(spender)),
+      all.map(({ outpoints }) => outpoints),
+    ],
+  );
+}
+
+/** Says of unconfirmed payments what took an input of them. True: something changed. */
+export async function writeReplaced(tx: pg.ClientBase, replaced: readonly Replacement[]): Promise<boolean> {
+  if (replaced.length === 0) return false;
+  const { rowCount } = await tx.query(
+    `UPDATE service.payments_seen AS p SET replaced_by = r.by, gone_at = coalesce(p.gone_at, now()),
+            change = nextval('service.payment_changes')
+       FROM unnest($1::bytea[], $2::bytea[]) AS r (txid, by)
+      WHERE p.txid = r.txid AND p.height IS NULL AND p.replaced_by IS DISTINCT FROM r.by`,
+    [replaced.map(({ txid }) => hashOfKey(txid)), replaced.map(({ by }) => hashOfKey(by))],
+  );
+  return rowCount !== 0;
+}
+
+/** Unconfirmed payments are in no block and not in the mempool. True: something changed. */
+export async function writeGone(tx: pg.ClientBase, txids: readonly HashKey[]): Promise<boolean> {
+  if (txids.length === 0) return false;
+  const { rowCount } = await tx.query(
+    `UPDATE service.payments_seen SET gone_at = now(), change = nextval('service.payment_changes')
+      WHERE txid = ANY($1) AND height IS NULL AND gone_at IS NULL`,
+    [txids.map(hashOfKey)],
+  );
+  return rowCount !== 0;
+}
+
+/** Payments that were gone are in the mempool again. True: something changed. */
+export async function writeBack(tx: pg.ClientBase, txids: readonly HashKey[]): Promise<boolean> {
+  if (txids.length === 0) return false;
+  const { rowCount } = await tx.query(
+    `UPDATE service.payments_seen SET gone_at = NULL, replaced_by = NULL, change = nextval('service.payment_changes')
+      WHERE txid = ANY($1) AND height IS NULL AND gone_at IS NOT NULL`,
+    [txids.map(hashOfKey)],
+  );
+  return rowCount !== 0;
+}
+
+/** What was in blocks above a height is in none. True: something changed. */
+export async function unconfirmAbove(tx: pg.ClientBase, height: number): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `UPDATE service.payments_seen SET height = NULL, hash = NULL, change = nextval('service.payment_changes')
+      WHERE height > $1`,
+    [height],
+  );
+  return rowCount !== 0;
+}
+
+/** Scripts have a watcher more: what was seen of them counts as changed, so that it hears of it. True: there was something. */
+export async function touchPayments(tx: pg.ClientBase, scripts: readonly Buffer[]): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `UPDATE service.payments_seen SET change = nextval('service.payment_changes') WHERE script = ANY($1)`,
+    [scripts],
+  );
+  return rowCount !== 0;
+}
+
+/** Listeners hear of it once the transaction is committed. */
+export async function tellPayments(tx: pg.ClientBase): Promise<void> {
+  await tx.query(`SELECT pg_notify('${paymentsChannel}', '')`);
+}
+
+/** Blocks with payments, the highest first. */
+export async function readBlocksWithPayments(client: pg.ClientBase): Promise<BlockRef[]> {
+  const { rows } = await client.query<BlockRef>(
+    `SELECT DISTINCT height, hash FROM service.payments_seen WHERE height IS NOT NULL ORDER BY height DESC`,
+  );
+  return rows;
+}
+
+/** Transactions with payments that are in no block, as memory holds them. */
+export async function readUnconfirmed(client: pg.ClientBase): Promise<Unconfirmed[]> {
+  interface Row {
+    readonly txid: Buffer;
+    readonly gone: boolean;
+    readonly spenders: Buffer[];
+    readonly outpoints: Buffer[];
+  }
+  const { rows } = await client.query<Row>(
+    `SELECT p.txid, bool_and(p.gone_at IS NOT NULL) AS gone,
+            array(SELECT spender FROM service.payment_inputs AS i WHERE i.txid = p.txid ORDER BY spender) AS spenders,
+            array(SELECT outpoints FROM service.payment_inputs AS i WHERE i.txid = p.txid ORDER BY spender) AS outpoints
+       FROM service.payments_seen AS p WHERE p.height IS NULL GROUP BY p.txid`,
+  );
+  return rows.map(({ txid, gone, spenders, outpoints }) => ({
+    txid: hashKey(txid),
+    isGone: gone,
+    spends: spenders.map((spender, index) => ({
+      spender: hashKey(spender),
+      outpoints: outpoints[index] as Buffer,
+    })),
+  }));
+}

@@ -1,0 +1,172 @@
+import type pg from 'pg';
+
+/** Tells the process that follows payments that scripts are to be watched, or not any more. */
+export const watchesChannel = 'satscribe_watched_scripts';
+
+export interface Watch {
+  /** An output script of 1 to 520 bytes. */
+  readonly script: Uint8Array;
+  /** Payments in blocks from this height on are wanted; a height above the next block counts as the next block. */
+  readonly sinceHeight: number;
+}
+
+/** Scripts that are read in one question: a few megabytes, and some milliseconds. */
+const readAtOnce = 10_000;
+
+/**
+ * Watches scripts for `watcher` in the transaction at hand, which is to be committed before anybody is told to pay to them. A script
+ * may have several watchers. Watched again from a lower height, its blocks are looked at from there.
+ */
+export async function watchScripts(
+  tx: pg.ClientBase,
+  watcher: string,
+  watches: readonly Watch[],
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO service.watched_scripts AS w (script, watcher, since_height)
+     SELECT g.script, $1, least(min(g.since), (SELECT height + 1 FROM service.payments_offset))
+       FROM unnest($2::bytea[], $3::integer[]) AS g (script, since) GROUP BY g.script
+         ON CONFLICT (script, watcher) DO UPDATE SET since_height = excluded.since_height, picked_up = false
+      WHERE excluded.since_height < w.since_height`,
+    [watcher, watches.map(({ script }) => script), watches.map(({ sinceHeight }) => sinceHeight)],
+  );
+  await tx.query(`SELECT pg_notify('${watchesChannel}', '')`);
+}
+
+/**
+ * Ends what `watcher` watches (READ COMMITTED). Payments that nobody else watches are forgotten with it.
+ *
+ * @param scripts absent: all of that watcher
+ */
+export async function unwatchScripts(
+  tx: pg.ClientBase,
+  watcher: string,
+  scripts?: readonly Uint8Array[],
+): Promise<void> {
+  // two watchers that go at the same moment must not each take the other for one that stays
+  const { rows } = await tx.query<{ script: Buffer }>(
+    `SELECT script FROM service.watched_scripts
+      WHERE script IN (SELECT script FROM service.watched_scripts
+                        WHERE watcher = $1 AND ($2::bytea[] IS NULL OR script = ANY($2)))
+      ORDER BY script, watcher FOR UPDATE`,
+    [watcher, scripts ?? null],
+  );
+  const locked = rows.map(({ script }) => script);
+  await tx.query('DELETE FROM service.watched_scripts WHERE watcher = $1 AND script = ANY($2)', [
+    watcher,
+    locked,
+  ]);
+  await tx.query(
+    `WITH forgotten AS (
+       DELETE FROM service.payments_seen AS p
+        WHERE p.script = ANY($1) AND NOT EXISTS (
+          SELECT FROM service.watched_scripts AS w
+           WHERE w.script = p.script AND (p.height IS NULL OR w.since_height <= p.height))
+       RETURNING p.txid, p.vout)
+     DELETE FROM service.payment_inputs AS i USING forgotten AS f
+      WHERE i.txid = f.txid AND NOT EXISTS (
+        SELECT FROM service.payments_seen AS p
+         WHERE p.txid = i.txid AND (p.txid, p.vout) NOT IN (SELECT txid, vout FROM forgotten))`,
+    [locked],
+  );
+  await tx.query(`SELECT pg_notify('${watchesChannel}', 'less')`);
+}
+
+/** Each watched script once. */
+export async function readWatchedScripts(
+  client: pg.ClientBase,
+  onScript: (script: Uint8Array) => void,
+): Promise<void> {
+  for (let after: Uint8Array = Buffer.alloc(0); ; ) {
+    const { rows } = await client.query<{ script: Buffer }>(
+      'SELECT DISTINCT script FROM service.watched_scripts WHERE script > $1 ORDER BY script LIMIT $2',
+      [after, readAtOnce],
+    );
+    for (const { script } of rows) onScript(script);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.script;
+  }
+}
+
+/**
+ * Takes up to 10,000 watches that the process that follows payments does not know yet: they are known from then on, and those
+ * that begin at or below the offset are to be looked for in blocks.
+ */
+export async function pickUpWatches(tx: pg.ClientBase, offsetHeight: number): Promise<Buffer[]> {
+  const { rows } = await tx.query<{ script: Buffer }>(
+    `WITH fresh AS (SELECT script, watcher FROM service.watched_scripts WHERE NOT picked_up
+                     LIMIT $2 FOR UPDATE SKIP LOCKED)
+     UPDATE service.watched_scripts AS w SET picked_up = true, since_height = least(w.since_height, $1 + 1),
+            next_height = CASE WHEN w.since_height <= $1 THEN least(w.next_height, w.since_height) END
+       FROM fresh AS f WHERE w.script = f.script AND w.watcher = f.watcher
+     RETURNING w.script`,
+    [offsetHeight, readAtOnce],
+  );
+  return rows.map(({ script }) => script);
+}
+
+/** The lowest block below the offset that is still to be looked at; null: none. */
+export async function nextToScan(client: pg.ClientBase): Promise<number | null> {
+  const { rows } = await client.query<{ height: number | null }>(
+    'SELECT min(next_height) AS height FROM service.watched_scripts WHERE picked_up AND next_height IS NOT NULL',
+  );
+  return rows[0]?.height ?? null;
+}
+
+/** Watches whose blocks below the offset are still to be looked at. */
+export async function countUnscanned(client: pg.Pool): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    'SELECT count(*) AS count FROM service.watched_scripts WHERE next_height IS NOT NULL',
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Blocks below `height` were looked at; `offsetHeight`: nothing is left to look at above it. */
+export async function scanned(tx: pg.ClientBase, height: number, offsetHeight: number): Promise<void> {
+  await tx.query(
+    `UPDATE service.watched_scripts SET next_height = CASE WHEN $1 > $2 THEN NULL ELSE $1 END
+      WHERE picked_up AND next_height < $1`,
+    [height, offsetHeight],
+  );
+}
+
+/** The chain goes on behind `height`, where it parted: payments may be in lower blocks now than before. */
+export async function lowerWatches(tx: pg.ClientBase, height: number): Promise<void> {
+  await tx.query(
+    `UPDATE service.watched_scripts SET since_height = least(since_height, $1 + 1), next_height = least(next_height, $1 + 1)
+      WHERE since_height > $1 + 1 OR next_height > $1 + 1`,
+    [height],
+  );
+}
+
+/** All blocks of each script are to be looked at again. */
+export async function scanAllAgain(tx: pg.ClientBase, offsetHeight: number): Promise<void> {
+  await tx.query(
+    `UPDATE service.watched_scripts SET since_height = least(since_height, $1 + 1),
+            next_height = CASE WHEN since_height <= $1 THEN since_height END
+      WHERE picked_up`,
+    [offsetHeight],
+  );
+}
+
+/**
+ * Which of these scripts are watched, and since which height; by their bytes as latin-1. They stay watched until the transaction
+ * ends: an end of their watches waits for it.
+ */
+export async function lockWatches(
+  tx: pg.ClientBase,
+  scripts: readonly Buffer[],
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await tx.query<{ script: Buffer; since_height: number }>(
+    `SELECT script, since_height FROM service.watched_scripts WHERE script = ANY($1)
+      ORDER BY script, watcher FOR KEY SHARE`,
+    [scripts],
+  );
+  const since = new Map<string, number>();
+  for (const { script, since_height: height } of rows) {
+    const key = script.toString('latin1');
+    since.set(key, Math.min(height, since.get(key) ?? height));
+  }
+  return since;
+}

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { unwatchScripts, type Watch, watchScripts } from '#payments/store/watches.store.ts';
+import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { expectSeen } from './seen-payments.ts';
+
+const processFile = new URL('./payments-process.ts', import.meta.url).pathname;
+/** A start of a node's and of a process of ours on a busy machine, and the grace for what is gone. */
+const settledMaxMs = 60_000;
+
+/** A real node with its chain, a database, and the process that follows payments, which may be killed at any time. */
+export class FollowedPayments {
+  readonly bitcoind: Bitcoind;
+  readonly chain: RegtestChain;
+  readonly database: TestDatabase;
+  readonly #blocks: Parameters<typeof expectSeen>[2] = new Map();
+  #child: ChildProcess | null = null;
+
+  private constructor(bitcoind: Bitcoind, chain: RegtestChain, database: TestDatabase) {
+    this.bitcoind = bitcoind;
+    this.chain = chain;
+    this.database = database;
+  }
+
+  static async start(options: BitcoindOptions = {}, blocks = 120): Promise<FollowedPayments> {
+    const bitcoind = await startBitcoind(options);
+    const chain = await RegtestChain.start(bitcoind.rpc, blocks);
+    return new FollowedPayments(bitcoind, chain, await createTestDatabase());
+  }
+
+  /** Starts the process, with a point at which it kills itself: `NAME:N`. */
+  follow(failpoint = ''): void {
+    const { url } = this.database;
+    const { rpcUrl, cookieFile } = this.bitcoind;
+    this.#child = spawn(process.execPath, [processFile, url, rpcUrl, cookieFile, failpoint], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+  }
+
+  /** Settles when the process has killed itself. */
+  async died(): Promise<void> {
+    const child = this.#child;
+    if (child === null) throw new Error('nothing follows payments');
+    if (child.exitCode === null && child.signalCode === null) {
+      await new Promise<void>((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error('it did not pass the failpoint')), settledMaxMs);
+        child.once('exit', () => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+    if (child.signalCode !== 'SIGKILL')
+      throw new Error(`it ended with ${child.exitCode ?? child.signalCode}`);
+    this.#child = null;
+  }
+
+  /** Kills the process. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = new Promise((resolve) => void child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  watch(watcher: string, ...watches: Watch[]): Promise<void> {
+    return withTransaction(this.database.pool, (tx) => watchScripts(tx, watcher, watches));
+  }
+
+  unwatch(watcher: string, ...scripts: Uint8Array[]): Promise<void> {
+    return withTransaction(this.database.pool, (tx) =>
+      unwatchScripts(tx, watcher, scripts.length === 0 ? undefined : scripts),
+    );
+  }
+
+  /** Settles when the tables are what a scan of the node gives; throws the last difference. */
+  async seen(): ReturnType<typeof expectSeen> {
+    return this.eventually(() => expectSeen(this.database.pool, this.bitcoind.rpc, this.#blocks));
+  }
+
+  /** Asks again until the answer is right. */
+  async eventually<Result>(check: () => Promise<Result>): Promise<Result> {
+    const deadline = Date.now() + settledMaxMs;
+    for (;;) {
+      try {
+        return await check();
+      } catch (error) {
+        if (Date.now() > deadline) throw error;
+        await delay(100);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    await this.bitcoind.remove();
+    await this.database.drop();
+  }
+}
