@@ -4,10 +4,13 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { readStanding, type Standing } from '#http/operations/chain-lag.ts';
 import { unsealedOf } from '#http/operations/status-answer.ts';
 import type { Metrics, ReadValue } from '#kernel/metrics.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { countUnscanned } from '#payments/store/watches.store.ts';
 
 /** What only the database knows, the same in every process. `isSearched`: Postgres may have to answer searches. */
 export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolean): void {
   readStandings(metrics, pool);
+  readPayments(metrics, pool);
   metrics.read({
     name: 'satscribe_mempool_transactions',
     help: 'Transactions of the mempool: all, those that matter and are kept, those that matter and found no room',
@@ -79,6 +82,40 @@ function readStandings(metrics: Metrics, pool: pg.Pool): void {
     values: async () => {
       const problem = (await standing()).status?.problem ?? null;
       return problem === null ? [] : [{ labels: { code: problem.code }, value: 1 }];
+    },
+  });
+}
+
+function readPayments(metrics: Metrics, pool: pg.Pool): void {
+  metrics.read({
+    name: 'satscribe_payments_height',
+    help: 'Height up to which blocks were looked at for payments to watched scripts',
+    values: async () => {
+      const offset = await readPaymentsOffset(pool);
+      return offset === null ? [] : [{ value: offset.height }];
+    },
+  });
+  metrics.read({
+    name: 'satscribe_payments_lag_blocks',
+    help: 'Blocks of the source that were not looked at for payments yet',
+    values: async () => {
+      const [offset, { status }] = await Promise.all([readPaymentsOffset(pool), readStanding(pool)]);
+      const height = status?.sourceTip?.height;
+      if (offset === null || height === undefined) return [];
+      return [{ value: Math.max(0, height - offset.height) }];
+    },
+  });
+  metrics.read({
+    name: 'satscribe_payments_watched_scripts',
+    help: 'Scripts that are watched; unscanned: watches whose old blocks are still to be looked at',
+    labels: ['kind'],
+    values: async () => {
+      const offset = await readPaymentsOffset(pool);
+      if (offset === null) return [];
+      return [
+        { labels: { kind: 'all' }, value: offset.scripts },
+        { labels: { kind: 'unscanned' }, value: await countUnscanned(pool) },
+      ];
     },
   });
 }

@@ -8,6 +8,7 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { readSealState, type SegmentKind } from '#search/segments/segments.ts';
 import { type Standing, standingAt } from './chain-lag.ts';
 import type { Operations, SearchServerReport } from './operations.ts';
@@ -44,6 +45,14 @@ const mempool = Type.Object({
   leftOut: Type.Integer(),
   /** Whether the node's mempool takes reveals of inscriptions (docs/node.md). */
   reveals: Type.Union([Type.Literal('accepted'), Type.Literal('refused'), Type.Literal('untested')]),
+});
+
+/** Null: no process looks for payments. */
+const payments = Type.Object({
+  /** Blocks up to here were looked at. */
+  height: Type.Integer(),
+  /** Scripts that are watched. */
+  watched: Type.Integer(),
 });
 
 const searchServer = Type.Object({
@@ -84,6 +93,8 @@ const ownObject = Type.Object({
   cumulativeHashes: Type.Object({ inscriptions: nullable(cumulativeHash) }),
   /** Null: no process follows one. */
   mempool: nullable(mempool),
+  /** Payments to watched scripts (docs/payments.md). */
+  payments: nullable(payments),
   search: Type.Object({
     engine: Type.String(),
     /** Of a search server; null: Postgres answers searches alone. */
@@ -169,6 +180,7 @@ export async function ownStatus(
     derivedTables: await derivedTablesOf(client),
     cumulativeHashes: { inscriptions: await cumulativeHashOf(client) },
     mempool: await mempoolOf(client),
+    payments: await paymentsOf(client),
     search: {
       engine: report?.engine ?? 'postgres',
       server: report === undefined ? null : await searchServerOf(report),
@@ -222,6 +234,11 @@ async function mempoolOf(client: Snapshot['client']): Promise<Static<typeof memp
   if (found === null) return null;
   const { state, source, problem: reason, transactions, kept, leftOut, reveals } = found;
   return { state, source, problem: reason, transactions, kept, leftOut, reveals };
+}
+
+async function paymentsOf(client: Snapshot['client']): Promise<Static<typeof payments> | null> {
+  const offset = await readPaymentsOffset(client);
+  return offset === null ? null : { height: offset.height, watched: offset.scripts };
 }
 
 /** How many ids of each kind are not in a segment yet. */
