@@ -26,6 +26,10 @@ const usage = `npm run bench -- BENCH [options] [--json]
 
   mempool a first snapshot of a generated mempool: how long, how much memory, and searches of what is pending
             --transactions N (default 200000)
+  payments  memory of watched scripts, and what a block costs more because of them
+            --scripts N      (default 100000)
+            --blocks DIR     real blocks (default samples/mainnet)
+            --rounds N       measurements of each block (default 9)
 
   --json    the last line is one JSON object {"bench", "machine", "results": {name: number}}
   --seed S  of all generators (default 1)
@@ -36,6 +40,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   index: async (args) => (await import('./index/index-bench.ts')).indexBench(args),
   follow: async (args) => (await import('./follow/follow-bench.ts')).followBench(args),
   mempool: async (args) => (await import('./mempool/mempool-bench.ts')).mempoolBench(args),
+  payments: async (args) => (await import('./payments/payments-bench.ts')).paymentsBench(args),
   search: async (args) => (await import('./search/search-bench.ts')).searchBench(args),
 };
 

@@ -16,7 +16,7 @@ export interface Table {
 }
 
 export interface Report {
-  readonly bench: 'parse' | 'index' | 'search' | 'follow' | 'mempool';
+  readonly bench: 'parse' | 'index' | 'search' | 'follow' | 'mempool' | 'payments';
   /** What was measured, on what, how often, what was warm. */
   readonly notes: readonly string[];
   /** The figures of the JSON line, under their documented names. */
