@@ -6,6 +6,7 @@ import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { open } from '#http/server/guard.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import { readStanding, type Standing } from './chain-lag.ts';
 import type { Operations } from './operations.ts';
