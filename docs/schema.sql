@@ -296,6 +296,18 @@ ALTER TABLE chain.outbox ALTER COLUMN events SET STORAGE EXTERNAL;
 CREATE INDEX outbox_height ON chain.outbox USING btree (height);
 CREATE INDEX outbox_kept ON chain.outbox USING btree (height) WHERE (events IS NOT NULL);
 
+CREATE TABLE chain.outbox_texts (
+  sequence bigint NOT NULL,
+  kind smallint NOT NULL,
+  height integer NOT NULL,
+  event_count integer NOT NULL,
+  events bytea,
+  CONSTRAINT outbox_texts_pkey PRIMARY KEY (kind, sequence),
+  CONSTRAINT outbox_texts_kind_check CHECK ((kind > 0))
+);
+ALTER TABLE chain.outbox_texts ALTER COLUMN events SET STORAGE EXTERNAL;
+CREATE INDEX outbox_texts_kept ON chain.outbox_texts USING btree (height) WHERE (events IS NOT NULL);
+
 CREATE TABLE chain.outputs (
   value bigint NOT NULL,
   height integer NOT NULL,
@@ -385,6 +397,20 @@ CREATE TABLE chain.state (
   CONSTRAINT state_one_check CHECK (one),
   CONSTRAINT state_tip_hash_check CHECK ((length(tip_hash) = 32))
 );
+
+CREATE VIEW chain.outbox_events AS
+ SELECT outbox.sequence,
+    0::smallint AS kind,
+    outbox.event_count,
+    outbox.events
+   FROM chain.outbox
+  WHERE outbox.cancels IS NULL
+UNION ALL
+ SELECT outbox_texts.sequence,
+    outbox_texts.kind,
+    outbox_texts.event_count,
+    outbox_texts.events
+   FROM chain.outbox_texts;
 
 CREATE VIEW chain.pending_inscriptions AS
  SELECT i."position",

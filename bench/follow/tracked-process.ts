@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { openChainSession } from '#indexer/apply/chain-session.ts';
 import { loadWriterMemory } from '#indexer/apply/memory/writer-memory.ts';
+import { eventKinds } from '#indexer/events/event-kinds.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { createParsePool } from '#indexer/workers/parse-pool.ts';
@@ -67,7 +68,7 @@ async function transfers(url: string, folder: string): Promise<TrackedOutcome['b
   ]);
   const writer = await BlockWriter.open({
     session,
-    facts: { network: networks[source.network], islands: await source.islands() },
+    facts: { network: networks[source.network], islands: await source.islands(), eventKinds },
     onStep: (step, seconds) => steps.get(step)?.push(seconds * 1000),
   });
   // behind the block of the restart

@@ -4,8 +4,8 @@ import {
   type DerivedEncoders,
   derivedEncoders,
 } from '#indexer/derived/derived-batch.ts';
+import type { BlockEvents } from '#indexer/events/block-events.ts';
 import type { LedgerBlock } from '#indexer/ledger/ledger-block.ts';
-import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { type BatchEncoders, createEncoders } from './block-rows.ts';
 import type { ChainPosition } from './chain-position.ts';
 import type { HashTable } from './memory/hash-table.ts';
@@ -17,19 +17,6 @@ export interface LeftRows {
   readonly height: number[];
   readonly step: number[];
   readonly spentHeight: number[];
-}
-
-/** What a block tells those who follow along. */
-export interface BlockEvents {
-  readonly ref: BlockRef;
-  /** Inscription events. */
-  readonly count: number;
-  /** Of the canonical text; null: the block has no place in the chain of hashes. */
-  readonly sha256: Buffer | null;
-  /** The chain of hashes begins with this block. */
-  readonly isFirstHashed: boolean;
-  /** The canonical text, where it is kept. */
-  readonly text: Buffer | null;
 }
 
 /** The encoders of a batch: of the tables that every database has, and of derived ones. */

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { type AppliedBlock, countLedgerEvents, writeLedgerEvents } from '#indexer/events/ledger-events.ts';
+import { writeBlockEvents } from '#indexer/events/block-events.ts';
+import type { AppliedBlock, EventKind } from '#indexer/events/event-kind.ts';
 import { applyBlock } from '#indexer/ledger/inscriptions/apply-block.ts';
 import { type HeldInscriptions, type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
 import { type BlockColumns, blockFlags } from '#indexer/parse/block-columns.ts';
@@ -31,7 +32,8 @@ export interface ChainFacts {
   readonly network: NetworkParameters;
   readonly fingerprintKey: FingerprintKey;
   readonly islands: readonly Island[];
-  /** Which blocks keep the text of their events in the outbox (docs/events.md); absent: all. */
+  readonly eventKinds: readonly EventKind[];
+  /** Which blocks keep the texts of their events in the outbox (docs/events.md); absent: all. */
   readonly eventTexts?: EventTextBounds;
 }
 
@@ -141,20 +143,15 @@ function firstKeysOf(columns: BlockColumns, { inscriptions }: LedgerBlock): Int3
 /** Used by all batches, one block at a time. */
 const eventText = new EventTextWriter();
 
-function addEvents(batch: Batch, applied: AppliedBlock, { network, eventTexts }: ChainFacts): void {
-  const { ref } = applied.block;
-  const isHashed = applied.isKnown && ref.height >= network.firstInscriptionHeight;
-  const isKept = eventTexts === undefined || ref.height > eventTexts.tipHeight() - eventTexts.keepBlocks;
-  const count = countLedgerEvents(applied.ledger);
+function addEvents(
+  batch: Batch,
+  applied: AppliedBlock,
+  { network, eventKinds, eventTexts }: ChainFacts,
+): void {
+  const { height } = applied.block.ref;
+  const isKept = eventTexts === undefined || height > eventTexts.tipHeight() - eventTexts.keepBlocks;
   if (eventTexts !== undefined) batch.keptEventBlocks = eventTexts.keepBlocks;
-  const isFirstHashed = ref.height === network.firstInscriptionHeight;
-  if (!isHashed && !isKept) {
-    batch.events.push({ ref, count, sha256: null, isFirstHashed, text: null });
-    return;
-  }
-  writeLedgerEvents(eventText, network.name, applied, isKept);
-  const { sha256, text } = eventText.finish();
-  batch.events.push({ ref, count, sha256: isHashed ? sha256 : null, isFirstHashed, text });
+  batch.events.push(writeBlockEvents(eventText, eventKinds, network, applied, isKept));
 }
 
 function refuseImpossible({ columns, ref }: ParsedBlock): void {

@@ -2,97 +2,203 @@ import { strict as assert } from 'node:assert';
 import { promisify } from 'node:util';
 import { deflate } from 'node:zlib';
 import type pg from 'pg';
+import type { BlockEvents, KindEvents } from '#indexer/events/block-events.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { outboxChannel } from '#kernel/contracts/outbox.ts';
 import { firstCumulative, nextCumulative } from '#kernel/events/cumulative-hash.ts';
-import { eventKinds, eventTextVersion } from '#kernel/events/event-text-writer.ts';
-import type { Batch, BlockEvents } from './batch.ts';
+import { inscriptionKind } from '#kernel/events/event-kind.ts';
 
 const deflateBytes = promisify(deflate);
 /** Half of a text is txids, which nothing makes smaller: more effort takes five times as long for a few percent. */
 const deflateLevel = 1;
 
-/** The texts of a batch as they are stored, made by threads of zlib; null where a block keeps none. */
-export function deflateTexts(events: readonly BlockEvents[]): Promise<(Buffer | null)[]> {
+/** The events of a block as they are stored: each text deflated, null where it is not kept. */
+export interface StoredBlockEvents {
+  readonly ref: BlockRef;
+  readonly kinds: readonly (Omit<KindEvents, 'text'> & { readonly deflated: Buffer | null })[];
+}
+
+/** Deflates the texts of some blocks with the threads of zlib. */
+export function deflateTexts(blocks: readonly BlockEvents[]): Promise<StoredBlockEvents[]> {
   return Promise.all(
-    events.map(async ({ text }) => (text === null ? null : deflateBytes(text, { level: deflateLevel }))),
+    blocks.map(async ({ ref, kinds }) => ({
+      ref,
+      kinds: await Promise.all(
+        kinds.map(async ({ text, ...events }) => ({
+          ...events,
+          deflated: text === null ? null : await deflateBytes(text, { level: deflateLevel }),
+        })),
+      ),
+    })),
   );
 }
 
+export interface OutboxAddition {
+  /** Blocks that are applied, in chain order. */
+  readonly blocks: readonly StoredBlockEvents[];
+  /** Texts of blocks up to this height are forgotten; null: none are. */
+  readonly forgetUpTo: number | null;
+  /** No block was there before these. */
+  readonly isFirst: boolean;
+}
+
 /**
- * Adds the rows of a batch to the outbox and the chain of hashes, forgets texts that are too old by now, and wakes those
- * who listen: two statements, in the transaction of the batch and before its blocks. A block whose predecessor should
- * have a hash and has none gets none here (events/complete-event-hashes.ts).
+ * Adds blocks to the outbox and to the chains of hashes, forgets texts that are too old by now, and wakes those who
+ * listen: two statements, in the transaction of the blocks and before their other rows. A block whose predecessor
+ * should have a hash and has none gets none here (complete-event-hashes.ts).
  */
 export async function addToOutbox(
   tx: pg.ClientBase,
-  batch: Batch,
-  texts: readonly (Buffer | null)[],
+  { blocks, forgetUpTo, isFirst }: OutboxAddition,
 ): Promise<void> {
-  const { events, after, keptEventBlocks } = batch;
-  const hashed = events.filter(({ sha256 }) => sha256 !== null);
-  const { last, cumulative } = await readEnd(tx, batch, hashed[0]?.ref.height ?? 0);
-  const hashes = chainHashes(hashed, cumulative);
-  const keepAbove = keptEventBlocks === null ? -1 : (after.tip?.height ?? -1) - keptEventBlocks;
+  const hashed = hashedByKind(blocks);
+  const { last, cumulative } = await readEnds(tx, hashed, isFirst);
+  const hashes = hashed.flatMap((chain) => chainHashes(chain, cumulative.get(chain.number) ?? null));
+  const rows = blocks.map(outboxRow);
+  const texts = blocks.flatMap((block, at) => textRows(block, last + 1 + at));
   await tx.query(
     `WITH added AS (
        INSERT INTO chain.outbox (sequence, height, block_hash, event_count, events)
        SELECT $1::bigint + at, height, hash, count, events
        FROM unnest($2::integer[], $3::bytea[], $4::integer[], $5::bytea[]) WITH ORDINALITY AS o(height, hash, count, events, at)
+     ), added_texts AS (
+       INSERT INTO chain.outbox_texts (sequence, kind, height, event_count, events)
+       SELECT * FROM unnest($6::bigint[], $7::smallint[], $8::integer[], $9::integer[], $10::bytea[])
      ), hashed AS (
        INSERT INTO chain.event_hashes (kind, version, height, sha256, cumulative_sha256)
-       SELECT $6, $7, h.* FROM unnest($8::integer[], $9::bytea[], $10::bytea[]) AS h
+       SELECT * FROM unnest($11::smallint[], $12::smallint[], $13::integer[], $14::bytea[], $15::bytea[])
      ), forgotten AS (
-       UPDATE chain.outbox SET events = NULL WHERE events IS NOT NULL AND height <= $11
+       UPDATE chain.outbox SET events = NULL WHERE events IS NOT NULL AND height <= $16
+     ), forgotten_texts AS (
+       UPDATE chain.outbox_texts SET events = NULL WHERE events IS NOT NULL AND height <= $16
      ) SELECT pg_notify('${outboxChannel}', '')`,
     [
       last,
-      events.map(({ ref }) => ref.height),
-      events.map(({ ref }) => Buffer.from(ref.hash)),
-      events.map(({ count }) => count),
-      texts,
-      eventKinds.inscriptions,
-      eventTextVersion,
+      rows.map(({ height }) => height),
+      rows.map(({ hash }) => hash),
+      rows.map(({ count }) => count),
+      rows.map(({ deflated }) => deflated),
+      texts.map(({ sequence }) => sequence),
+      texts.map(({ number }) => number),
+      texts.map(({ height }) => height),
+      texts.map(({ count }) => count),
+      texts.map(({ deflated }) => deflated),
+      hashes.map(({ number }) => number),
+      hashes.map(({ version }) => version),
       hashes.map(({ height }) => height),
       hashes.map(({ sha256 }) => sha256),
       hashes.map(({ cumulative: hash }) => hash),
-      keepAbove,
+      forgetUpTo ?? -1,
     ],
   );
 }
 
-/** The last sequence, and the cumulative hash before a height. */
-async function readEnd(
-  tx: pg.ClientBase,
-  batch: Batch,
-  height: number,
-): Promise<{ last: number; cumulative: Uint8Array | null }> {
-  const { rows } = await tx.query<{ last: number | null; cumulative: Buffer | null }>(
-    `SELECT (SELECT max(sequence) FROM chain.outbox) AS last,
-       (SELECT cumulative_sha256 FROM chain.event_hashes WHERE kind = $1 AND version = $2 AND height = $3 - 1) AS cumulative`,
-    [eventKinds.inscriptions, eventTextVersion, height],
+interface OutboxRow {
+  readonly height: number;
+  readonly hash: Buffer;
+  readonly count: number;
+  readonly deflated: Buffer | null;
+}
+
+/** The row of a block itself, with its events of inscriptions. */
+function outboxRow({ ref, kinds }: StoredBlockEvents): OutboxRow {
+  const own = kinds.find(({ kind }) => kind.number === inscriptionKind.number);
+  return {
+    height: ref.height,
+    hash: Buffer.from(ref.hash),
+    count: own?.count ?? 0,
+    deflated: own?.deflated ?? null,
+  };
+}
+
+interface TextRow {
+  readonly sequence: number;
+  readonly number: number;
+  readonly height: number;
+  readonly count: number;
+  readonly deflated: Buffer | null;
+}
+
+/** The events of a block, of the further kinds. Below the first height of a kind there are none. */
+function textRows({ ref: { height }, kinds }: StoredBlockEvents, sequence: number): TextRow[] {
+  return kinds
+    .filter(({ kind, firstHeight }) => kind.number !== inscriptionKind.number && height >= firstHeight)
+    .map(({ kind: { number }, count, deflated }) => ({ sequence, number, height, count, deflated }));
+}
+
+/** The blocks of one kind that have a place in its chain of hashes, one at least. */
+interface HashedBlocks {
+  readonly number: number;
+  readonly version: number;
+  readonly firstHeight: number;
+  readonly blocks: { readonly height: number; readonly sha256: Buffer }[];
+}
+
+function hashedByKind(blocks: readonly StoredBlockEvents[]): HashedBlocks[] {
+  const chains = new Map<number, HashedBlocks>();
+  for (const { ref, kinds } of blocks) {
+    for (const { kind, firstHeight, sha256 } of kinds) {
+      if (sha256 === null) continue;
+      const { number, version } = kind;
+      const chain = chains.get(number) ?? { number, version, firstHeight, blocks: [] };
+      chain.blocks.push({ height: ref.height, sha256 });
+      chains.set(number, chain);
+    }
+  }
+  return [...chains.values()];
+}
+
+interface Ends {
+  /** The last sequence of the outbox; 0: it is empty. */
+  readonly last: number;
+  /** By the number of a kind: the cumulative hash before the first of its blocks. */
+  readonly cumulative: ReadonlyMap<number, Uint8Array>;
+}
+
+async function readEnds(tx: pg.ClientBase, chains: readonly HashedBlocks[], isFirst: boolean): Promise<Ends> {
+  const { rows } = await tx.query<{ last: number | null; kind: number | null; cumulative: Buffer | null }>(
+    `SELECT o.last, h.kind, h.cumulative_sha256 AS cumulative
+     FROM (SELECT max(sequence) AS last FROM chain.outbox) AS o
+     LEFT JOIN unnest($1::smallint[], $2::smallint[], $3::integer[]) AS c(kind, version, height) ON true
+     LEFT JOIN chain.event_hashes h ON h.kind = c.kind AND h.version = c.version AND h.height = c.height - 1`,
+    [
+      chains.map(({ number }) => number),
+      chains.map(({ version }) => version),
+      chains.map(({ blocks }) => blocks[0]?.height ?? 0),
+    ],
   );
-  const { last = null, cumulative = null } = rows[0] ?? {};
-  if (last !== null || batch.before.tip === null) return { last: last ?? 0, cumulative };
-  await completeOutbox(tx);
-  return readEnd(tx, batch, height);
+  const last = rows[0]?.last ?? null;
+  if (last === null && !isFirst) {
+    await completeOutbox(tx);
+    return readEnds(tx, chains, true);
+  }
+  const cumulative = new Map<number, Uint8Array>();
+  for (const { kind, cumulative: hash } of rows)
+    if (kind !== null && hash !== null) cumulative.set(kind, hash);
+  return { last: last ?? 0, cumulative };
 }
 
 interface HashRow {
+  readonly number: number;
+  readonly version: number;
   readonly height: number;
   readonly sha256: Buffer;
   readonly cumulative: Buffer;
 }
 
 /** The hashes of consecutive blocks, from the one before them on, or from the block on with which a chain begins. */
-function chainHashes(events: readonly BlockEvents[], before: Uint8Array | null): HashRow[] {
+function chainHashes(
+  { number, version, firstHeight, blocks }: HashedBlocks,
+  before: Uint8Array | null,
+): HashRow[] {
   const rows: HashRow[] = [];
   let previous = before;
-  for (const { ref, sha256, isFirstHashed } of events) {
-    if (isFirstHashed) previous = firstCumulative;
-    if (previous === null || sha256 === null) continue;
+  for (const [at, { height, sha256 }] of blocks.entries()) {
+    if (height === firstHeight) previous = firstCumulative;
+    else if (at > 0 && blocks[at - 1]?.height !== height - 1) previous = null;
+    if (previous === null) continue;
     const cumulative = nextCumulative(previous, sha256);
-    rows.push({ height: ref.height, sha256, cumulative });
+    rows.push({ number, version, height, sha256, cumulative });
     previous = cumulative;
   }
   return rows;

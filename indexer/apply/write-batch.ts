@@ -28,11 +28,16 @@ export async function writeBatch(
   isBulk: boolean,
 ): Promise<void> {
   const begin = isBulk ? 'BEGIN; SET LOCAL synchronous_commit = off' : 'BEGIN';
-  const texts = await deflateTexts(batch.events);
+  const { before, after, keptEventBlocks } = batch;
+  const addition = {
+    blocks: await deflateTexts(batch.events),
+    forgetUpTo: keptEventBlocks === null ? null : (after.tip?.height ?? -1) - keptEventBlocks,
+    isFirst: before.tip === null,
+  };
   await withTransaction(
     client,
     async (tx) => {
-      await addToOutbox(tx, batch, texts);
+      await addToOutbox(tx, addition);
       for (const target of targets) {
         const encoder = batch.encoders[target];
         if (encoder.rows === 0) continue;

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Committed, WriterStep } from '#indexer/apply/block-writer.ts';
 import type { UndoHook } from '#indexer/apply/undo.ts';
 import type { DerivedTable } from '#indexer/derived/derived-table.ts';
+import type { EventKind } from '#indexer/events/event-kind.ts';
 import type { ParseStep } from '#indexer/workers/parse-pool.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
@@ -60,6 +61,8 @@ export interface FollowOptions {
   readonly threads?: number;
   /** Longest text, decoded, that is made searchable; absent: every one. */
   readonly textMaxBytes?: number;
+  /** The kinds of events that are written; absent: those that are registered. */
+  readonly eventKinds?: readonly EventKind[];
   /** So many of the newest blocks keep their event texts. */
   readonly eventsKeepBlocks?: number;
   /** Index the owner of every output. */

@@ -3,6 +3,7 @@ import { BlockWriter, type Committed } from '#indexer/apply/block-writer.ts';
 import { type ChainSession, openChainSession } from '#indexer/apply/chain-session.ts';
 import { completeEventHashes } from '#indexer/apply/complete-event-hashes.ts';
 import { ensureSecondaryIndexes, searchIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { eventKinds } from '#indexer/events/event-kinds.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { FollowOptions } from './follow-options.ts';
@@ -47,10 +48,10 @@ export class WriterConnection {
 
   /** Takes the lock, waiting for it where that is wanted, makes old rows whole, and reads the writer's memory. */
   async open(): Promise<Open> {
-    const { source, signal } = this.options;
+    const { source, signal, eventKinds: kinds = eventKinds } = this.options;
     this.session ??= await this.openSession();
     if (this.writer === null) {
-      await completeEventHashes(this.session.writer, { network: networks[source.network], signal });
+      await completeEventHashes(this.session.writer, { network: networks[source.network], kinds, signal });
       this.writer = await this.openWriter(this.session);
       if (this.isIndexed) this.writer.memory.recent.close();
     }
@@ -123,7 +124,7 @@ export class WriterConnection {
   }
 
   private openWriter(session: ChainSession): Promise<BlockWriter> {
-    const { source, bounds, eventsKeepBlocks, demand, onStep } = this.options;
+    const { source, bounds, eventsKeepBlocks, demand, onStep, eventKinds: kinds = eventKinds } = this.options;
     const { onCommit, tipHeight } = this.events;
     return source.islands().then((islands) =>
       BlockWriter.open({
@@ -131,6 +132,7 @@ export class WriterConnection {
         facts: {
           network: networks[source.network],
           islands,
+          eventKinds: kinds,
           eventTexts: { keepBlocks: eventsKeepBlocks ?? eventsKeepBlocksDefault, tipHeight },
         },
         cacheEntries: bounds?.cacheEntries,

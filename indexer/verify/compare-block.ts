@@ -2,9 +2,9 @@ import type pg from 'pg';
 import type { Batch } from '#indexer/apply/batch.ts';
 import { type CopyTarget, copyTargets } from '#indexer/apply/block-rows.ts';
 import type { DerivedPart } from '#indexer/derived/derived-batch.ts';
+import type { KindEvents } from '#indexer/events/block-events.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { firstCumulative, nextCumulative } from '#kernel/events/cumulative-hash.ts';
-import { eventKinds } from '#kernel/events/event-text-writer.ts';
 import { type CopyRow, copyRows, queryCopyRows } from './copy-rows.ts';
 import type { Difference } from './difference.ts';
 import type { RecomputedBlock } from './recompute-block.ts';
@@ -50,7 +50,9 @@ export async function compareBlock(
   for (const part of batch.derived.parts) {
     if (height >= part.fromHeight) differences.push(...(await comparePart(client, height, part, batch)));
   }
-  differences.push(...(await compareHash(client, height, batch)));
+  for (const events of batch.events[0]?.kinds ?? []) {
+    differences.push(...(await compareHash(client, height, events)));
+  }
   return differences;
 }
 
@@ -198,23 +200,26 @@ interface HashRow {
   readonly cumulative_sha256: Buffer;
 }
 
-/** The hash of the block's events, and the one that is chained to those before it. */
-async function compareHash(client: pg.ClientBase, height: number, { events }: Batch): Promise<Difference[]> {
+/** The hash of the block's events of a kind, and the one that is chained to those before it. */
+async function compareHash(
+  client: pg.ClientBase,
+  height: number,
+  { kind, sha256, firstHeight }: KindEvents,
+): Promise<Difference[]> {
   const { rows } = await client.query<HashRow>(
     `SELECT height, sha256, cumulative_sha256 FROM chain.event_hashes
      WHERE kind = $1 AND height <= $2 ORDER BY height DESC LIMIT 2`,
-    [eventKinds.inscriptions, height],
+    [kind.number, height],
   );
-  const { sha256 = null, isFirstHashed = false } = events[0] ?? {};
   const [last, previous] = rows;
   const row = {
     height,
     table: 'chain.event_hashes',
-    row: `kind ${eventKinds.inscriptions}, height ${height}`,
+    row: `kind ${kind.number}, height ${height}`,
   };
   if (last?.height === height) return compareHashRow(row, sha256, last, previous);
   // the chain of hashes begins with the first block that can matter, and ends where a block is not known
-  const isDue = sha256 !== null && (isFirstHashed || last?.height === height - 1);
+  const isDue = sha256 !== null && (height === firstHeight || last?.height === height - 1);
   return isDue ? [{ ...row, column: null, expected: 'a row', found: null }] : [];
 }
 

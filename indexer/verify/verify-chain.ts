@@ -5,6 +5,8 @@ import { DerivedBatch, factsOf } from '#indexer/derived/derived-batch.ts';
 import { readDerivedStates } from '#indexer/derived/derived-state.ts';
 import type { DerivedTable } from '#indexer/derived/derived-table.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
+import type { EventKind } from '#indexer/events/event-kind.ts';
+import { eventKinds } from '#indexer/events/event-kinds.ts';
 import { isLive } from '#indexer/follow/plan-steps.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
@@ -34,6 +36,8 @@ export interface VerifyOptions {
   /** Ends where so many differences were found. */
   readonly differencesMax: number;
   readonly threads?: number;
+  /** Absent: those that are registered. */
+  readonly eventKinds?: readonly EventKind[];
   /** What the database was made with: longest text, decoded, that is made searchable. */
   readonly textMaxBytes?: number;
   /** Derived tables that the database may have; absent: all of this program. */
@@ -72,7 +76,12 @@ interface Stored {
 export async function verifyChain(options: VerifyOptions): Promise<Verified> {
   const client = await options.pool.connect();
   try {
-    return await verifyWith(client, options, options.derivedTables ?? derivedTables);
+    return await verifyWith(
+      client,
+      options,
+      options.derivedTables ?? derivedTables,
+      options.eventKinds ?? eventKinds,
+    );
   } catch (error) {
     throw postgresFailure(error);
   } finally {
@@ -84,6 +93,7 @@ async function verifyWith(
   client: pg.PoolClient,
   options: VerifyOptions,
   tables: readonly DerivedTable[],
+  kinds: readonly EventKind[],
 ): Promise<Verified> {
   const { source, signal, threads, textMaxBytes, onProgress, differencesMax } = options;
   const stored = await readStored(client, source, tables);
@@ -91,6 +101,7 @@ async function verifyWith(
   const to = Math.min(options.to ?? stored.tip, stored.tip);
   const facts = {
     network: networks[source.network],
+    eventKinds: kinds,
     islands: await source.islands(),
     fingerprintKey: expandFingerprintKey(stored.fingerprintKey),
   };

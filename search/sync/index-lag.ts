@@ -2,9 +2,12 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
 import { type Marker, readMarker } from '#search/elastic/server/marker.ts';
+import { syncedKind } from './outbox.ts';
 
 /** How far the served index is behind the chain. */
 export interface SearchStanding {
+  /** Name of the kind of events that the index takes in (docs/events.md). */
+  readonly kind: string;
   /** Null: it could not be read; `problem` says why. */
   readonly marker: Marker | null;
   readonly problem: AppError | null;
@@ -26,12 +29,14 @@ export async function readSearchStanding(
   const { rows } = await client.query<{ tip_height: number | null; last: number | null }>(
     'SELECT tip_height, (SELECT max(sequence) FROM chain.outbox) AS last FROM chain.state',
   );
+  const kind = syncedKind.name;
   const height = rows[0]?.tip_height ?? -1;
   const last = rows[0]?.last ?? 0;
   try {
     const marker = (await readMarker(elastic, alias, timeoutMs))?.marker ?? null;
-    if (marker === null) return { marker, problem: null, lagBlocks: null, lagSequence: null };
+    if (marker === null) return { kind, marker, problem: null, lagBlocks: null, lagSequence: null };
     return {
+      kind,
       marker,
       problem: null,
       // an index that has not gone back yet is above the tip
@@ -40,6 +45,6 @@ export async function readSearchStanding(
     };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { marker: null, problem: error, lagBlocks: null, lagSequence: null };
+    return { kind, marker: null, problem: error, lagBlocks: null, lagSequence: null };
   }
 }

@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import { inscriptionKind } from '#kernel/events/event-kind.ts';
 import { awaitFlushed } from '#kernel/pg/await-flushed.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Marker } from '#search/elastic/server/marker.ts';
 import { mappingVersion } from '#search/elastic/server/search-index.ts';
 import type { AppliedBlock, ChainPosition } from './sync-plan.ts';
+
+/**
+ * The kind of events that the documents are made of. Each row of the outbox stands for the events of all kinds of its
+ * block: it is taken in once the inscriptions of the block are.
+ */
+export const syncedKind = inscriptionKind;
 
 /**
  * Rows (80 bytes each) read at once: more than a step takes of full blocks; a chain of empty blocks takes a hundred

@@ -3,6 +3,7 @@ import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import type { Operations } from '#http/operations/operations.ts';
 import { buildApp } from '#http/server/app.ts';
 import type { App } from '#http/server/app-dependencies.ts';
+import { eventKinds } from '#indexer/events/event-kinds.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
@@ -52,6 +53,7 @@ export async function serveHttp(
     pool: database.readers,
     search: createSearchService({ pool: database.readers, engine, gate, demand: operations.demand }),
     network: networks[network],
+    eventKinds,
     logger: logger.child({ part: 'http' }),
     operations,
     // who only indexes answers no searches

@@ -8,6 +8,7 @@ import type { HeightRange } from '#chain/snapshot/inscription-keys.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { openChainSession, readPosition } from '#indexer/apply/chain-session.ts';
+import { eventKinds } from '#indexer/events/event-kinds.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -210,7 +211,7 @@ async function indexInBatches(
   const parsePool = createParsePool(createBufferPool(), { threads: 1 });
   try {
     const position = await readPosition(session.writer);
-    const facts = { network: networks[source.network], islands: await source.islands() };
+    const facts = { network: networks[source.network], islands: await source.islands(), eventKinds };
     const writer = await BlockWriter.open({ session, facts });
     const refs = await source.refs((position.tip?.height ?? -1) + 1);
     const wanted = refs.filter(({ height }) => height <= until);

@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import type { SearchAccess } from '#accounts/search-access.ts';
+import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
 import type { Operations } from '#http/operations/operations.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import type { EventLoopLimits } from '#http/server/pressure.ts';
@@ -30,12 +31,21 @@ export interface HttpAppOptions {
   readonly access?: (database: TestDatabase) => SearchAccess;
   readonly trustedProxies?: readonly string[];
   readonly eventLoop?: EventLoopLimits;
+  readonly eventKinds?: readonly StoredEventKind[];
 }
 
 /** The app on a database of its own that holds a chain. */
 export async function createHttpApp(
   blocks: readonly BlockSpec[],
-  { network = 'regtest', search, operations, access, trustedProxies, eventLoop }: HttpAppOptions = {},
+  {
+    network = 'regtest',
+    search,
+    operations,
+    access,
+    trustedProxies,
+    eventLoop,
+    eventKinds,
+  }: HttpAppOptions = {},
 ): Promise<HttpApp> {
   const database = await createTestDatabase();
   await insertChain(database.pool, blocks, network);
@@ -54,6 +64,7 @@ export async function createHttpApp(
     access: access?.(database) ?? null,
     trustedProxies: trustedProxies ?? null,
     ...(eventLoop === undefined ? {} : { eventLoop }),
+    ...(eventKinds === undefined ? {} : { eventKinds }),
   });
   await app.ready();
   return {

@@ -3,11 +3,11 @@ import { inflate } from 'node:zlib';
 import type { ClientBase, Pool } from 'pg';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { eventKinds, eventTextVersion } from '#kernel/events/event-text-writer.ts';
+import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { awaitFlushed, flush, isFlushed } from '#kernel/pg/await-flushed.ts';
-import type { NetworkName } from '#kernel/primitives/network.ts';
-import { readEventTexts } from './block-events.queries.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import type { BlockEventText, StoredEventKind } from './stored-event-kind.ts';
 
 const inflateBytes = promisify(inflate);
 
@@ -15,17 +15,20 @@ const inflateBytes = promisify(inflate);
 const rowsPerPage = 500;
 /** Events of one page (one row at least): some 1 MB of text. */
 const eventsPerPage = 5000;
+/** So many are expected of a block whose events nobody has counted: a page has fifty of them. */
+const uncountedEvents = 100;
 /** The writer keeps no text above 32 MiB. */
 const textBytesMax = 33 * 1024 * 1024;
 
-/** A row of the outbox as it is read. Hashes in internal order. */
+/** A row of the outbox as it is read, with the events of one kind. Hashes in internal order. */
 export interface OutboxEntry {
   readonly sequence: number;
   readonly height: number;
   readonly hash: Uint8Array;
   /** Sequence of the row that this one takes back; null: the block was applied. */
   readonly cancels: number | null;
-  readonly eventCount: number;
+  /** Of a block that was applied; null: it was taken back before the kind was there. */
+  readonly eventCount: number | null;
   /** The canonical text of a block that was applied; null where it was forgotten and the block taken back since. */
   readonly text: Buffer | null;
 }
@@ -35,7 +38,7 @@ interface EntryRow {
   height: number;
   block_hash: Buffer;
   cancels: number | null;
-  event_count: number;
+  event_count: number | null;
   events: Buffer | null;
   is_there: boolean;
 }
@@ -47,13 +50,14 @@ interface EntryRow {
  */
 export async function readOutboxPage(
   pool: Pool,
+  kind: StoredEventKind,
   network: NetworkName,
   fromSequence: number,
 ): Promise<OutboxEntry[]> {
   let hasFlushed = true;
   const entries = await withSnapshot(pool, async ({ client }) => {
-    const rows = await readRows(client, fromSequence);
-    const made = await makeTexts(client, network, rows);
+    const rows = await readRows(client, kind, kind.firstHeight(networks[network]), fromSequence);
+    const made = await makeTexts(client, kind, network, rows);
     hasFlushed = rows.length === 0 || (await isFlushed(client));
     // at its height another block may stand by now
     return rows.map((row) => ({ row, made: row.is_there ? (made.get(row.height) ?? null) : null }));
@@ -66,23 +70,36 @@ export async function readOutboxPage(
       height: row.height,
       hash: row.block_hash,
       cancels: row.cancels,
-      eventCount: row.event_count,
-      text: row.events === null ? made : await inflateBytes(row.events, { maxOutputLength: textBytesMax }),
+      eventCount: row.event_count ?? made?.count ?? null,
+      text:
+        row.events === null
+          ? (made?.text ?? null)
+          : await inflateBytes(row.events, { maxOutputLength: textBytesMax }),
     })),
   );
 }
 
-async function readRows(client: ClientBase, fromSequence: number): Promise<EntryRow[]> {
+async function readRows(
+  client: ClientBase,
+  { number }: EventKindIdentity,
+  firstHeight: number,
+  fromSequence: number,
+): Promise<EntryRow[]> {
   const { rows } = await client.query<EntryRow>(
-    `SELECT o.sequence, o.height, o.block_hash, o.cancels, o.event_count, o.events,
+    `WITH page AS MATERIALIZED (
+       SELECT sequence, height, block_hash, cancels FROM chain.outbox WHERE sequence >= $1 ORDER BY sequence LIMIT $2
+     ), counted AS (
+       SELECT page.*, e.events,
+         CASE WHEN cancels IS NOT NULL OR height < $5 THEN coalesce(e.event_count, 0) ELSE e.event_count END AS event_count
+       FROM page LEFT JOIN chain.outbox_events e ON e.sequence = page.sequence AND e.kind = $4
+     ), bounded AS (
+       SELECT *, sum(coalesce(event_count, $6))
+         OVER (ORDER BY sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM counted
+     )
+     SELECT o.sequence, o.height, o.block_hash, o.cancels, o.event_count, o.events,
        coalesce((SELECT b.hash FROM chain.blocks b WHERE b.height = o.height) = o.block_hash, false) AS is_there
-     FROM (
-       SELECT sequence, sum(event_count) OVER (ORDER BY sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-       FROM chain.outbox WHERE sequence >= $1 ORDER BY sequence LIMIT $2
-     ) AS page JOIN chain.outbox o ON o.sequence = page.sequence
-     WHERE coalesce(page.before, 0) < $3
-     ORDER BY o.sequence`,
-    [fromSequence, rowsPerPage, eventsPerPage],
+     FROM bounded o WHERE coalesce(o.before, 0) < $3 ORDER BY o.sequence`,
+    [fromSequence, rowsPerPage, eventsPerPage, number, firstHeight, uncountedEvents],
   );
   return rows;
 }
@@ -90,34 +107,29 @@ async function readRows(client: ClientBase, fromSequence: number): Promise<Entry
 /** Texts that are not kept, by height: of blocks that are part of the chain, one at each height. */
 async function makeTexts(
   client: ClientBase,
+  kind: StoredEventKind,
   network: NetworkName,
   rows: readonly EntryRow[],
-): Promise<Map<number, Buffer | null>> {
+): Promise<Map<number, BlockEventText>> {
   const missing = rows.filter((row) => row.cancels === null && row.events === null && row.is_there);
   const heights = [...new Set(missing.map(({ height }) => height))].sort((a, b) => a - b);
-  const texts = new Map<number, Buffer | null>();
+  const texts = new Map<number, BlockEventText>();
   for (let at = 0; at < heights.length; ) {
     const from = heights[at] as number;
     let to = from;
     // consecutive blocks, as a page of an old part of the outbox has them, take three queries together
     while (heights[++at] === to + 1) to++;
-    for (const { ref, text } of await readEventTexts(client, network, { from, to, keep: true })) {
-      texts.set(ref.height, text);
+    for (const made of await kind.readTexts(client, network, { from, to, keep: true })) {
+      texts.set(made.ref.height, made);
     }
   }
   return texts;
 }
 
-/**
- * Throws `events_not_ready` while a first load has not built the index by which texts are made again: without it every
- * page would read the whole table.
- */
-export async function requireEventTexts(pool: Pool): Promise<void> {
-  const { rows } = await pool.query(
-    "SELECT WHERE to_regclass('chain.locations_spent') IS NULL AND EXISTS (SELECT FROM chain.outbox)",
-  );
-  if (rows.length === 0) return;
-  throw new AppError('events_not_ready', 'the first load is under way: there are events at its end');
+/** Throws `events_not_ready` while texts of a kind cannot be made again. */
+export async function requireEventTexts(pool: Pool, kind: StoredEventKind): Promise<void> {
+  const why = await kind.whyNotReadable(pool);
+  if (why !== null) throw new AppError('events_not_ready', why);
 }
 
 /** The last sequence of the outbox, of a row that survives a crash of the server; 0 where it is empty. */
@@ -144,40 +156,47 @@ interface HashesRow {
   cumulative_sha256: Buffer;
 }
 
-/** Hashes of the inscription events of blocks from a height on, ascending, `limit` of them at most. */
-export async function eventHashes(client: ClientBase, from: number, limit: number): Promise<EventHashes[]> {
+/** Hashes of the events of blocks, of one kind, from a height on, ascending, `limit` of them at most. */
+export async function eventHashes(
+  client: ClientBase,
+  { number, version }: EventKindIdentity,
+  from: number,
+  limit: number,
+): Promise<EventHashes[]> {
   const { rows } = await client.query<HashesRow>(
     `SELECT e.height, b.hash, e.sha256, e.cumulative_sha256
      FROM chain.event_hashes e JOIN chain.blocks b ON b.height = e.height
      WHERE e.kind = $1 AND e.version = $2 AND e.height >= $3 ORDER BY e.height LIMIT $4`,
-    [eventKinds.inscriptions, eventTextVersion, from, limit],
+    [number, version, from, limit],
   );
   return rows.map(hashesOf);
 }
 
-/** Those of the highest block that has any, for `/status`; null: none has. */
+/** Those of the highest block that has any of a kind; null: none has. */
 export async function latestEventHashes(
   client: ClientBase,
-): Promise<{ readonly version: number; readonly inscriptions: EventHashes | null }> {
+  { number, version }: EventKindIdentity,
+): Promise<EventHashes | null> {
   const { rows } = await client.query<HashesRow>(
     `SELECT e.height, b.hash, e.sha256, e.cumulative_sha256
      FROM chain.event_hashes e JOIN chain.blocks b ON b.height = e.height
      WHERE e.kind = $1 AND e.version = $2 ORDER BY e.height DESC LIMIT 1`,
-    [eventKinds.inscriptions, eventTextVersion],
+    [number, version],
   );
-  return { version: eventTextVersion, inscriptions: rows[0] === undefined ? null : hashesOf(rows[0]) };
+  return rows[0] === undefined ? null : hashesOf(rows[0]);
 }
 
 function hashesOf(row: HashesRow): EventHashes {
   return { height: row.height, blockHash: row.hash, sha256: row.sha256, cumulative: row.cumulative_sha256 };
 }
 
-/** The canonical text of the block at a height; null where there is no block. In a snapshot. */
+/** The canonical text of the block at a height, of one kind; null where there is no block. In a snapshot. */
 export async function eventText(
   client: ClientBase,
+  kind: StoredEventKind,
   network: NetworkName,
   height: number,
 ): Promise<Buffer | null> {
-  const [block] = await readEventTexts(client, network, { from: height, to: height, keep: true });
+  const [block] = await kind.readTexts(client, network, { from: height, to: height, keep: true });
   return block?.text ?? null;
 }

@@ -1,19 +1,17 @@
 import type pg from 'pg';
 import { type OutboxEntry, readOutboxPage } from '#chain/events/events.queries.ts';
 import type { OutboxReader } from '#chain/events/outbox-listener.ts';
+import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
+import { eventId } from '#kernel/events/event-id.ts';
 import { parseEventText } from '#kernel/events/parse-event-text.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-
-/** A place in the stream of events: the event with this id, or the next one that there is. */
-export interface FeedPosition {
-  readonly sequence: number;
-  readonly index: number;
-}
+import type { FeedPosition } from './feed-position.ts';
 
 export interface FedEvent {
   readonly id: string;
-  readonly type: 'block' | 'undo' | 'inscription-created' | 'inscription-transferred';
+  /** `block`, `undo`, or what a kind calls its events. */
+  readonly type: string;
   /** The event as JSON, its id and type included. */
   readonly json: string;
 }
@@ -33,6 +31,7 @@ const heartbeatMs = 15_000;
 
 export interface FeedOptions {
   readonly pool: pg.Pool;
+  readonly kind: StoredEventKind;
   readonly network: NetworkName;
   readonly from: FeedPosition;
   /** Events at most. */
@@ -48,13 +47,13 @@ export interface FeedOptions {
  * two pages. Ends at the end of the outbox or, where it is live, when aborted.
  */
 export async function* feedEvents(options: FeedOptions): AsyncGenerator<string> {
-  const { pool, network, form, live, signal } = options;
+  const { pool, kind, network, form, live, signal } = options;
   const cursor = { ...options.from, left: options.limit };
   let sentAtMs = performance.now();
   while (!signal.aborted) {
     const mark = live?.mark() ?? 0;
-    const entries = await readOutboxPage(pool, network, cursor.sequence);
-    for (const piece of inPieces(eventsOfPage(entries, cursor), form)) {
+    const entries = await readOutboxPage(pool, kind, network, cursor.sequence);
+    for (const piece of inPieces(eventsOfPage(kind, entries, cursor), form)) {
       yield piece;
       sentAtMs = performance.now();
       if (signal.aborted) return;
@@ -77,9 +76,13 @@ interface Cursor {
 }
 
 /** The events of a page from the cursor on, which moves behind them. */
-function* eventsOfPage(entries: readonly OutboxEntry[], cursor: Cursor): Generator<FedEvent> {
+function* eventsOfPage(
+  kind: StoredEventKind,
+  entries: readonly OutboxEntry[],
+  cursor: Cursor,
+): Generator<FedEvent> {
   for (const entry of entries) {
-    for (const event of eventsOf(entry, entry.sequence === cursor.sequence ? cursor.index : 0)) {
+    for (const event of eventsOf(kind, entry, entry.sequence === cursor.sequence ? cursor.index : 0)) {
       if (cursor.left === 0) return;
       cursor.left--;
       yield event;
@@ -100,11 +103,11 @@ function* inPieces(events: Iterable<FedEvent>, form: EventForm): Generator<strin
   if (piece !== '') yield piece;
 }
 
-function* eventsOf(entry: OutboxEntry, fromIndex: number): Generator<FedEvent> {
+function* eventsOf(kind: StoredEventKind, entry: OutboxEntry, fromIndex: number): Generator<FedEvent> {
   const { sequence, height, cancels, text } = entry;
   const blockHash = displayHash(entry.hash);
   const fed = (index: number, type: FedEvent['type'], fields: object): FedEvent => {
-    const id = `${sequence}.${index}`;
+    const id = eventId(kind, sequence, index);
     return { id, type, json: JSON.stringify({ id, type, height, blockHash, ...fields }) };
   };
   if (cancels !== null) {
@@ -113,5 +116,7 @@ function* eventsOf(entry: OutboxEntry, fromIndex: number): Generator<FedEvent> {
   }
   if (fromIndex === 0) yield fed(0, 'block', { events: entry.eventCount, eventsKept: text !== null });
   if (text === null) return;
-  for (const [index, { type, ...fields }] of parseEventText(text, fromIndex)) yield fed(index, type, fields);
+  for (const [index, { type, ...fields }] of parseEventText(text, fromIndex, kind.parseLine)) {
+    yield fed(index, type, fields);
+  }
 }

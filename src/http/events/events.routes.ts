@@ -1,8 +1,11 @@
+import { strict as assert } from 'node:assert';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { eventHashes, eventText, lastSequence, requireEventTexts } from '#chain/events/events.queries.ts';
+import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
 import { OutboxListener } from '#chain/events/outbox-listener.ts';
+import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { plainText } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
@@ -11,30 +14,44 @@ import { open } from '#http/server/guard.ts';
 import { limits } from '#http/server/limits.ts';
 import { varyBy } from '#http/server/vary.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { eventTextVersion } from '#kernel/events/event-text-writer.ts';
+import { type EventKindIdentity, inscriptionKind } from '#kernel/events/event-kind.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { type FeedPosition, feedEvents, ndjsonForm, serverSentForm } from './event-feed.ts';
-
-const eventsQuery = Type.Object({
-  /** Id of the first event, or a sequence. */
-  from: Type.Optional(Type.String()),
-  /** Id of the last event that was seen, or a sequence that was seen whole. */
-  after: Type.Optional(Type.String()),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
-});
-type EventsQuery = Static<typeof eventsQuery>;
+import { type FeedOptions, feedEvents, ndjsonForm, serverSentForm } from './event-feed.ts';
+import { type FeedPosition, positionAt, positionBehind } from './feed-position.ts';
 
 const height = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 });
-const hashesQuery = Type.Object({
-  from: Type.Optional(height),
-  limit: Type.Integer({ minimum: 1, maximum: 2000, default: 100 }),
-});
 const hex = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const hashesAnswer = Type.Object({
   version: Type.Integer(),
-  kind: Type.Literal('inscriptions'),
+  kind: Type.String(),
   hashes: Type.Array(Type.Object({ height, blockHash: hex, sha256: hex, cumulative: hex })),
 });
+
+/** The parameters of these routes, with the names of the kinds that there are. */
+function querySchemas(kinds: readonly EventKindIdentity[]) {
+  const kind = Type.Unsafe<string>({
+    type: 'string',
+    enum: kinds.map(({ name }) => name),
+    default: inscriptionKind.name,
+  });
+  return {
+    events: Type.Object({
+      kind,
+      /** Id of the first event, or a sequence. */
+      from: Type.Optional(Type.String()),
+      /** Id of the last event that was seen, or a sequence that was seen whole. */
+      after: Type.Optional(Type.String()),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
+    }),
+    hashes: Type.Object({
+      kind,
+      from: Type.Optional(height),
+      limit: Type.Integer({ minimum: 1, maximum: 2000, default: 100 }),
+    }),
+    text: Type.Object({ kind }),
+  };
+}
+type EventsQuery = Static<ReturnType<typeof querySchemas>['events']>;
 
 /** How a client whose stream ended asks again, and how long it waits before. */
 const retryMs = 2000;
@@ -45,7 +62,9 @@ const config = { errors: 'own', guard: open } as const;
 /** The outbox as a stream of events, and the hashes of blocks (docs/events.md). */
 export function eventsRoutes(app: App, deps: AppDependencies): void {
   const { pool, network } = deps;
-  hashRoutes(app, deps);
+  const kinds = deps.eventKinds ?? [storedInscriptionKind];
+  const query = querySchemas(kinds);
+  hashRoutes(app, deps, kinds);
   const listener = new OutboxListener(pool);
   /** Streams that are being sent. */
   const open = new Set<FastifyReply>();
@@ -65,7 +84,7 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
       operationId: 'events',
       summary: 'What every block did, from a place on: NDJSON to the end, or server-sent events that go on',
       tags,
-      querystring: eventsQuery,
+      querystring: query.events,
       response: {
         200: {
           description: 'the events',
@@ -78,9 +97,11 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
     },
     config: { ...config, compression: 'stream' },
     handler: async (request, reply) => {
-      await requireEventTexts(pool);
+      const kind = kindNamed(kinds, request.query.kind);
+      await requireEventTexts(pool, kind);
       const isLive = wantsServerSent(request);
-      const from = await startOf(request.query, isLive ? request.headers['last-event-id'] : undefined, () =>
+      const lastEventId = isLive ? request.headers['last-event-id'] : undefined;
+      const from = await startOf(kind, request.query, lastEventId, () =>
         isLive ? lastSequence(pool) : Promise.resolve(0),
       );
       reply
@@ -92,11 +113,15 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
       if (open.size >= limits.eventStreams) {
         throw new AppError('too_many_streams', `there are ${limits.eventStreams} streams of events already`);
       }
-      return send(reply, from, request.query.limit ?? Number.POSITIVE_INFINITY, isLive);
+      return send(reply, { kind, from, limit: request.query.limit ?? Number.POSITIVE_INFINITY }, isLive);
     },
   });
 
-  function send(reply: FastifyReply, from: FeedPosition, limit: number, isLive: boolean): FastifyReply {
+  function send(
+    reply: FastifyReply,
+    part: Pick<FeedOptions, 'kind' | 'from' | 'limit'>,
+    isLive: boolean,
+  ): FastifyReply {
     const controller = new AbortController();
     const live = isLive ? listener.join() : null;
     open.add(reply);
@@ -107,10 +132,9 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
       live?.done();
     });
     const events = feedEvents({
+      ...part,
       pool,
       network: network.name,
-      from,
-      limit,
       form: isLive ? serverSentForm : ndjsonForm,
       live,
       signal: controller.signal,
@@ -119,28 +143,37 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
   }
 }
 
+/** The kind that a query names: its schema refuses every other name. */
+function kindNamed(kinds: readonly StoredEventKind[], name: string): StoredEventKind {
+  const kind = kinds.find((one) => one.name === name);
+  assert(kind !== undefined, `${name} is no registered kind of events`);
+  return kind;
+}
+
 /** What two instances compare. */
-function hashRoutes(app: App, { pool, network }: AppDependencies): void {
+function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonly StoredEventKind[]): void {
+  const query = querySchemas(kinds);
   apiRoute(app, {
     method: 'GET',
     url: '/events/hashes',
     schema: {
       operationId: 'eventHashes',
-      summary: 'Hashes of the events of blocks, from a height on; without one, of the newest',
+      summary: 'Hashes of the events of blocks, of one kind, from a height on; without one, of the newest',
       tags,
-      querystring: hashesQuery,
+      querystring: query.hashes,
       response: { 200: hashesAnswer },
     },
     config,
     handler: async (request, reply) =>
       withSnapshot(pool, async ({ client, tip }) => {
         const { limit } = request.query;
+        const kind = kindNamed(kinds, request.query.kind);
         const from = request.query.from ?? Math.max(0, (tip?.height ?? 0) - limit + 1);
-        const rows = await eventHashes(client, from, limit);
+        const rows = await eventHashes(client, kind, from, limit);
         if (tip !== null) reply.header('x-indexed-height', tip.height);
         return reply.header('cache-control', 'no-cache').send({
-          version: eventTextVersion,
-          kind: 'inscriptions',
+          version: kind.version,
+          kind: kind.name,
           hashes: rows.map((row) => ({
             height: row.height,
             blockHash: displayHash(row.blockHash),
@@ -156,16 +189,18 @@ function hashRoutes(app: App, { pool, network }: AppDependencies): void {
     url: '/events/text/:height',
     schema: {
       operationId: 'eventText',
-      summary: 'The canonical text of the inscription events of a block: the bytes that are hashed',
+      summary: 'The canonical text of the events of a block, of one kind: the bytes that are hashed',
       tags,
+      querystring: query.text,
       params: Type.Object({ height }),
       response: { 200: plainText('the text') },
     },
     config,
     handler: async (request, reply) => {
-      await requireEventTexts(pool);
+      const kind = kindNamed(kinds, request.query.kind);
+      await requireEventTexts(pool, kind);
       const text = await withSnapshot(pool, ({ client }) =>
-        eventText(client, network.name, request.params.height),
+        eventText(client, kind, network.name, request.params.height),
       );
       if (text === null) throw new AppError('not_found', `block ${request.params.height} is not indexed`);
       return reply.header('cache-control', 'no-cache').type('text/plain; charset=us-ascii').send(text);
@@ -183,38 +218,20 @@ function wantsServerSent({ headers: { accept } }: FastifyRequest): boolean {
   return accept !== undefined && /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/iu.test(accept);
 }
 
-const eventId = /^(\d{1,15})(?:\.(\d{1,9}))?$/u;
-
 /** Where a stream begins: behind the last event that a client that reconnects has seen, whatever its URL says. */
 async function startOf(
+  kind: EventKindIdentity,
   { from, after }: EventsQuery,
   lastEventId: string | string[] | undefined,
   otherwise: () => Promise<number>,
 ): Promise<FeedPosition> {
-  if (lastEventId !== undefined && lastEventId !== '') return behind('Last-Event-ID', String(lastEventId));
+  if (lastEventId !== undefined && lastEventId !== '') {
+    return positionBehind('Last-Event-ID', String(lastEventId), kind);
+  }
   if (from !== undefined && after !== undefined) {
     throw new AppError('request_invalid', 'only one of from and after can be given', { parameter: 'from' });
   }
-  if (after !== undefined) return behind('after', after);
-  if (from === undefined) return { sequence: (await otherwise()) + 1, index: 0 };
-  const { sequence, index } = parseId('from', from);
-  return { sequence, index: index ?? 0 };
-}
-
-/** Without an index the whole row was seen. */
-function behind(name: string, text: string): FeedPosition {
-  const { sequence, index } = parseId(name, text);
-  return index === null ? { sequence: sequence + 1, index: 0 } : { sequence, index: index + 1 };
-}
-
-function parseId(name: string, text: string): { sequence: number; index: number | null } {
-  const match = eventId.exec(text);
-  if (match === null) {
-    throw new AppError(
-      'request_invalid',
-      `${name} is not the id of an event, like 12.3, or a sequence, like 12`,
-      { parameter: name },
-    );
-  }
-  return { sequence: Number(match[1]), index: match[2] === undefined ? null : Number(match[2]) };
+  if (after !== undefined) return positionBehind('after', after, kind);
+  if (from !== undefined) return positionAt('from', from, kind);
+  return { sequence: (await otherwise()) + 1, index: 0 };
 }

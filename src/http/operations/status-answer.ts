@@ -6,6 +6,7 @@ import { hasAddressIndex } from '#chain/outputs/address.queries.ts';
 import { mempoolState } from '#chain/pending/pending.queries.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
@@ -58,6 +59,8 @@ const payments = Type.Object({
 const searchServer = Type.Object({
   /** Who answers while it cannot. */
   fallback: Type.String(),
+  /** Of the events that its index takes in. */
+  kind: Type.String(),
   /** Of its index: `loading`, `complete`, `undoing`; null: not known. */
   state: nullable(Type.String()),
   tip: nullable(blockRef),
@@ -90,7 +93,7 @@ const ownObject = Type.Object({
   /** Tables that are made of what blocks do, and how far each is (docs/operating.md). */
   derivedTables: Type.Array(derivedTable),
   /** Over the events of all blocks, by their kind (docs/events.md): two instances with the same are the same. */
-  cumulativeHashes: Type.Object({ inscriptions: nullable(cumulativeHash) }),
+  cumulativeHashes: Type.Record(Type.String(), nullable(cumulativeHash)),
   /** Null: no process follows one. */
   mempool: nullable(mempool),
   /** Payments to watched scripts (docs/payments.md). */
@@ -163,6 +166,7 @@ export async function ownStatus(
   snapshot: Snapshot,
   { blocks, islands }: ChainCounts,
   { version, role, health, searchServer: report }: Operations,
+  eventKinds: readonly EventKindIdentity[],
 ): Promise<Static<typeof ownObject>> {
   const { client, tip } = snapshot;
   const standing = await standingAt(snapshot);
@@ -178,7 +182,7 @@ export async function ownStatus(
     lag: standing.lag,
     problems: health.problems().map(({ since, ...rest }) => ({ ...rest, since: since.toISOString() })),
     derivedTables: await derivedTablesOf(client),
-    cumulativeHashes: { inscriptions: await cumulativeHashOf(client) },
+    cumulativeHashes: await cumulativeHashesOf(client, eventKinds),
     mempool: await mempoolOf(client),
     payments: await paymentsOf(client),
     search: {
@@ -205,10 +209,11 @@ async function derivedTablesOf(client: Snapshot['client']): Promise<Static<typeo
 }
 
 async function searchServerOf(report: SearchServerReport): Promise<Static<typeof searchServer>> {
-  const { marker, problem: unread, lagBlocks, lagSequence } = await report.standing();
+  const { kind, marker, problem: unread, lagBlocks, lagSequence } = await report.standing();
   const shown = report.problem() ?? unread;
   return {
     fallback: report.fallback,
+    kind,
     state: marker?.state ?? null,
     tip: marker?.tip ?? null,
     lagBlocks,
@@ -217,16 +222,24 @@ async function searchServerOf(report: SearchServerReport): Promise<Static<typeof
   };
 }
 
-async function cumulativeHashOf(client: Snapshot['client']): Promise<Static<typeof cumulativeHash> | null> {
-  const { version, inscriptions } = await latestEventHashes(client);
-  if (inscriptions === null) return null;
-  const { height, blockHash, cumulative } = inscriptions;
-  return {
-    version,
-    height,
-    blockHash: displayHash(blockHash),
-    cumulative: Buffer.from(cumulative).toString('hex'),
-  };
+async function cumulativeHashesOf(
+  client: Snapshot['client'],
+  kinds: readonly EventKindIdentity[],
+): Promise<Static<typeof ownObject>['cumulativeHashes']> {
+  const hashes: Record<string, Static<typeof cumulativeHash> | null> = {};
+  for (const kind of kinds) {
+    const latest = await latestEventHashes(client, kind);
+    hashes[kind.name] =
+      latest === null
+        ? null
+        : {
+            version: kind.version,
+            height: latest.height,
+            blockHash: displayHash(latest.blockHash),
+            cumulative: Buffer.from(latest.cumulative).toString('hex'),
+          };
+  }
+  return hashes;
 }
 
 async function mempoolOf(client: Snapshot['client']): Promise<Static<typeof mempool> | null> {

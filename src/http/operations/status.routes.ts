@@ -5,8 +5,8 @@ import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { inscriptionKind } from '#kernel/events/event-kind.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
-import { open } from '#http/server/guard.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import { readStanding, type Standing } from './chain-lag.ts';
 import type { Operations } from './operations.ts';
@@ -45,7 +45,7 @@ const config = { errors: 'plain', guard: open, answersUnderPressure: true } as c
 
 /** `/status` and the health of the process. */
 export function statusRoutes(app: App, deps: AppDependencies): void {
-  const { pool, network, operations } = deps;
+  const { pool, network, operations, eventKinds = [inscriptionKind] } = deps;
   const tags = ['status'] as const;
 
   apiRoute(app, {
@@ -64,7 +64,7 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
         const counts = await chainCounts(snapshot.client);
         return reply.header('cache-control', 'no-cache').send({
           ...(await ordStatus(snapshot, counts, network, operations.startedAt)),
-          satscribe: await ownStatus(snapshot, counts, operations),
+          satscribe: await ownStatus(snapshot, counts, operations, eventKinds),
         });
       }),
   });

@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type pg from 'pg';
 import type { SearchAccess } from '#accounts/search-access.ts';
+import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
 import type { Operations } from '#http/operations/operations.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -18,6 +19,8 @@ export interface AppDependencies {
   readonly logger: FastifyBaseLogger;
   /** Health, measurements, and what the process is. */
   readonly operations: Operations;
+  /** The kinds of events that there are; without them those of inscriptions alone. */
+  readonly eventKinds?: readonly StoredEventKind[];
   /** Raw blocks of what is indexed, for answers that hold transactions; without it those are 404. */
   readonly blocks?: BlockSource | null;
   /** Who may search, and how often; without it everybody may, as often as they like. */

@@ -420,8 +420,8 @@ const table = {
   },
   events_not_ready: {
     meaning:
-      'A first load is under way: events of older blocks are made by an index that is built at its end.',
-    action: 'Wait for the first load; /status and the log show how far it is.',
+      'A first load is under way: events of older blocks are made by an index that is built at its end. Or a catch-up pass still fills the tables of this kind of events.',
+    action: 'Wait; /status and the log show how far it is.',
     retry: 'soon',
   },
   too_many_streams: {

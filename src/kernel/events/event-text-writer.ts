@@ -1,11 +1,7 @@
+import { strict as assert } from 'node:assert';
 import { createHash, type Hash } from 'node:crypto';
 import { charms } from '#kernel/primitives/charm.ts';
-
-/** Version of the canonical text (docs/events.md). Whatever changes a byte of any text makes it another one. */
-export const eventTextVersion = 1;
-
-/** Chains of hashes, one a kind of events (chain.event_hashes.kind). */
-export const eventKinds = { inscriptions: 0 } as const;
+import type { EventKindIdentity } from './event-kind.ts';
 
 /** ord's charms that need no sat numbers: the others depend on how an instance was set up. */
 const eventCharms =
@@ -60,13 +56,18 @@ export class EventTextWriter {
     this.keptBytesMax = bytesMax;
   }
 
-  /** Begins the text of a block. `hash` in internal order. */
-  begin(network: string, height: number, hash: Uint8Array, keep: boolean): void {
+  /** Begins the text of a block with the line that names it. `hash` in internal order. */
+  begin(
+    kind: EventKindIdentity,
+    network: string,
+    { height, hash }: { readonly height: number; readonly hash: Uint8Array },
+    keep: boolean,
+  ): void {
     this.at = 0;
     this.doneBytes = 0;
     this.hash = createHash('sha256');
     this.kept = keep ? [] : null;
-    this.word(Buffer.from(`satscribe inscriptions ${eventTextVersion} ${network} `, 'latin1'));
+    this.word(Buffer.from(`satscribe ${kind.name} ${kind.version} ${network} `, 'latin1'));
     this.integer(height);
     this.byte(space);
     this.hashHex(hash, 0);
@@ -128,6 +129,22 @@ export class EventTextWriter {
     this.id(txids, txidAt, index);
   }
 
+  /** The id of an inscription: 32 bytes of its transaction, and its index there. */
+  id(txids: Uint8Array, txidAt: number, index: number): void {
+    this.hashHex(txids, txidAt);
+    this.byte(letterI);
+    this.integer(index);
+  }
+
+  /** ASCII words with the blanks between them, fewer than 128 bytes. */
+  word(word: Uint8Array): void {
+    assert(word.length < valueBytesMax, 'a word of a canonical text is too long');
+    this.reserve();
+    const { bytes, at } = this;
+    for (let index = 0; index < word.length; index++) bytes[at + index] = word[index] as number;
+    this.at = at + word.length;
+  }
+
   /** Between two values of a line. */
   next(): void {
     this.reserve();
@@ -157,22 +174,9 @@ export class EventTextWriter {
     this.byte(space);
   }
 
-  private id(txids: Uint8Array, txidAt: number, index: number): void {
-    this.hashHex(txids, txidAt);
-    this.byte(letterI);
-    this.integer(index);
-  }
-
   private known(value: number | null): void {
     if (value === null) this.byte(question);
     else this.integer(value);
-  }
-
-  private word(word: Uint8Array): void {
-    this.reserve();
-    const { bytes, at } = this;
-    for (let index = 0; index < word.length; index++) bytes[at + index] = word[index] as number;
-    this.at = at + word.length;
   }
 
   /** 32 bytes as people write them: reversed. */

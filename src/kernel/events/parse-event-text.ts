@@ -20,13 +20,22 @@ export type InscriptionEvent =
       readonly newLocation: string | null;
     };
 
+/** An event of any kind: its type, and the fields that it has beside. */
+export interface ParsedEvent {
+  readonly type: string;
+}
+
 const newline = 0x0a;
 
 /**
  * The events of a canonical text from one index on (the first one is 1, as in an event's id), with their indexes. Reads
- * our own texts alone: throws a RangeError where one is not of this version.
+ * our own texts alone: throws a RangeError where one ends within a line, and what `parseLine` throws.
  */
-export function* parseEventText(text: Buffer, fromIndex: number): Generator<[number, InscriptionEvent]> {
+export function* parseEventText<Event>(
+  text: Buffer,
+  fromIndex: number,
+  parseLine: (line: string) => Event,
+): Generator<[number, Event]> {
   let start = 0;
   for (let index = 0; start < text.length; index++) {
     const end = text.indexOf(newline, start);
@@ -36,7 +45,8 @@ export function* parseEventText(text: Buffer, fromIndex: number): Generator<[num
   }
 }
 
-function parseLine(line: string): InscriptionEvent {
+/** Reads a line of a text of inscriptions. Throws a RangeError where it is not of this version. */
+export function parseInscriptionLine(line: string): InscriptionEvent {
   const [type, ...words] = line.split(' ');
   if (type === 'created' && words.length === 6) return parseCreated(words as CreatedWords);
   if (type === 'transferred' && words.length === 4) return parseTransferred(words as TransferredWords);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { lastSequence, readOutboxPage } from '#chain/events/events.queries.ts';
+import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
@@ -83,7 +84,7 @@ test('rows of a bulk load that were handed on are there after the server was kil
   client.release();
   expect(await isFlushed()).toBe(true);
   await addRows(9, 15);
-  expect(await readOutboxPage(pool, 'regtest', 1)).toHaveLength(15);
+  expect(await readOutboxPage(pool, storedInscriptionKind, 'regtest', 1)).toHaveLength(15);
   await addRows(16, 20);
   await killServer(walWriter);
   // nobody was told of what is lost: without a reader the server had not flushed by itself

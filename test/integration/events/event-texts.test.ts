@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { completeEventHashes } from '#indexer/apply/complete-event-hashes.ts';
+import { eventKinds } from '#indexer/events/event-kinds.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
@@ -105,11 +106,12 @@ describe('a database of a version without events', () => {
     const seen: number[] = [];
     const added = await completeEventHashes(client, {
       network: networks.regtest,
+      kinds: eventKinds,
       onProgress: (height) => seen.push(height),
     });
     expect(added).toBe(hashes.size);
     expect(seen.at(-1)).toBe(hashes.size - 1);
-    expect(await completeEventHashes(client, { network: networks.regtest })).toBe(0);
+    expect(await completeEventHashes(client, { network: networks.regtest, kinds: eventKinds })).toBe(0);
     client.release();
     expect(await readHashes(database.pool)).toEqual(hashes);
     expect(await readOutbox(database.pool)).toEqual(outbox.map((row) => ({ ...row, text: null })));

@@ -1,6 +1,8 @@
 import { inflateSync } from 'node:zlib';
 import type pg from 'pg';
-import { readEventTexts } from '#chain/events/block-events.queries.ts';
+import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
+import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
+import { type EventKindIdentity, inscriptionKind } from '#kernel/events/event-kind.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
@@ -33,12 +35,14 @@ export async function readOutbox(pool: pg.Pool): Promise<OutboxRow[]> {
   }));
 }
 
-/** Hashes by height: of the text, and cumulative. */
+/** Hashes of a kind by height: of the text, and cumulative. */
 export async function readHashes(
   pool: pg.Pool,
+  { number, version }: EventKindIdentity = inscriptionKind,
 ): Promise<Map<number, { sha256: string; cumulative: string }>> {
   const { rows } = await pool.query<{ height: number; sha256: Buffer; cumulative_sha256: Buffer }>(
-    'SELECT height, sha256, cumulative_sha256 FROM chain.event_hashes WHERE kind = 0 AND version = 1 ORDER BY height',
+    'SELECT height, sha256, cumulative_sha256 FROM chain.event_hashes WHERE kind = $1 AND version = $2 ORDER BY height',
+    [number, version],
   );
   return new Map(
     rows.map(({ height, sha256, cumulative_sha256: cumulative }) => [
@@ -52,9 +56,10 @@ export async function readHashes(
 export async function textsOfTables(
   pool: pg.Pool,
   network: NetworkName,
+  kind: StoredEventKind = storedInscriptionKind,
 ): Promise<{ height: number; text: string; sha256: string; isKnown: boolean; count: number }[]> {
   const blocks = await withTransaction(pool, (tx) =>
-    readEventTexts(tx, network, { from: 0, to: 2 ** 31 - 1, keep: true }),
+    kind.readTexts(tx, network, { from: 0, to: 2 ** 31 - 1, keep: true }),
   );
   return blocks.map(({ ref, text, sha256, isKnown, count }) => ({
     height: ref.height,

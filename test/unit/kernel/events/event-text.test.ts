@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { inscriptionKind } from '#kernel/events/event-kind.ts';
 import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
-import { parseEventText } from '#kernel/events/parse-event-text.ts';
+import { parseEventText, parseInscriptionLine } from '#kernel/events/parse-event-text.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 
 const hash = fc.uint8Array({ minLength: 32, maxLength: 32 });
@@ -95,7 +96,7 @@ describe('the canonical text', () => {
         fc.nat(2 ** 31 - 1),
         hash,
         (events, times, height, blockHash) => {
-          out.begin('mainnet', height, blockHash, true);
+          out.begin(inscriptionKind, 'mainnet', { height, hash: blockHash }, true);
           let expected = `satscribe inscriptions 1 mainnet ${height} ${displayHash(blockHash)}\n`;
           for (let time = 0; time < times; time++) {
             for (const one of events) {
@@ -118,7 +119,7 @@ describe('the canonical text', () => {
     const txid = new Uint8Array(32).fill(0xab);
     const sizes = [1, 250_000].map((count) =>
       [true, false].map((keep) => {
-        out.begin('regtest', 7, txid, keep);
+        out.begin(inscriptionKind, 'regtest', { height: 7, hash: txid }, keep);
         for (let at = 0; at < count; at++) {
           out.transferred(txid, 0, at, at);
           out.lost();
@@ -144,9 +145,9 @@ describe('a parsed text', () => {
     const out = new EventTextWriter();
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), fc.nat(14), (events, from) => {
-        out.begin('signet', 1, new Uint8Array(32), true);
+        out.begin(inscriptionKind, 'signet', { height: 1, hash: new Uint8Array(32) }, true);
         for (const one of events) write(out, one);
-        const parsed = [...parseEventText(out.finish().text!, from)];
+        const parsed = [...parseEventText(out.finish().text!, from, parseInscriptionLine)];
         const expected = events.map((one, at) => [at + 1, one] as const).filter(([at]) => at >= from);
         expect(parsed.map(([at]) => at)).toEqual(expected.map(([at]) => at));
         for (const [row, [, one]] of expected.entries()) {
@@ -180,6 +181,6 @@ describe('a parsed text', () => {
     'satscribe inscriptions 1 regtest 1 00\nburned a 1 2 3\n',
     'satscribe inscriptions 1 regtest 1 00\ntransferred a 1 2 3',
   ])('of another form throws: %j', (text) => {
-    expect(() => [...parseEventText(Buffer.from(text), 0)]).toThrow(RangeError);
+    expect(() => [...parseEventText(Buffer.from(text), 0, parseInscriptionLine)]).toThrow(RangeError);
   });
 });

@@ -1,16 +1,9 @@
-import type { ClientBase } from 'pg';
-import type { BlockRef } from '#kernel/contracts/block-source.ts';
-import { type EventText, EventTextWriter } from '#kernel/events/event-text-writer.ts';
+import type { ClientBase, Pool } from 'pg';
+import { inscriptionKind } from '#kernel/events/event-kind.ts';
+import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
+import { parseInscriptionLine } from '#kernel/events/parse-event-text.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-
-/** The canonical text of a block, made again from the tables. */
-export interface BlockEventText extends EventText {
-  readonly ref: BlockRef;
-  /** Inscription events. */
-  readonly count: number;
-  /** All that the block did is known: it has a place in the chain of hashes, where it stands high enough for that. */
-  readonly isKnown: boolean;
-}
+import type { BlockEventText, StoredEventKind, TextRange } from './stored-event-kind.ts';
 
 interface BlockRow {
   height: number;
@@ -52,15 +45,21 @@ interface ParentRow {
 
 const places = { output: 0, lost: 1 } as const;
 
-/**
- * The canonical texts (docs/events.md) of the blocks from one height to another, ascending: byte for byte what the
- * writer hashed when it applied them. Three queries, whatever is in the blocks; memory as their events need. In a
- * transaction, whose planner settings it changes; needs the index `locations_spent`.
- */
-export async function readEventTexts(
+/** What is stored of the events of inscriptions. */
+export const storedInscriptionKind: StoredEventKind = {
+  ...inscriptionKind,
+  firstHeight: (network) => network.firstInscriptionHeight,
+  isKnownAt,
+  readTexts: readInscriptionTexts,
+  whyNotReadable,
+  parseLine: parseInscriptionLine,
+};
+
+/** Three queries, whatever is in the blocks. Needs the index `locations_spent`. */
+async function readInscriptionTexts(
   client: ClientBase,
   network: NetworkName,
-  { from, to, keep }: { readonly from: number; readonly to: number; readonly keep: boolean },
+  { from, to, keep }: TextRange,
 ): Promise<BlockEventText[]> {
   // a few blocks out of a million: whatever the planner believes of a table that was just filled, indexes are the way
   await client.query(
@@ -73,7 +72,7 @@ export async function readEventTexts(
   const out = new EventTextWriter(Number.POSITIVE_INFINITY);
   let at = 0;
   return blocks.map((block) => {
-    out.begin(network, block.height, block.hash, keep);
+    out.begin(inscriptionKind, network, block, keep);
     const first = at;
     for (let row = events[at]; row !== undefined && row.height === block.height; row = events[++at]) {
       if (row.is_new) writeCreated(out, block, row, parents.get(row.key) ?? []);
@@ -88,12 +87,33 @@ export async function readEventTexts(
   });
 }
 
+/**
+ * Where all that a row `b` of chain.blocks did is known: an island is anchored until a block of it reveals or moves inscriptions
+ * and the outputs that it spends are not known.
+ */
+const isBlockKnown = `b.anchored AND (b.has_spent OR b.tx_count <= 1 OR (b.next_key = b.first_key
+  AND NOT EXISTS (SELECT FROM chain.locations WHERE spent_height = b.height)))`;
+
+async function isKnownAt(client: ClientBase, height: number): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM chain.blocks b WHERE height = $1 AND ${isBlockKnown}`,
+    [height],
+  );
+  return rowCount === 1;
+}
+
+/** Without the index by which texts are made again every page would read the whole table. */
+async function whyNotReadable(client: ClientBase | Pool): Promise<string | null> {
+  const { rowCount } = await client.query(
+    "SELECT WHERE to_regclass('chain.locations_spent') IS NULL AND EXISTS (SELECT FROM chain.outbox)",
+  );
+  return rowCount === 1 ? 'the first load is under way: there are events at its end' : null;
+}
+
 async function readBlocks(client: ClientBase, from: number, to: number): Promise<BlockRow[]> {
-  // an island is anchored until a block of it reveals or moves inscriptions and the outputs that it spends are not known
   const { rows } = await client.query<BlockRow>(
     `SELECT height, hash, first_key, next_key, sequence, has_spent,
-       anchored AND (has_spent OR tx_count <= 1 OR (next_key = first_key
-         AND NOT EXISTS (SELECT FROM chain.locations WHERE spent_height = b.height))) AS is_known
+       ${isBlockKnown} AS is_known
      FROM chain.blocks b WHERE height BETWEEN $1 AND $2 ORDER BY height`,
     [from, to],
   );

@@ -1,47 +1,24 @@
-import {
-  charmsUnknown,
-  type HeldInscriptions,
-  type LedgerBlock,
-  numberUnknown,
-  places,
-} from '#indexer/ledger/ledger-block.ts';
+import { charmsUnknown, type LedgerBlock, numberUnknown, places } from '#indexer/ledger/ledger-block.ts';
 import { OutpointReader } from '#indexer/transaction/outpoint-reader.ts';
-import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { EventTextWriter } from '#kernel/events/event-text-writer.ts';
-import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { AppliedBlock } from './event-kind.ts';
 
 const hashLength = 32;
 const idLength = 36;
 const none = -1;
 
-/** A block as the ledger left it. */
-export interface AppliedBlock {
-  readonly block: Pick<ParsedBlock, 'ref' | 'columns' | 'bytes' | 'hasSpent'>;
-  readonly ledger: LedgerBlock;
-  readonly held: HeldInscriptions;
-  /** All that it did is known: it is anchored, and the block that follows it too. */
-  readonly isKnown: boolean;
-}
-
 /** Inscription events of a block: each new inscription, and each time that one leaves a place. */
-export function countLedgerEvents({ inscriptions, left, locations }: LedgerBlock): number {
+export function countInscriptionEvents({ inscriptions, left, locations }: LedgerBlock): number {
   let count = inscriptions.count + left.count;
   for (let row = 0; row < locations.count; row++) count += locations.spent[row] as number;
   return count;
 }
 
 /**
- * Writes the canonical text of a block (docs/events.md) from what the ledger said of it. Pure but for `out`; the same
- * text comes from the tables by kernel/events/block-events.queries.ts.
+ * Writes the lines of a block's text (docs/events.md) from what the ledger said of it. Pure but for `out`; the same lines
+ * come from the tables by chain/events/inscription-texts.queries.ts.
  */
-export function writeLedgerEvents(
-  out: EventTextWriter,
-  network: NetworkName,
-  applied: AppliedBlock,
-  keep: boolean,
-): void {
-  const { ref } = applied.block;
-  out.begin(network, ref.height, ref.hash, keep);
+export function writeInscriptionLines(out: EventTextWriter, applied: AppliedBlock): void {
   const pass = new EventPass(out, applied);
   for (const row of inOrder(applied.ledger)) pass.locate(row);
   pass.writeUnknown();

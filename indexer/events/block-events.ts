@@ -1,0 +1,58 @@
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { EventTextWriter } from '#kernel/events/event-text-writer.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { AppliedBlock, EventKind } from './event-kind.ts';
+
+/** What a block did, of one kind, for those who follow along. */
+export interface KindEvents {
+  readonly kind: EventKind;
+  readonly count: number;
+  /** Of the canonical text; null: the block has no place in the chain of hashes. */
+  readonly sha256: Buffer | null;
+  /** The height with which the kind's chain of hashes begins. */
+  readonly firstHeight: number;
+  /** The canonical text, where it is kept. */
+  readonly text: Buffer | null;
+}
+
+/** What a block did, of every kind that has a say in it. */
+export interface BlockEvents {
+  readonly ref: BlockRef;
+  readonly kinds: readonly KindEvents[];
+}
+
+/**
+ * Writes the texts of a block, one a kind, as far as they are hashed or kept. Pure but for `out`.
+ *
+ * @param isKept the block is one of the newest, whose texts are stored
+ */
+export function writeBlockEvents(
+  out: EventTextWriter,
+  kinds: readonly EventKind[],
+  network: NetworkParameters,
+  applied: AppliedBlock,
+  isKept: boolean,
+): BlockEvents {
+  const written = kinds.map((kind) => writeKind(out, kind, network, applied, isKept));
+  return { ref: applied.block.ref, kinds: written.filter((events) => events !== null) };
+}
+
+function writeKind(
+  out: EventTextWriter,
+  kind: EventKind,
+  network: NetworkParameters,
+  applied: AppliedBlock,
+  isKept: boolean,
+): KindEvents | null {
+  const events = kind.ledgerEvents(applied);
+  if (events === null) return null;
+  const { ref } = applied.block;
+  const { count, isKnown } = events;
+  const firstHeight = kind.firstHeight(network);
+  const isHashed = isKnown && ref.height >= firstHeight;
+  if (!isHashed && !isKept) return { kind, count, sha256: null, firstHeight, text: null };
+  out.begin(kind, network.name, ref, isKept);
+  events.write(out);
+  const { sha256, text } = out.finish();
+  return { kind, count, sha256: isHashed ? sha256 : null, firstHeight, text };
+}

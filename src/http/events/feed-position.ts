@@ -1,0 +1,35 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import { type EventPlace, parseEventPlace } from '#kernel/events/event-id.ts';
+import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
+
+/** A place in the stream of events: the event with this id, or the next one that there is. */
+export interface FeedPosition {
+  readonly sequence: number;
+  readonly index: number;
+}
+
+/** The event `place` of a parameter, and the whole row where it names none. */
+export function positionAt(name: string, text: string, kind: EventKindIdentity): FeedPosition {
+  const { sequence, event } = readPlace(name, text, kind);
+  return { sequence, index: event?.index ?? 0 };
+}
+
+/** The place behind the event that a parameter names, or behind the whole row where it names none. */
+export function positionBehind(name: string, text: string, kind: EventKindIdentity): FeedPosition {
+  const { sequence, event } = readPlace(name, text, kind);
+  return event === null ? { sequence: sequence + 1, index: 0 } : { sequence, index: event.index + 1 };
+}
+
+/** Throws `request_invalid` where a text is no id, or one of another kind: its index would name another event here. */
+function readPlace(name: string, text: string, kind: EventKindIdentity): EventPlace {
+  const place = parseEventPlace(text);
+  if (place === null) {
+    const message = `${name} is not the id of an event, like 12.${kind.letter}3, or a sequence, like 12`;
+    throw new AppError('request_invalid', message);
+  }
+  if (place.event !== null && place.event.letter !== kind.letter) {
+    const message = `${name} is the id of an event of another kind: those of ${kind.name} are like 12.${kind.letter}3`;
+    throw new AppError('request_invalid', message);
+  }
+  return place;
+}

@@ -1,0 +1,49 @@
+import { strict as assert } from 'node:assert';
+
+/** How texts, ids, hashes and answers name a kind of events (docs/events.md). */
+export interface EventKindIdentity {
+  /** The value of `kind` in requests and the second word of its texts: lower-case letters. */
+  readonly name: string;
+  /** In the tables: 0 to 32767, and never given to another kind. */
+  readonly number: number;
+  /** Stands before the index in the ids of its events: one lower-case letter, or nothing. */
+  readonly letter: string;
+  /** Of its canonical text. Whatever changes a byte of any text makes it another one, with hashes from the start. */
+  readonly version: number;
+}
+
+/** The kind that is meant where a request names none. */
+export const inscriptionKind: EventKindIdentity = { name: 'inscriptions', number: 0, letter: '', version: 1 };
+
+type Marks = Omit<EventKindIdentity, 'version'>;
+
+/** Names, numbers and letters that belong together, whether such a kind is registered or not. */
+const reserved: readonly Marks[] = [
+  inscriptionKind,
+  { name: 'runes', number: 1, letter: 'r' },
+  { name: 'sales', number: 2, letter: 's' },
+];
+
+const numberMax = 2 ** 15 - 1;
+
+/** How many of name, number and letter two kinds share: 0 to 3. */
+function sharedMarks(one: Marks, other: Marks): number {
+  return [one.name === other.name, one.number === other.number, one.letter === other.letter].filter(Boolean)
+    .length;
+}
+
+/** Gives the kinds as they are. Throws an AssertionError where two of them could be taken for each other. */
+export function checkedEventKinds<Kind extends EventKindIdentity>(kinds: readonly Kind[]): readonly Kind[] {
+  for (const [at, kind] of kinds.entries()) {
+    const { name, number, letter, version } = kind;
+    assert(/^[a-z]{1,40}$/u.test(name), `${name} is no name of a kind of events`);
+    assert(Number.isInteger(number) && number >= 0 && number <= numberMax, `the number of ${name}`);
+    assert(/^[a-z]?$/u.test(letter), `the letter of ${name}`);
+    assert(Number.isInteger(version) && version >= 1 && version <= numberMax, `the version of ${name}`);
+    const isReserved = reserved.some((one) => sharedMarks(kind, one) === 3);
+    const others = [...(isReserved ? [] : reserved), ...kinds.slice(0, at)];
+    const mistaken = others.find((other) => sharedMarks(kind, other) > 0);
+    assert(mistaken === undefined, `${name} and ${mistaken?.name} are mistaken for each other`);
+  }
+  return kinds;
+}

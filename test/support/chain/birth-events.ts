@@ -1,0 +1,98 @@
+import type { BlockEventText } from '#chain/events/stored-event-kind.ts';
+import type { EventKind } from '#indexer/events/event-kind.ts';
+import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
+import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
+
+export interface BirthKindOptions {
+  readonly version?: number;
+  readonly firstHeight?: number;
+  /** The height that a catch-up pass of its tables has reached; null: it is done, and the writer keeps them. */
+  readonly reached?: () => number | null;
+}
+
+interface BlockRow {
+  height: number;
+  hash: Buffer;
+  is_known: boolean;
+}
+
+interface BirthRow {
+  height: number;
+  txid: Buffer;
+  index: number;
+}
+
+const born = Buffer.from('born ', 'latin1');
+
+/**
+ * A kind of events as a capability would add it: a line for each new inscription, from a height of its own on. All that there is of it
+ * is in this file.
+ */
+export function birthKind({
+  version = 1,
+  firstHeight = 90,
+  reached = () => null,
+}: BirthKindOptions = {}): EventKind {
+  const identity: EventKindIdentity = { name: 'births', number: 9, letter: 'b', version };
+  const isWithin = (height: number): boolean => height <= (reached() ?? height);
+  return {
+    ...identity,
+    indexes: ['locations_spent'],
+    firstHeight: () => firstHeight,
+    ledgerEvents: ({ block, ledger: { inscriptions }, isKnown }) =>
+      reached() === null
+        ? {
+            count: inscriptions.count,
+            isKnown,
+            write: (out) => {
+              for (let row = 0; row < inscriptions.count; row++) {
+                out.word(born);
+                out.id(block.columns.revealTxid, inscriptions.reveal[row]! * 32, inscriptions.index[row]!);
+                out.endLine();
+              }
+            },
+          }
+        : null,
+    isKnownAt: async (client, height) => {
+      const { rowCount } = await client.query('SELECT FROM chain.blocks WHERE height = $1 AND anchored', [
+        height,
+      ]);
+      return rowCount === 1 && isWithin(height);
+    },
+    readTexts: async (client, network, { from, to, keep }): Promise<BlockEventText[]> => {
+      const blocks = await client.query<BlockRow>(
+        'SELECT height, hash, anchored AS is_known FROM chain.blocks WHERE height BETWEEN $1 AND $2 ORDER BY height',
+        [from, to],
+      );
+      const births = await client.query<BirthRow>(
+        'SELECT height, txid, index FROM chain.inscriptions WHERE height BETWEEN $1 AND $2 ORDER BY key',
+        [from, to],
+      );
+      const out = new EventTextWriter(Number.POSITIVE_INFINITY);
+      return blocks.rows.map((block) => {
+        const ours = births.rows.filter(({ height }) => height === block.height && height >= firstHeight);
+        out.begin(identity, network, block, keep);
+        for (const { txid, index } of ours) {
+          out.word(born);
+          out.id(txid, 0, index);
+          out.endLine();
+        }
+        return {
+          ref: { height: block.height, hash: Uint8Array.from(block.hash) },
+          count: ours.length,
+          isKnown: block.is_known && isWithin(block.height),
+          ...out.finish(),
+        };
+      });
+    },
+    whyNotReadable: () => {
+      const height = reached();
+      return Promise.resolve(height === null ? null : `births are read up to block ${height}`);
+    },
+    parseLine: (line) => {
+      const [type, inscriptionId] = line.split(' ');
+      if (type !== 'born' || inscriptionId === undefined) throw new RangeError(`no event: ${line}`);
+      return { type: 'inscription-born', inscriptionId } as { type: string };
+    },
+  };
+}
