@@ -1,18 +1,21 @@
-import { withRoom } from '#indexer/parse/growable.ts';
 import { HashTree } from '#indexer/source/hash-tree.ts';
+import {
+  type BlockLayout,
+  lockTimeLength,
+  outpointLength,
+  versionLength,
+} from '#indexer/transaction/block-layout.ts';
 import {
   type FingerprintKey,
   fingerprint,
   fingerprintOutpoint,
 } from '#indexer/transaction/outpoint-fingerprint.ts';
-import { InputWalk, OutputWalk } from '#indexer/transaction/transaction-bytes.ts';
-import { TransactionWalk } from '#indexer/transaction/transaction-walk.ts';
+import { OutputWalk } from '#indexer/transaction/transaction-parts.ts';
+import { withRoom } from '#kernel/growable.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { encodeOutputColumns, type OutputColumns } from './output-columns.ts';
 
-const headerLength = 80;
 const hashLength = 32;
-const outpointLength = 36;
 const opReturn = 0x6a;
 /** Bitcoin Core's MAX_SCRIPT_SIZE (script/script.h): a longer one can never be executed. */
 const scriptBytesMax = 10_000;
@@ -30,7 +33,7 @@ export interface OutputsOf {
 }
 
 /**
- * Reads the outputs and spends of blocks that were parsed before, and so are known to be well formed. Outputs that
+ * Reads the outputs and spends of blocks by their layout. Outputs that
  * nobody can ever spend (OP_RETURN, scripts longer than 10,000 bytes) are left out: they have no address either. To be
  * used again and again: it keeps the room of the largest block.
  *
@@ -38,8 +41,6 @@ export interface OutputsOf {
  */
 export class OutputReader {
   private readonly txids = new HashTree();
-  private outputsAt = new Uint32Array(4096);
-  private starts = new Uint32Array(4096);
   private value = new Float64Array(4096);
   private tx = new Uint32Array(4096);
   private vout = new Uint32Array(4096);
@@ -56,42 +57,37 @@ export class OutputReader {
   private readonly outpointView = new DataView(this.outpoint.buffer);
 
   /** Encoded OutputColumns. */
-  read(block: Uint8Array, of: OutputsOf): ArrayBuffer {
-    const transactions = this.hashTransactions(block);
-    this.readOutputs(block, transactions, of);
+  read(block: Uint8Array, layout: BlockLayout, of: OutputsOf): ArrayBuffer {
+    this.hashTransactions(block, layout);
+    this.readOutputs(block, layout, of);
     this.fillSlots(of.key);
-    this.readSpends(block, transactions, of.key);
-    return encodeOutputColumns(this.columns(transactions));
+    this.readSpends(block, layout, of.key);
+    return encodeOutputColumns(this.columns(layout.transactionCount));
   }
 
-  private hashTransactions(block: Uint8Array): number {
+  private hashTransactions(block: Uint8Array, layout: BlockLayout): void {
     const { txids } = this;
-    const walk = new TransactionWalk(block, headerLength);
-    const count = walk.compactSize();
-    txids.reset(count);
-    this.outputsAt = withRoom(this.outputsAt, count);
-    this.starts = withRoom(this.starts, count);
-    for (let index = 0; index < count; index++) {
-      walk.next();
-      const { start, at } = walk;
-      this.starts[index] = start;
-      this.outputsAt[index] = walk.outputsAt;
-      if (walk.hasWitness) {
-        txids.add(index, block, [start, start + 4], [walk.inputsAt, walk.outputsEnd], [at - 4, at]);
+    const { start, inputsAt, outputsEnd, transactionCount } = layout;
+    txids.reset(transactionCount);
+    for (let tx = 0; tx < transactionCount; tx++) {
+      const from = start[tx] as number;
+      const end = start[tx + 1] as number;
+      if (layout.hasWitness(tx)) {
+        const body = [inputsAt[tx] as number, outputsEnd[tx] as number] as const;
+        txids.add(tx, block, [from, from + versionLength], body, [end - lockTimeLength, end]);
       } else {
-        txids.add(index, block, [start, at]);
+        txids.add(tx, block, [from, end]);
       }
     }
     txids.flush();
-    return count;
   }
 
-  private readOutputs(block: Uint8Array, transactions: number, { height, network }: OutputsOf): void {
+  private readOutputs(block: Uint8Array, layout: BlockLayout, { height, network }: OutputsOf): void {
     this.outputs = 0;
     const walk = new OutputWalk(block);
     const isOverwritten = network === 'mainnet' && overwrittenCoinbases.has(height);
-    for (let tx = isOverwritten ? 1 : 0; tx < transactions; tx++) {
-      walk.open(this.outputsAt[tx] as number);
+    for (let tx = isOverwritten ? 1 : 0; tx < layout.transactionCount; tx++) {
+      walk.open(layout.outputsAt[tx] as number);
       while (walk.next()) {
         const { scriptStart, scriptLength } = walk;
         if (scriptLength > scriptBytesMax || (scriptLength > 0 && block[scriptStart] === opReturn)) continue;
@@ -144,25 +140,22 @@ export class OutputReader {
     }
   }
 
-  private readSpends(block: Uint8Array, transactions: number, key: FingerprintKey): void {
+  private readSpends(block: Uint8Array, layout: BlockLayout, key: FingerprintKey): void {
+    const { inputAt, inputCount, firstInput } = layout;
     this.spends = 0;
     const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
-    const walk = new InputWalk(block);
     // a coinbase spends nothing
-    for (let tx = 1; tx < transactions; tx++) {
-      const count = walk.open(this.starts[tx] as number);
-      for (let input = 0; input < count; input++) {
-        const at = walk.outpointOf(input);
-        fingerprintOutpoint(view, at, key);
-        const row = this.rowOf(view, at);
-        // what spends it once more is refused where it is looked for and not found
-        if (row >= 0 && this.spent[row] === 0) {
-          this.spent[row] = 1;
-          continue;
-        }
-        if (this.spends === this.spendAt.length) this.spendAt = withRoom(this.spendAt, this.spends + 1);
-        this.spendAt[this.spends++] = at;
+    for (let input = firstInput[1] as number; input < inputCount; input++) {
+      const at = inputAt[input] as number;
+      fingerprintOutpoint(view, at, key);
+      const row = this.rowOf(view, at);
+      // what spends it once more is refused where it is looked for and not found
+      if (row >= 0 && this.spent[row] === 0) {
+        this.spent[row] = 1;
+        continue;
       }
+      if (this.spends === this.spendAt.length) this.spendAt = withRoom(this.spendAt, this.spends + 1);
+      this.spendAt[this.spends++] = at;
     }
   }
 

@@ -1,32 +1,22 @@
+import { withRoom } from '#kernel/growable.ts';
 import { Arena } from './arena.ts';
-import { withRoom } from './growable.ts';
 
 /**
  * The columns of a block while they are made (meaning: ./block-columns.ts). They keep their room from block to block. A
  * table's `length` counts its rows.
  */
 
-/** t: one row a transaction, and one more of `start` and `firstInput`. */
+/** t: one row a transaction. The other columns of t are those of the block's layout. */
 export class TransactionTable {
-  length = 0;
-  start = new Uint32Array(1 << 13);
-  outputs = new Uint32Array(1 << 13);
-  firstInput = new Uint32Array(1 << 13);
-  outputValue = new Float64Array(1 << 13);
   inputValue = new Float64Array(1 << 13);
 
   reserve(rows: number): void {
-    this.start = withRoom(this.start, rows + 1);
-    this.outputs = withRoom(this.outputs, rows);
-    this.firstInput = withRoom(this.firstInput, rows + 1);
-    this.outputValue = withRoom(this.outputValue, rows);
     this.inputValue = withRoom(this.inputValue, rows);
   }
 }
 
 /** i: one row an input. */
 export class InputTable {
-  length = 0;
   fingerprintLow = new Uint32Array(1 << 14);
   fingerprintHigh = new Uint32Array(1 << 14);
   value = new Float64Array(1 << 14);
@@ -43,18 +33,20 @@ export class RevealTable {
   length = 0;
   tx = new Uint32Array(1 << 10);
   firstEnvelope = new Uint32Array(1 << 10);
-  /** Where the inputs' count begins and the outputs end: with version and lock time, what is hashed. */
-  inputsStart = new Uint32Array(1 << 10);
-  outputsEnd = new Uint32Array(1 << 10);
   /** The txids. */
   hash: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 10);
 
-  reserve(rows: number): void {
+  add(tx: number, firstEnvelope: number): void {
+    const row = this.length++;
+    this.reserve(row + 1);
+    this.tx[row] = tx;
+    this.firstEnvelope[row] = firstEnvelope;
+  }
+
+  private reserve(rows: number): void {
     if (rows < this.tx.length) return;
     this.tx = withRoom(this.tx, rows);
     this.firstEnvelope = withRoom(this.firstEnvelope, rows + 1);
-    this.inputsStart = withRoom(this.inputsStart, rows);
-    this.outputsEnd = withRoom(this.outputsEnd, rows);
     this.hash = withRoom(this.hash, rows * 32);
   }
 }
@@ -170,8 +162,6 @@ export class BlockTables {
 
   reset(): void {
     this.flags = 0;
-    this.transactions.length = 0;
-    this.inputs.length = 0;
     this.reveals.length = 0;
     this.envelopes.length = 0;
     this.contents.reset();

@@ -1,14 +1,22 @@
+import {
+  BlockLayout,
+  headerLength,
+  lockTimeLength,
+  versionLength,
+} from '#indexer/transaction/block-layout.ts';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import { expandFingerprintKey, type FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
+import { type BrokenBlock, readLayout } from '#indexer/transaction/read-layout.ts';
+import { maxMoney } from '#kernel/bitcoin/consensus.ts';
 import { copyBytes } from './arena.ts';
 import { type BlockColumns, blockFlags, encodeBlockColumns } from './block-columns.ts';
 import { BlockTables } from './block-tables.ts';
 import { ContentCollector } from './content-collector.ts';
 import { DerivedBudget } from './derived-budget.ts';
 import { EnvelopeReader } from './envelope.ts';
+import { findEnvelopes, fingerprintInputs } from './find-envelopes.ts';
 import { Sha256Lanes } from './sha256/sha256-lanes.ts';
 import { readSpentOutputs } from './spent-outputs.ts';
-import { headerLength, walkBlock } from './walk-block.ts';
 import { ScriptScan } from './witness-script.ts';
 
 export interface ParseOptions {
@@ -23,6 +31,8 @@ export interface ParseOptions {
    * room. New buffers cost a tenth of a parse, to be zeroed, faulted in and collected.
    */
   readonly into?: ArrayBuffer | null;
+  /** The layout of this very block, where it was read before: then it is not read again. */
+  readonly layout?: BlockLayout;
 }
 
 /** As long as the longest body can be: nothing is left out unless somebody sets less. */
@@ -32,19 +42,20 @@ export type ParseResult =
   | { readonly kind: 'parsed'; readonly columns: ArrayBuffer }
   | {
       readonly kind: 'broken';
-      readonly code: 'block_truncated' | 'block_oversized' | 'block_corrupt' | 'spent_outputs_mismatch';
+      readonly code: BrokenBlock['code'] | 'spent_outputs_mismatch';
       /** Byte offset, in the block or in its spent outputs, at which it showed. */
       readonly at: number;
       readonly message: string;
     };
 
-// Room that no honest block needs: whoever grew beyond it is not kept, so that one odd block costs its memory once.
+// Room that no honest block needs: a parser that grew beyond it is not kept, so that one odd block costs its memory once.
 const keptArenaMax = 16 << 20;
 const keptEnvelopesMax = 1 << 16;
 const keptItemsMax = 1 << 17;
 
 /** All that a parse needs and that is worth keeping for the next: a few MB a thread. */
 class BlockParser {
+  private readonly layout = new BlockLayout();
   private readonly tables = new BlockTables();
   private readonly scan = new ScriptScan();
   private readonly budget = new DerivedBudget();
@@ -63,14 +74,19 @@ class BlockParser {
   parse(block: Uint8Array, options: ParseOptions): ParseResult {
     this.reset(options);
     const { tables } = this;
-    const broken = walkBlock(block, tables, this.scan, this.reader, this.key);
+    const layout = options.layout ?? this.layout;
+    const broken = options.layout === undefined ? readLayout(block, layout) : null;
     if (broken !== null) return { kind: 'broken', ...broken };
-    const mismatch = this.fillValues(options.spent);
+    if (layout.maxOutputValue > maxMoney) tables.flags |= blockFlags.valueOutOfRange;
+    const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
+    fingerprintInputs(view, layout, tables.inputs, this.key);
+    findEnvelopes(block, view, layout, tables, this.scan, this.reader);
+    const mismatch = this.fillValues(options.spent, layout);
     if (mismatch !== null) return { kind: 'broken', ...mismatch };
     this.contents.finish();
-    this.hashReveals(block);
+    this.hashReveals(block, layout);
     const header = block.slice(0, headerLength);
-    return { kind: 'parsed', columns: encodeBlockColumns(columnsOf(tables, header), options.into) };
+    return { kind: 'parsed', columns: encodeBlockColumns(columnsOf(tables, layout, header), options.into) };
   }
 
   get isOutgrown(): boolean {
@@ -94,38 +110,40 @@ class BlockParser {
     this.contents.reset(this.key.words[0] as number, options.textMaxBytes ?? searchableBytesMaxDefault);
   }
 
-  private fillValues(spent: Uint8Array | null): ReturnType<typeof readSpentOutputs> {
+  private fillValues(spent: Uint8Array | null, layout: BlockLayout): ReturnType<typeof readSpentOutputs> {
     const { transactions, inputs } = this.tables;
+    const { transactionCount, inputCount } = layout;
     const unknown = spent === null ? Number.NaN : 0;
-    transactions.inputValue.fill(unknown, 0, transactions.length);
-    inputs.value.fill(unknown, 0, inputs.length);
+    transactions.reserve(transactionCount);
+    transactions.inputValue.fill(unknown, 0, transactionCount);
+    inputs.value.fill(unknown, 0, inputCount);
     // a coinbase spends nothing, whatever is known of the others
-    if (transactions.length > 0) {
+    if (transactionCount > 0) {
       transactions.inputValue[0] = 0;
-      inputs.value.fill(0, 0, transactions.firstInput[1]);
+      inputs.value.fill(0, 0, layout.firstInput[1]);
     }
     if (spent === null) return null;
     this.tables.flags |= blockFlags.hasSpent;
-    return readSpentOutputs(spent, this.tables);
+    return readSpentOutputs(spent, layout, this.tables);
   }
 
   /** A txid is the hash of a transaction without its witness: the pieces around it are put together. */
-  private hashReveals(block: Uint8Array): void {
-    const { reveals, transactions } = this.tables;
+  private hashReveals(block: Uint8Array, layout: BlockLayout): void {
+    const { reveals } = this.tables;
     const { lanes } = this;
     for (let row = 0; row < reveals.length; row++) {
       const tx = reveals.tx[row] as number;
-      const start = transactions.start[tx] as number;
-      const from = reveals.inputsStart[row] as number;
-      const middle = (reveals.outputsEnd[row] as number) - from;
-      const end = transactions.start[tx + 1] as number;
-      const size = 4 + middle + 4;
+      const start = layout.start[tx] as number;
+      const from = layout.inputsAt[tx] as number;
+      const middle = (layout.outputsEnd[tx] as number) - from;
+      const end = layout.start[tx + 1] as number;
+      const size = versionLength + middle + lockTimeLength;
       const isShort = Sha256Lanes.takes(size);
       const target = isShort ? lanes.bytes : this.room(size);
       const at = isShort ? lanes.begin(size, row) : 0;
-      copyBytes(block, start, 4, target, at);
-      copyBytes(block, from, middle, target, at + 4);
-      copyBytes(block, end - 4, 4, target, at + 4 + middle);
+      copyBytes(block, start, versionLength, target, at);
+      copyBytes(block, from, middle, target, at + versionLength);
+      copyBytes(block, end - lockTimeLength, lockTimeLength, target, at + versionLength + middle);
       if (isShort) lanes.commit();
       else reveals.hash.set(doubleSha256(target.subarray(0, size)), row * 32);
     }
@@ -138,7 +156,8 @@ class BlockParser {
   }
 }
 
-function columnsOf(tables: BlockTables, header: Uint8Array<ArrayBuffer>): BlockColumns {
+function columnsOf(tables: BlockTables, layout: BlockLayout, header: Uint8Array<ArrayBuffer>): BlockColumns {
+  const { transactionCount, inputCount } = layout;
   const { transactions, inputs, reveals, envelopes, contents, metadata, fields, types, arena } = tables;
   reveals.firstEnvelope[reveals.length] = envelopes.length;
   envelopes.firstField[envelopes.length] = fields.length;
@@ -146,14 +165,14 @@ function columnsOf(tables: BlockTables, header: Uint8Array<ArrayBuffer>): BlockC
     blockFlags: Uint32Array.of(tables.flags),
     blockHash: Uint8Array.from(doubleSha256(header)),
     header,
-    txStart: transactions.start.subarray(0, transactions.length + 1),
-    txOutputs: transactions.outputs.subarray(0, transactions.length),
-    txFirstInput: transactions.firstInput.subarray(0, transactions.length + 1),
-    txOutputValue: transactions.outputValue.subarray(0, transactions.length),
-    txInputValue: transactions.inputValue.subarray(0, transactions.length),
-    inputFingerprintLow: inputs.fingerprintLow.subarray(0, inputs.length),
-    inputFingerprintHigh: inputs.fingerprintHigh.subarray(0, inputs.length),
-    inputValue: inputs.value.subarray(0, inputs.length),
+    txStart: layout.start.subarray(0, transactionCount + 1),
+    txOutputs: layout.outputsAt.subarray(0, transactionCount),
+    txFirstInput: layout.firstInput.subarray(0, transactionCount + 1),
+    txOutputValue: layout.outputValue.subarray(0, transactionCount),
+    txInputValue: transactions.inputValue.subarray(0, transactionCount),
+    inputFingerprintLow: inputs.fingerprintLow.subarray(0, inputCount),
+    inputFingerprintHigh: inputs.fingerprintHigh.subarray(0, inputCount),
+    inputValue: inputs.value.subarray(0, inputCount),
     revealTx: reveals.tx.subarray(0, reveals.length),
     revealTxid: reveals.hash.subarray(0, reveals.length * 32),
     revealFirstEnvelope: reveals.firstEnvelope.subarray(0, reveals.length + 1),

@@ -1,4 +1,5 @@
-import { compactSizeWidth, longCompactSize } from '#indexer/transaction/compact-size.ts';
+import { type BlockLayout, valueLength } from '#indexer/transaction/block-layout.ts';
+import { breakFound, compactSizeAt, compactSizeLength, sizedEnd } from '#indexer/transaction/compact-size.ts';
 import { maxMoney } from '#kernel/bitcoin/consensus.ts';
 import type { BlockTables } from './block-tables.ts';
 
@@ -9,8 +10,8 @@ export interface BrokenSpentOutputs {
   readonly message: string;
 }
 
-/** Bytes of spent outputs, read forward. */
-class SpentReader {
+/** The outputs that a block spends, read forward. Total: broken bytes are read as zeros, and flags say so. */
+export class SpentReader {
   readonly bytes: Uint8Array;
   readonly view: DataView;
   at = 0;
@@ -22,33 +23,32 @@ class SpentReader {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** 0 where the bytes end; `isTruncated` says so. */
+  /** 0 where the bytes are broken; the flags say how. */
   compactSize(): number {
-    const { bytes } = this;
-    if (this.at >= bytes.length) return this.end();
-    const prefix = bytes[this.at++] as number;
-    if (prefix < 0xfd) return prefix;
-    const size = longCompactSize(bytes, this.at, bytes.length, prefix);
-    this.at += compactSizeWidth(prefix);
-    if (this.at > bytes.length) return this.end();
-    if (size < 0) this.isNotShortest = true;
-    return Math.max(size, 0);
+    const { bytes, at } = this;
+    const size = compactSizeAt(bytes, at, bytes.length);
+    if (size < 0) return this.break();
+    this.at = at + compactSizeLength(bytes[at] as number);
+    return size;
   }
 
   /** The value of the output here, in sats; moves behind its script. */
   output(): number {
-    const { at } = this;
-    if (at + 8 > this.bytes.length) return this.end();
-    const value = this.view.getUint32(at, true) + this.view.getUint32(at + 4, true) * 2 ** 32;
-    this.at = at + 8;
-    const scriptLength = this.compactSize();
-    this.at += scriptLength;
-    return this.at > this.bytes.length ? this.end() : value;
+    const { at, bytes } = this;
+    const behind = sizedEnd(bytes, at + valueLength, bytes.length);
+    if (behind < 0) return this.break();
+    this.at = behind;
+    return this.view.getUint32(at, true) + this.view.getUint32(at + 4, true) * 2 ** 32;
   }
 
-  private end(): number {
-    this.isTruncated = true;
-    this.at = this.bytes.length;
+  get isBroken(): boolean {
+    return this.isTruncated || this.isNotShortest;
+  }
+
+  private break(): number {
+    if (breakFound.kind === 'truncated') this.isTruncated = true;
+    else this.isNotShortest = true;
+    this.at = breakFound.at;
     return 0;
   }
 }
@@ -58,15 +58,18 @@ class SpentReader {
  * fit the block, that is every transaction has as many as inputs, the coinbase none, no value is above what can
  * exist, and no transaction gives more than it takes.
  */
-export function readSpentOutputs(spent: Uint8Array, tables: BlockTables): BrokenSpentOutputs | null {
+export function readSpentOutputs(
+  spent: Uint8Array,
+  layout: BlockLayout,
+  tables: BlockTables,
+): BrokenSpentOutputs | null {
   const reader = new SpentReader(spent);
-  const { transactions } = tables;
   const txCount = reader.compactSize();
-  if (txCount !== transactions.length) {
+  if (txCount !== layout.transactionCount) {
     return reader.isTruncated ? truncated(reader) : mismatch(reader, 'another number of transactions');
   }
   for (let tx = 0; tx < txCount; tx++) {
-    const broken = readTransaction(reader, tables, tx);
+    const broken = readTransaction(reader, layout, tables, tx);
     if (broken !== null) return broken;
   }
   if (reader.at < spent.length || reader.isNotShortest)
@@ -74,10 +77,16 @@ export function readSpentOutputs(spent: Uint8Array, tables: BlockTables): Broken
   return null;
 }
 
-function readTransaction(reader: SpentReader, tables: BlockTables, tx: number): BrokenSpentOutputs | null {
+function readTransaction(
+  reader: SpentReader,
+  layout: BlockLayout,
+  tables: BlockTables,
+  tx: number,
+): BrokenSpentOutputs | null {
+  const { firstInput, outputValue } = layout;
   const { transactions, inputs } = tables;
-  const first = transactions.firstInput[tx] as number;
-  const expected = tx === 0 ? 0 : (transactions.firstInput[tx + 1] as number) - first;
+  const first = firstInput[tx] as number;
+  const expected = tx === 0 ? 0 : (firstInput[tx + 1] as number) - first;
   const count = reader.compactSize();
   if (!reader.isTruncated && count !== expected) {
     return mismatch(reader, `another number of inputs in transaction ${tx}`);
@@ -90,7 +99,7 @@ function readTransaction(reader: SpentReader, tables: BlockTables, tx: number): 
     sum += value;
   }
   if (reader.isTruncated) return truncated(reader);
-  if (tx > 0 && sum < (transactions.outputValue[tx] as number)) {
+  if (tx > 0 && sum < (outputValue[tx] as number)) {
     return mismatch(reader, `less than transaction ${tx} gives`);
   }
   transactions.inputValue[tx] = sum;

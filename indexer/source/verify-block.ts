@@ -1,20 +1,19 @@
+import {
+  BlockLayout,
+  headerLength,
+  lockTimeLength,
+  versionLength,
+} from '#indexer/transaction/block-layout.ts';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
-import { TransactionWalk, WalkError } from '#indexer/transaction/transaction-walk.ts';
+import { type BrokenBlock, readLayout } from '#indexer/transaction/read-layout.ts';
+import { OutputWalk } from '#indexer/transaction/transaction-parts.ts';
 import { blockWeightMax } from '#kernel/bitcoin/consensus.ts';
 import { hasProofOfWork } from '#kernel/bitcoin/proof-of-work.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { DistinctInputs } from './distinct-inputs.ts';
 import { HashTree } from './hash-tree.ts';
 
-export type Verification =
-  | { readonly ok: true }
-  | {
-      readonly ok: false;
-      readonly code: 'block_truncated' | 'block_oversized' | 'block_corrupt';
-      /** Byte offset in the block at which it showed. */
-      readonly at: number;
-      readonly message: string;
-    };
+export type Verification = { readonly ok: true } | ({ readonly ok: false } & BrokenBlock);
 
 export interface Claim {
   /** The hash by which the block goes, internal order. */
@@ -23,12 +22,9 @@ export interface Claim {
   readonly network: NetworkName;
 }
 
-const headerLength = 80;
 const merkleRootAt = 36;
 const bitsAt = 72;
 const witnessScaleFactor = 4;
-/** Shortest transaction: so many cannot be there where a count claims them. */
-const transactionLengthMin = 10;
 
 /** From here on a block whose coinbase commits to witnesses has one itself (Bitcoin Core kernel/chainparams.cpp `SegwitHeight`). */
 const segwitHeights: Readonly<Record<NetworkName, number>> = {
@@ -51,22 +47,24 @@ const commitmentLengthMin = 38;
  * byte of the block is vouched for by its hash. Signatures, amounts and the link to the parent are not looked at.
  *
  * Cost: the bytes twice through sha256 (txid and wtxid), and two small hashes a transaction for each tree.
+ *
+ * @param layout is filled with the layout of the block, for those who read on
  */
-export function verifyBlock(block: Uint8Array<ArrayBuffer>, claim: Claim): Verification {
+export function verifyBlock(
+  block: Uint8Array<ArrayBuffer>,
+  claim: Claim,
+  layout: BlockLayout = new BlockLayout(),
+): Verification {
   if (block.length > blockWeightMax) {
     return { ok: false, code: 'block_oversized', at: blockWeightMax, message: 'no valid block is as long' };
   }
-  try {
-    return verify(block, claim) ?? { ok: true };
-  } catch (error) {
-    if (!(error instanceof WalkError)) throw error;
-    return { ok: false, code: error.code, at: error.at, message: error.message };
-  }
-}
-
-function verify(block: Uint8Array<ArrayBuffer>, claim: Claim): Verification | null {
   if (block.length <= headerLength) {
-    throw new WalkError('block_truncated', block.length, 'the block ends within its header');
+    return {
+      ok: false,
+      code: 'block_truncated',
+      at: block.length,
+      message: 'the block ends within its header',
+    };
   }
   const header = Buffer.from(block.buffer, block.byteOffset, headerLength);
   const hash = doubleSha256(header);
@@ -74,7 +72,21 @@ function verify(block: Uint8Array<ArrayBuffer>, claim: Claim): Verification | nu
   if (!hasProofOfWork(hash, header.readUInt32LE(bitsAt), claim.network)) {
     return corrupt(bitsAt, 'the header lacks the proof of work that its network asks for');
   }
-  const hashes = hashTransactions(block);
+  const broken = readLayout(block, layout);
+  return broken === null ? verifyTransactions(block, header, layout, claim) : { ok: false, ...broken };
+}
+
+function verifyTransactions(
+  block: Uint8Array,
+  header: Buffer,
+  layout: BlockLayout,
+  claim: Claim,
+): Verification {
+  if (layout.transactionCount === 0) return corrupt(headerLength, 'the block has no transactions');
+  if (layout.emptyWitnessAt >= 0) {
+    return corrupt(layout.emptyWitnessAt, 'a transaction has a marker but no witness');
+  }
+  const hashes = hashTransactions(block, layout);
   if (hashes.weight > blockWeightMax) {
     return { ok: false, code: 'block_oversized', at: block.length, message: 'the block is too heavy' };
   }
@@ -83,8 +95,9 @@ function verify(block: Uint8Array<ArrayBuffer>, claim: Claim): Verification | nu
   if (header.compare(txids.leaves, 0, 32, merkleRootAt, merkleRootAt + 32) !== 0) {
     return corrupt(merkleRootAt, 'the transactions are not those of the merkle root');
   }
-  if (hashes.doubledAt >= 0) return corrupt(hashes.doubledAt, 'an output is spent twice');
-  return verifyWitnesses(block, hashes, claim);
+  const doubledAt = inputs.findDoubled(block, layout);
+  if (doubledAt >= 0) return corrupt(doubledAt, 'an output is spent twice');
+  return verifyWitnesses(block, layout, hashes.anyWitness, claim) ?? { ok: true };
 }
 
 /** The trees of the block at hand; kept, as their room is worth more than their contents. */
@@ -92,74 +105,46 @@ const txids = new HashTree();
 const wtxids = new HashTree();
 const inputs = new DistinctInputs();
 
-interface TransactionFacts {
-  readonly weight: number;
-  readonly anyWitness: boolean;
-  /** Where an output is spent that was spent before it in the block; -1: nowhere. */
-  readonly doubledAt: number;
-  readonly coinbase: Coinbase;
-}
-
-interface Coinbase {
-  readonly outputsAt: number;
-  readonly outputsEnd: number;
-  readonly hasWitness: boolean;
-}
-
 /** Fills both trees. */
-function hashTransactions(block: Uint8Array): TransactionFacts {
-  const walk = new TransactionWalk(block, headerLength);
-  const count = walk.compactSize();
-  if (count * transactionLengthMin > block.length) {
-    throw new WalkError('block_truncated', block.length, 'the block is too short for its transactions');
-  }
-  if (count === 0) throw new WalkError('block_corrupt', headerLength, 'the block has no transactions');
-  txids.reset(count);
-  wtxids.reset(count);
-  inputs.reset();
-  const bytes = Buffer.from(block.buffer, block.byteOffset, block.length);
-  let strippedLength = walk.at;
+function hashTransactions(block: Uint8Array, layout: BlockLayout): { weight: number; anyWitness: boolean } {
+  const { start, inputsAt, outputsEnd, transactionCount } = layout;
+  txids.reset(transactionCount);
+  wtxids.reset(transactionCount);
+  let strippedLength = start[0] as number;
   let anyWitness = false;
-  let doubledAt = -1;
-  let coinbase: Coinbase | null = null;
-  for (let index = 0; index < count; index++) {
-    walk.next();
-    const { start, at, hasWitness } = walk;
-    coinbase ??= { outputsAt: walk.outputsAt, outputsEnd: walk.outputsEnd, hasWitness };
-    const whole = [start, at] as const;
-    doubledAt = Math.max(doubledAt, inputs.add(bytes, walk.inputsAt));
-    if (hasWitness) {
+  for (let tx = 0; tx < transactionCount; tx++) {
+    const from = start[tx] as number;
+    const end = start[tx + 1] as number;
+    const whole = [from, end] as const;
+    if (layout.hasWitness(tx)) {
       anyWitness = true;
-      strippedLength += walk.outputsEnd - walk.inputsAt + 8;
-      // version, inputs with outputs, locktime
-      txids.add(index, block, [start, start + 4], [walk.inputsAt, walk.outputsEnd], [at - 4, at]);
+      const body = [inputsAt[tx] as number, outputsEnd[tx] as number] as const;
+      strippedLength += versionLength + (body[1] - body[0]) + lockTimeLength;
+      txids.add(tx, block, [from, from + versionLength], body, [end - lockTimeLength, end]);
     } else {
-      strippedLength += at - start;
-      txids.add(index, block, whole);
+      strippedLength += end - from;
+      txids.add(tx, block, whole);
     }
     // the wtxid of a coinbase counts as zero: it holds the commitment
-    if (index > 0) wtxids.add(index, block, whole);
+    if (tx > 0) wtxids.add(tx, block, whole);
   }
-  if (walk.at < block.length) {
-    throw new WalkError('block_oversized', walk.at, 'there are bytes behind the last transaction');
-  }
-  const weight = strippedLength * (witnessScaleFactor - 1) + block.length;
-  return { weight, anyWitness, doubledAt, coinbase: coinbase as Coinbase };
+  return { weight: strippedLength * (witnessScaleFactor - 1) + block.length, anyWitness };
 }
 
 /** BIP 141 as Bitcoin Core's `CheckWitnessMalleation` (validation.cpp) reads it. */
 function verifyWitnesses(
   block: Uint8Array,
-  { anyWitness, coinbase }: TransactionFacts,
+  layout: BlockLayout,
+  anyWitness: boolean,
   claim: Claim,
 ): Verification | null {
-  const at = commitmentOffset(block, coinbase);
+  const at = commitmentOffset(block, layout.outputsAt[0] as number);
   if (at === null) {
     return anyWitness ? corrupt(headerLength, 'there are witnesses that nothing commits to') : null;
   }
   // before the rule was one, a coinbase could look as if it committed to witnesses
   if (!anyWitness && claim.height < segwitHeights[claim.network]) return null;
-  const reservedAt = coinbase.hasWitness ? reservedValue(block, coinbase) : null;
+  const reservedAt = layout.hasWitness(0) ? reservedValue(block, layout.outputsEnd[0] as number) : null;
   if (reservedAt === null) {
     return corrupt(headerLength, 'the coinbase commits to witnesses without the 32 bytes that belong to it');
   }
@@ -175,24 +160,23 @@ function verifyWitnesses(
   return null;
 }
 
-/** Where the 32 bytes of the commitment stand: in the last output whose script begins like one. */
-function commitmentOffset(block: Uint8Array, coinbase: Coinbase): number | null {
-  const walk = new TransactionWalk(block, coinbase.outputsAt);
+/** Where the 32 bytes of the commitment stand: in the last output of the coinbase whose script begins like one. */
+function commitmentOffset(block: Uint8Array, outputsAt: number): number | null {
+  const walk = new OutputWalk(block);
+  walk.open(outputsAt);
   let found: number | null = null;
-  for (let left = walk.compactSize(); left > 0; left--) {
-    walk.at += 8;
-    const length = walk.sized();
-    const script = walk.at - length;
-    if (length >= commitmentLengthMin && commitmentHead.equals(block.subarray(script, script + 6))) {
-      found = script + commitmentHead.length;
-    }
+  while (walk.next()) {
+    const { scriptStart, scriptLength } = walk;
+    const isCommitment =
+      scriptLength >= commitmentLengthMin &&
+      commitmentHead.equals(block.subarray(scriptStart, scriptStart + commitmentHead.length));
+    if (isCommitment) found = scriptStart + commitmentHead.length;
   }
   return found;
 }
 
-/** The coinbase's witness must be one item of 32 bytes; null where it is anything else. */
-function reservedValue(block: Uint8Array, coinbase: Coinbase): number | null {
-  const at = coinbase.outputsEnd;
+/** The coinbase's witness, at `at`, must be one item of 32 bytes; null where it is anything else. */
+function reservedValue(block: Uint8Array, at: number): number | null {
   return block[at] === 1 && block[at + 1] === 32 ? at + 2 : null;
 }
 

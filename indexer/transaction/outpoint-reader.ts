@@ -1,4 +1,4 @@
-import { InputWalk } from './transaction-bytes.ts';
+import { InputWalk } from './transaction-parts.ts';
 
 interface WalkedBlock {
   readonly bytes: Uint8Array;

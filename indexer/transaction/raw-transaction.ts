@@ -1,5 +1,8 @@
-import { createHash } from 'node:crypto';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { BlockLayout, lockTimeLength, versionLength } from './block-layout.ts';
+import { lastBreak, readLayout } from './read-layout.ts';
+import { strippedHash } from './transaction-id.ts';
+import { InputWalk, OutputWalk, WitnessWalk } from './transaction-parts.ts';
 
 /** An input, its parts being views of the bytes that were read. Hashes are in internal order. */
 export interface RawInput {
@@ -16,115 +19,130 @@ export interface RawOutput {
   readonly script: Uint8Array;
 }
 
-/** A transaction as the network serialises it, taken apart. */
+/** A transaction taken apart, as pages and answers show it. */
 export interface RawTransaction {
   /** Signed, as Bitcoin Core and rust-bitcoin read it. */
   readonly version: number;
   readonly lockTime: number;
   readonly inputs: readonly RawInput[];
   readonly outputs: readonly RawOutput[];
-  readonly hasWitness: boolean;
+  readonly txid: Uint8Array;
   /** All of its bytes. */
   readonly bytes: Uint8Array;
-  /** Bytes of inputs and outputs with their counts: what the txid covers beside version and lock time. */
-  readonly body: Uint8Array;
 }
 
-const headerLength = 80;
 const hashLength = 32;
+const witnessScale = 4;
 
-/** Reads the transactions of a block, or one transaction, from the front. Throws `block_truncated` and `block_corrupt`. */
-export class TransactionReader {
-  readonly bytes: Uint8Array;
-  private readonly view: DataView;
-  at: number;
+/** The transactions of a block, or one alone: figures of each by offset, and objects of those that are shown. */
+export class RawTransactions {
+  readonly count: number;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #layout: BlockLayout;
 
-  constructor(bytes: Uint8Array, at = 0) {
-    this.bytes = bytes;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.at = at;
+  private constructor(bytes: Uint8Array, layout: BlockLayout) {
+    this.count = layout.transactionCount;
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#layout = layout;
   }
 
-  /** Stands behind the header of a block, and gives the number of its transactions. */
-  blockTransactions(): number {
-    this.at = headerLength;
-    return this.compactSize();
+  /** Throws `block_truncated`, `block_oversized` and `block_corrupt`. */
+  static ofBlock(block: Uint8Array): RawTransactions {
+    const layout = new BlockLayout();
+    const broken = readLayout(block, layout);
+    if (broken !== null) throw new AppError(broken.code, broken.message, { at: broken.at });
+    return new RawTransactions(block, layout);
   }
 
-  transaction(): RawTransaction {
-    const start = this.at;
-    const version = this.view.getInt32(this.pass(4), true);
-    const hasWitness = this.bytes[this.at] === 0 && this.bytes[this.at + 1] === 1;
-    if (hasWitness) this.pass(2);
-    const bodyStart = this.at;
-    const inputs = this.many(() => this.input());
-    const outputs = this.many(() => this.output());
-    const body = this.bytes.subarray(bodyStart, this.at);
-    const whole = hasWitness
-      ? inputs.map((input) => ({ ...input, witness: this.many(() => this.sized()) }))
-      : inputs;
-    const lockTime = this.view.getUint32(this.pass(4), true);
-    const bytes = this.bytes.subarray(start, this.at);
-    return { version, lockTime, inputs: whole, outputs, hasWitness, bytes, body };
+  /** The one transaction that the bytes are. Throws as `ofBlock`. */
+  static one(bytes: Uint8Array): RawTransaction {
+    const layout = new BlockLayout();
+    const end = layout.readTransaction(bytes, 0);
+    if (end === bytes.length) return new RawTransactions(bytes, layout).at(0);
+    if (end >= 0) throw new AppError('block_corrupt', 'there are bytes behind the transaction', { at: end });
+    const { code, message, at } = lastBreak();
+    throw new AppError(code, message, { at });
   }
 
-  compactSize(): number {
-    const prefix = this.bytes[this.pass(1)] as number;
-    if (prefix < 0xfd) return prefix;
-    if (prefix === 0xfd) return this.view.getUint16(this.pass(2), true);
-    if (prefix === 0xfe) return this.view.getUint32(this.pass(4), true);
-    return Number(this.view.getBigUint64(this.pass(8), true));
+  txid(tx: number): Uint8Array {
+    const { start, outputsEnd } = this.#layout;
+    return strippedHash(this.#bytes, start[tx] as number, outputsEnd[tx] as number, start[tx + 1] as number);
   }
 
-  /** 8 bytes of value, and a script behind its length: an output, in transactions and in spent outputs alike. */
-  output(): RawOutput {
-    const value = this.view.getBigUint64(this.pass(8), true);
-    if (value > Number.MAX_SAFE_INTEGER)
-      throw new AppError('block_corrupt', 'an output has a value that no output can have');
-    return { value: Number(value), script: this.sized() };
+  /** Bytes. */
+  size(tx: number): number {
+    const { start } = this.#layout;
+    return (start[tx + 1] as number) - (start[tx] as number);
   }
 
-  private input(): RawInput {
-    const txidAt = this.pass(hashLength);
-    const previousVout = this.view.getUint32(this.pass(4), true);
-    const scriptSig = this.sized();
-    const sequence = this.view.getUint32(this.pass(4), true);
-    const previousTxid = this.bytes.subarray(txidAt, txidAt + hashLength);
-    return { previousTxid, previousVout, scriptSig, sequence, witness: [] };
+  /** BIP 141: everything but marker, flag and witnesses counts four times. */
+  weight(tx: number): number {
+    const { inputsAt, outputsEnd } = this.#layout;
+    const size = this.size(tx);
+    const body = (outputsEnd[tx] as number) - (inputsAt[tx] as number);
+    const stripped = this.#layout.hasWitness(tx) ? versionLength + body + lockTimeLength : size;
+    return stripped * (witnessScale - 1) + size;
   }
 
-  private many<T>(read: () => T): T[] {
-    const count = this.compactSize();
-    const all: T[] = [];
-    // each takes a byte at least: a count that lies runs into the end, not into memory
-    for (let index = 0; index < count; index++) all.push(read());
-    return all;
+  /** Sum of the outputs in sats. */
+  outputValue(tx: number): number {
+    return this.#layout.outputValue[tx] as number;
   }
 
-  private sized(): Uint8Array {
-    const length = this.compactSize();
-    const start = this.pass(length);
-    return this.bytes.subarray(start, start + length);
+  at(tx: number): RawTransaction {
+    const { start } = this.#layout;
+    const view = this.#view;
+    const from = start[tx] as number;
+    const end = start[tx + 1] as number;
+    return {
+      version: view.getInt32(from, true),
+      lockTime: view.getUint32(end - lockTimeLength, true),
+      inputs: this.#inputs(tx),
+      outputs: this.#outputs(tx),
+      txid: this.txid(tx),
+      bytes: this.#bytes.subarray(from, end),
+    };
   }
 
-  /** Passes over bytes and gives where they begin. */
-  private pass(length: number): number {
-    const start = this.at;
-    if (length > this.bytes.length - start)
-      throw new AppError('block_truncated', 'the bytes end before the transaction is complete');
-    this.at = start + length;
-    return start;
+  #inputs(tx: number): RawInput[] {
+    const { start, outputsEnd } = this.#layout;
+    const inputs = new InputWalk(this.#bytes);
+    const witnesses = new WitnessWalk(this.#bytes);
+    witnesses.open(outputsEnd[tx] as number);
+    const hasWitness = this.#layout.hasWitness(tx);
+    return Array.from({ length: inputs.open(start[tx] as number) }, (_, index) => {
+      const at = inputs.outpointOf(index);
+      const scriptSig = inputs.scriptOf(index);
+      const sequenceAt = scriptSig.byteOffset - this.#bytes.byteOffset + scriptSig.length;
+      return {
+        previousTxid: this.#bytes.subarray(at, at + hashLength),
+        previousVout: this.#view.getUint32(at + hashLength, true),
+        scriptSig,
+        sequence: this.#view.getUint32(sequenceAt, true),
+        witness: hasWitness ? this.#items(witnesses, index) : [],
+      };
+    });
   }
-}
 
-/** The double sha256 of bytes, as txids and block hashes are made. */
-export function doubleSha256(...parts: readonly Uint8Array[]): Buffer {
-  const first = createHash('sha256');
-  for (const part of parts) first.update(part);
-  return createHash('sha256').update(first.digest()).digest();
-}
+  #items(witnesses: WitnessWalk, index: number): Uint8Array[] {
+    return Array.from({ length: witnesses.items(index) }, () => {
+      witnesses.next();
+      return this.#bytes.subarray(witnesses.itemStart, witnesses.itemStart + witnesses.itemLength);
+    });
+  }
 
-/** The id of a transaction (internal order): what it is without its witnesses. */
-export function txidOf({ bytes, body }: RawTransaction): Buffer {
-  return doubleSha256(bytes.subarray(0, 4), body, bytes.subarray(-4));
+  #outputs(tx: number): RawOutput[] {
+    const walk = new OutputWalk(this.#bytes);
+    walk.open(this.#layout.outputsAt[tx] as number);
+    const outputs: RawOutput[] = [];
+    while (walk.next()) {
+      if (walk.value > Number.MAX_SAFE_INTEGER)
+        throw new AppError('block_corrupt', 'an output has a value that no output can have');
+      const script = this.#bytes.subarray(walk.scriptStart, walk.scriptStart + walk.scriptLength);
+      outputs.push({ value: walk.value, script });
+    }
+    return outputs;
+  }
 }

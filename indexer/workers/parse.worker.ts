@@ -2,8 +2,10 @@ import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import { OutputReader } from '#indexer/facts/read-outputs.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { useCompiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
-import { verifyBlock } from '#indexer/source/verify-block.ts';
+import { type Verification, verifyBlock } from '#indexer/source/verify-block.ts';
+import { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
+import { readLayout } from '#indexer/transaction/read-layout.ts';
 import { runInBackground } from '#kernel/background-thread.ts';
 import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
 
@@ -25,11 +27,9 @@ export default function run(job: ParseJob): unknown {
 
 function resultOf(job: ParseJob): ParseJobResult {
   const { block, spent, into } = job;
-  if (job.verify) {
-    const verification = verifyBlock(block, job);
-    if (!verification.ok) return { ...verification, block, spent, columns: into, outputs: null };
-  }
-  const parsed = parseBlock(block, job);
+  const verification = job.verify ? verifyBlock(block, job, layout) : readable(block);
+  if (!verification.ok) return { ...verification, block, spent, columns: into, outputs: null };
+  const parsed = parseBlock(block, { ...job, layout });
   if (parsed.kind === 'parsed') {
     const outputs = job.facts.has('outputs') ? outputsOf(job) : null;
     return { ok: true, block, spent, columns: parsed.columns, outputs };
@@ -38,9 +38,17 @@ function resultOf(job: ParseJob): ParseJobResult {
   return { ok: false, code, message, at, block, spent, columns: into, outputs: null };
 }
 
+/** Of the block at hand: it is read once, for everything that this thread does with the block. */
+const layout = new BlockLayout();
+
+function readable(block: Uint8Array): Verification {
+  const broken = readLayout(block, layout);
+  return broken === null ? { ok: true } : { ok: false, ...broken };
+}
+
 let reader: OutputReader | null = null;
 
 function outputsOf({ block, height, network, fingerprintKey }: ParseJob): ArrayBuffer {
   reader ??= new OutputReader();
-  return reader.read(block, { height, network, key: expandFingerprintKey(fingerprintKey) });
+  return reader.read(block, layout, { height, network, key: expandFingerprintKey(fingerprintKey) });
 }

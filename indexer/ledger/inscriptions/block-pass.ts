@@ -1,8 +1,9 @@
 import { strict as assert } from 'node:assert';
 import type { LedgerBlock, LedgerInput } from '#indexer/ledger/ledger-block.ts';
 import { MadeOutputs } from '#indexer/ledger/made-outputs.ts';
-import { withRoom } from '#indexer/parse/growable.ts';
-import { InputWalk, OutputWalk, transactionId } from '#indexer/transaction/transaction-bytes.ts';
+import { transactionId } from '#indexer/transaction/transaction-id.ts';
+import { InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts';
+import { withRoom } from '#kernel/growable.ts';
 import { curses } from '#kernel/primitives/curse.ts';
 import { Floating } from './floating.ts';
 import { InscriptionRows } from './inscription-rows.ts';

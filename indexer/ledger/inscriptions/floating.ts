@@ -1,4 +1,4 @@
-import { withRoom } from '#indexer/parse/growable.ts';
+import { withRoom } from '#kernel/growable.ts';
 
 /**
  * Inscriptions on their way from inputs to outputs: each has an offset in sats and a source, a number that says

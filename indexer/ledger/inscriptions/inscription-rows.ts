@@ -5,7 +5,7 @@ import {
   type NewInscriptions,
   numberUnknown,
 } from '#indexer/ledger/ledger-block.ts';
-import { withRoom } from '#indexer/parse/growable.ts';
+import { withRoom } from '#kernel/growable.ts';
 
 /** Builds the rows of a block's new inscriptions; how many there will be is known from the start. */
 export class InscriptionRows {

@@ -1,5 +1,5 @@
 import { type NewLocations, places, type TrackedChanges } from '#indexer/ledger/ledger-block.ts';
-import { withRoom } from '#indexer/parse/growable.ts';
+import { withRoom } from '#kernel/growable.ts';
 
 /** An output as a place for inscriptions: the transaction as a row of `txids` (-1: its own reveal), and where its script is. */
 export interface OutputPlace {

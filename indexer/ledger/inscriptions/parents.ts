@@ -1,5 +1,5 @@
 import { fieldKinds } from '#indexer/parse/block-columns.ts';
-import { withRoom } from '#indexer/parse/growable.ts';
+import { withRoom } from '#kernel/growable.ts';
 import type { BlockPass } from './block-pass.ts';
 
 const idLength = 36;

@@ -1,8 +1,8 @@
 import { type BlockColumns, decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
-import { headerLength } from '#indexer/parse/walk-block.ts';
-import { InputWalk, OutputWalk, transactionId } from '#indexer/transaction/transaction-bytes.ts';
-import { TransactionWalk } from '#indexer/transaction/transaction-walk.ts';
+import { BlockLayout, headerLength } from '#indexer/transaction/block-layout.ts';
+import { strippedHash, transactionId } from '#indexer/transaction/transaction-id.ts';
+import { hasMarker, InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts';
 
 /**
  * Transactions on their own, read by the parser of blocks: they are put behind a header of zeros and an empty coinbase,
@@ -75,7 +75,7 @@ export class TransactionBatch {
     const start = this.columns.txStart[tx] as number;
     const end = this.columns.txStart[tx + 1] as number;
     const size = end - start;
-    if (this.bytes[start + 4] !== 0) return size;
+    if (!hasMarker(this.bytes, start)) return size;
     this.outputWalk.open(this.columns.txOutputs[tx] as number);
     const stripped = this.outputWalk.end() - start - 2 + 4;
     return Math.ceil((stripped * 3 + size) / 4);
@@ -132,14 +132,11 @@ function countBytes(count: number): Buffer {
   return bytes;
 }
 
+/** Of the transaction at hand. */
+const oneLayout = new BlockLayout();
+
 /** The txid (internal order) of bytes that are to be one transaction; null where they are none, or more than one. */
 export function txidOfBytes(bytes: Uint8Array): Uint8Array | null {
-  const walk = new TransactionWalk(bytes, 0);
-  try {
-    walk.next();
-  } catch {
-    return null;
-  }
-  if (walk.at !== bytes.length) return null;
-  return Uint8Array.from(transactionId(bytes, 0, walk.outputsAt, bytes.length));
+  if (oneLayout.readTransaction(bytes, 0) !== bytes.length || oneLayout.emptyWitnessAt >= 0) return null;
+  return Uint8Array.from(strippedHash(bytes, 0, oneLayout.outputsEnd[0] as number, bytes.length));
 }

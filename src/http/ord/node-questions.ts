@@ -1,5 +1,5 @@
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
-import { type RawTransaction, TransactionReader, txidOf } from '#indexer/transaction/raw-transaction.ts';
+import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -72,8 +72,8 @@ export async function nodeTransaction(
     ...block,
   ]);
   if (found === null) return null;
-  const transaction = new TransactionReader(Buffer.from(found.hex, 'hex')).transaction();
-  if (!txidOf(transaction).equals(txid))
+  const transaction = RawTransactions.one(Buffer.from(found.hex, 'hex'));
+  if (Buffer.compare(transaction.txid, txid) !== 0)
     throw new AppError('node_answer_invalid', `the node gave another transaction than ${displayHash(txid)}`);
   return { transaction, confirmations: found.confirmations ?? 0 };
 }

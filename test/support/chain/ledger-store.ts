@@ -13,7 +13,7 @@ import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { type BlockColumns, decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
-import { InputWalk } from '#indexer/transaction/transaction-bytes.ts';
+import { InputWalk } from '#indexer/transaction/transaction-parts.ts';
 import { charmNames, charms } from '#kernel/primitives/charm.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';

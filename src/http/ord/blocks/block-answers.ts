@@ -9,7 +9,8 @@ import { blockQuestionOf, quoted } from '#http/ord/parameters.ts';
 import { hexPieces, joined, transactionJson } from '#http/ord/transactions/transaction-json.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import { answeredUnchanged } from '#http/server/conditional.ts';
-import { doubleSha256, TransactionReader } from '#indexer/transaction/raw-transaction.ts';
+import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
+import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -132,11 +133,10 @@ function* blockJson({ tip, height, bytes, inscriptions }: FoundBlock): Generator
     target: targetHex(header.readUInt32LE(72)),
   });
   yield `${fields.slice(0, -1)},"transactions":[`;
-  const reader = new TransactionReader(bytes);
-  const count = reader.blockTransactions();
-  for (let place = 0; place < count; place++) {
+  const transactions = RawTransactions.ofBlock(bytes);
+  for (let place = 0; place < transactions.count; place++) {
     if (place > 0) yield ',';
-    yield* transactionJson(reader.transaction());
+    yield* transactionJson(transactions.at(place));
   }
   yield ']}';
 }

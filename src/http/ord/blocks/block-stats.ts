@@ -1,4 +1,5 @@
-import { type RawTransaction, TransactionReader } from '#indexer/transaction/raw-transaction.ts';
+import { SpentReader } from '#indexer/parse/spent-outputs.ts';
+import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { RawBlock } from './raw-blocks.ts';
@@ -27,12 +28,12 @@ const witnessScale = 4;
  * the node. Null where the outputs that it spends are not there. Throws `spent_outputs_mismatch` where they do not fit.
  */
 export function blockStats(block: RawBlock, height: number, network: NetworkName): BlockStats | null {
-  const reader = new TransactionReader(block.bytes);
-  const count = reader.blockTransactions();
+  const transactions = RawTransactions.ofBlock(block.bytes);
+  const { count } = transactions;
   // a coinbase alone spends nothing: one transaction without outputs
   const spentOutputs = count === 1 ? Buffer.from([1, 0]) : block.spentOutputs;
   if (spentOutputs === null) return null;
-  const spent = new TransactionReader(spentOutputs);
+  const spent = new SpentReader(spentOutputs);
   if (spent.compactSize() !== count) throw mismatch();
   const fees: number[] = [];
   const rates: { rate: number; weight: number }[] = [];
@@ -40,13 +41,12 @@ export function blockStats(block: RawBlock, height: number, network: NetworkName
   let totalSize = 0;
   let totalWeight = 0;
   for (let place = 0; place < count; place++) {
-    const transaction = reader.transaction();
     const inputValue = spentValue(spent);
     if (place === 0) continue;
-    const fee = inputValue - transaction.outputs.reduce((sum, { value }) => sum + value, 0);
+    const fee = inputValue - transactions.outputValue(place);
     if (fee < 0) throw mismatch();
-    const size = transaction.bytes.length;
-    const weight = weightOf(transaction);
+    const size = transactions.size(place);
+    const weight = transactions.weight(place);
     fees.push(fee);
     rates.push({ rate: Math.floor((fee * witnessScale) / weight), weight });
     maxTxSize = Math.max(maxTxSize, size);
@@ -76,17 +76,12 @@ function mismatch(): AppError {
 }
 
 /** Sum of the outputs that the next transaction spends. */
-function spentValue(spent: TransactionReader): number {
+function spentValue(spent: SpentReader): number {
   const inputs = spent.compactSize();
   let sum = 0;
-  for (let input = 0; input < inputs; input++) sum += spent.output().value;
+  for (let input = 0; input < inputs && !spent.isBroken; input++) sum += spent.output();
+  if (spent.isBroken) throw mismatch();
   return sum;
-}
-
-/** BIP 141: everything but witnesses counts four times. */
-function weightOf({ bytes, body, hasWitness }: RawTransaction): number {
-  const stripped = hasWitness ? body.length + 8 : bytes.length;
-  return stripped * (witnessScale - 1) + bytes.length;
 }
 
 function median(values: readonly number[]): number {

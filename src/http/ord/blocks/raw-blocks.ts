@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { doubleSha256 } from '#indexer/transaction/raw-transaction.ts';
+import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';

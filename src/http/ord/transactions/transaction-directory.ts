@@ -3,7 +3,7 @@ import { blocksOf } from '#chain/blocks/header.queries.ts';
 import type { TransactionPlace } from '#chain/outputs/output.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { RawBlocks } from '#http/ord/blocks/raw-blocks.ts';
-import { TransactionReader, txidOf } from '#indexer/transaction/raw-transaction.ts';
+import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 
@@ -68,9 +68,9 @@ export class TransactionDirectory {
     if (known !== undefined) return known;
     const block = await this.rawBlocks.read({ height, hash });
     if (block === null) return null;
-    const reader = new TransactionReader(block.bytes);
-    const beginnings = Uint32Array.from({ length: reader.blockTransactions() }, () =>
-      beginning(txidOf(reader.transaction())),
+    const transactions = RawTransactions.ofBlock(block.bytes);
+    const beginnings = Uint32Array.from({ length: transactions.count }, (_, place) =>
+      beginning(transactions.txid(place)),
     );
     this.known.set(name, beginnings);
     return beginnings;

@@ -8,7 +8,7 @@ import { heightOf, placeOf, txidOf } from '#http/ord/parameters.ts';
 import { apiRoute, type RouteSchema } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
-import { type RawTransaction, TransactionReader } from '#indexer/transaction/raw-transaction.ts';
+import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { decodeJson } from './decode.ts';
@@ -122,9 +122,6 @@ function* pathAndInput(places: readonly number[], input: Iterable<string>): Gene
 }
 
 function transactionAt(block: Uint8Array, place: number): RawTransaction | null {
-  const reader = new TransactionReader(block);
-  const count = reader.blockTransactions();
-  if (place >= count) return null;
-  for (let before = 0; before < place; before++) reader.transaction();
-  return reader.transaction();
+  const transactions = RawTransactions.ofBlock(block);
+  return place < transactions.count ? transactions.at(place) : null;
 }

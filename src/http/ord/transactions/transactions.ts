@@ -8,7 +8,7 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { RawBlocks } from '#http/ord/blocks/raw-blocks.ts';
 import { nodeBlock, nodeTransaction } from '#http/ord/node-questions.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
-import { type RawTransaction, TransactionReader, txidOf } from '#indexer/transaction/raw-transaction.ts';
+import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
@@ -100,13 +100,10 @@ export class Transactions {
 }
 
 function transactionIn(block: Uint8Array, txid: Uint8Array, index: number | null): RawTransaction | null {
-  const reader = new TransactionReader(block);
-  const count = reader.blockTransactions();
-  for (let place = 0; place < count; place++) {
-    const transaction = reader.transaction();
-    // a place saves the hashes of those before it
-    if (index !== null && place !== index) continue;
-    if (txidOf(transaction).equals(txid)) return transaction;
-  }
+  const transactions = RawTransactions.ofBlock(block);
+  const isHere = (place: number): boolean => Buffer.compare(transactions.txid(place), txid) === 0;
+  // a place saves the hashes of the others
+  if (index !== null) return index < transactions.count && isHere(index) ? transactions.at(index) : null;
+  for (let place = 0; place < transactions.count; place++) if (isHere(place)) return transactions.at(place);
   return null;
 }

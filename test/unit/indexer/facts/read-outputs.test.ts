@@ -2,7 +2,9 @@ import { Block } from 'bitcoinjs-lib';
 import { describe, expect, test } from 'vitest';
 import { decodeOutputColumns, type OutputColumns } from '#indexer/facts/output-columns.ts';
 import { OutputReader } from '#indexer/facts/read-outputs.ts';
+import { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
+import { readLayout } from '#indexer/transaction/read-layout.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { compactSize, transaction } from '#test/unit/indexer/parse/synthetic-block.ts';
 
@@ -12,7 +14,9 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const header = Buffer.alloc(80);
 
 function read(block: Uint8Array, height = 200, network: 'mainnet' | 'regtest' = 'regtest'): OutputColumns {
-  return decodeOutputColumns(reader.read(block, { height, network, key }));
+  const layout = new BlockLayout();
+  expect(readLayout(block, layout)).toBeNull();
+  return decodeOutputColumns(reader.read(block, layout, { height, network, key }));
 }
 
 /** `txid:vout value script spent` of each output, and the outpoints that it spends of earlier blocks. */

@@ -7,7 +7,7 @@ import { type HeldInscriptions, type LedgerBlock, places } from '#indexer/ledger
 import { type BlockColumns, decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
-import { InputWalk } from '#indexer/transaction/transaction-bytes.ts';
+import { InputWalk } from '#indexer/transaction/transaction-parts.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';

@@ -1,0 +1,38 @@
+import { blockLengthMax } from '#kernel/bitcoin/consensus.ts';
+import { type BlockLayout, headerLength } from './block-layout.ts';
+import { type BreakKind, breakFound } from './compact-size.ts';
+
+/** Why bytes are not a block: the code of docs/errors.md, and the byte at which it showed. */
+export interface BrokenBlock {
+  readonly code: 'block_truncated' | 'block_oversized' | 'block_corrupt';
+  readonly at: number;
+  readonly message: string;
+}
+
+const messages: Readonly<Record<BreakKind, string>> = {
+  truncated: 'the block ends before its last transaction is complete',
+  'not-shortest': 'a compact size is not in its shortest form',
+  'unknown-flag': 'a transaction has an unknown flag',
+};
+
+/** Fills a layout from the bytes of a whole block. Null: every byte was read. Total: any bytes give an answer. */
+export function readLayout(block: Uint8Array, layout: BlockLayout): BrokenBlock | null {
+  if (block.length > blockLengthMax) {
+    return oversized(blockLengthMax, `a block has ${blockLengthMax} bytes at most`);
+  }
+  if (block.length <= headerLength) {
+    return { code: 'block_truncated', at: block.length, message: messages.truncated };
+  }
+  const end = layout.readBlock(block);
+  if (end < 0) return lastBreak();
+  return end < block.length ? oversized(end, 'there are bytes behind the last transaction') : null;
+}
+
+/** What `breakFound` says, in the words of a block. */
+export function lastBreak(): BrokenBlock {
+  const { kind, at } = breakFound;
+  const code = kind === 'truncated' ? 'block_truncated' : 'block_corrupt';
+  return { code, at, message: messages[kind] };
+}
+
+const oversized = (at: number, message: string): BrokenBlock => ({ code: 'block_oversized', at, message });

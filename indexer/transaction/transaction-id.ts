@@ -1,0 +1,30 @@
+import { lockTimeLength, versionLength } from './block-layout.ts';
+import { doubleSha256 } from './double-sha256.ts';
+import { hasMarker, OutputWalk } from './transaction-parts.ts';
+
+const markerLength = 2;
+
+let scratch = new Uint8Array(4096);
+
+/**
+ * The txid (internal order) of the transaction in [start, end) whose outputs stand at `outputs`, in bytes that were read
+ * before: the double sha256 of everything but marker, flag and witnesses.
+ */
+export function transactionId(bytes: Uint8Array, start: number, outputs: number, end: number): Uint8Array {
+  if (!hasMarker(bytes, start)) return doubleSha256(bytes.subarray(start, end));
+  const walk = new OutputWalk(bytes);
+  walk.open(outputs);
+  return strippedHash(bytes, start, walk.end(), end);
+}
+
+/** The same where the end of the outputs is known. */
+export function strippedHash(bytes: Uint8Array, start: number, outputsEnd: number, end: number): Uint8Array {
+  if (!hasMarker(bytes, start)) return doubleSha256(bytes.subarray(start, end));
+  const bodyAt = start + versionLength + markerLength;
+  const length = versionLength + (outputsEnd - bodyAt) + lockTimeLength;
+  if (length > scratch.length) scratch = new Uint8Array(length * 2);
+  scratch.set(bytes.subarray(start, start + versionLength));
+  scratch.set(bytes.subarray(bodyAt, outputsEnd), versionLength);
+  scratch.set(bytes.subarray(end - lockTimeLength, end), length - lockTimeLength);
+  return doubleSha256(scratch.subarray(0, length));
+}

@@ -1,0 +1,140 @@
+import { outpointLength, sequenceLength, valueLength, versionLength } from './block-layout.ts';
+import { behindSized, compactSizeLength, knownCompactSize } from './compact-size.ts';
+
+/**
+ * Steps over the parts of transactions that were read before (./block-layout.ts), and so are known to be well formed.
+ * Only transactions that matter are looked at, so nothing is kept.
+ */
+
+/** Whether the transaction at `start` has marker and flag: a count of 0 inputs, and one behind it that is not 0. */
+export function hasMarker(bytes: Uint8Array, start: number): boolean {
+  return bytes[start + versionLength] === 0 && bytes[start + versionLength + 1] !== 0;
+}
+
+/** Offset of the count of the inputs of the transaction at `start`. */
+const inputsAt = (bytes: Uint8Array, start: number): number =>
+  start + versionLength + (hasMarker(bytes, start) ? 2 : 0);
+
+/** Offsets of the outpoints that a transaction spends. Inputs are to be asked for in ascending order. */
+export class InputWalk {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+  #index = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** Goes to the transaction at `start`, and gives the number of its inputs. */
+  open(start: number): number {
+    const at = inputsAt(this.#bytes, start);
+    this.#at = at + compactSizeLength(this.#bytes[at] as number);
+    this.#index = 0;
+    return knownCompactSize(this.#bytes, at);
+  }
+
+  /** Offset of the 36 bytes of the outpoint of input `index`. */
+  outpointOf(index: number): number {
+    for (; this.#index < index; this.#index++) {
+      this.#at = behindSized(this.#bytes, this.#at + outpointLength) + sequenceLength;
+    }
+    return this.#at;
+  }
+
+  /** The script of input `index`, a view. */
+  scriptOf(index: number): Uint8Array {
+    const sizeAt = this.outpointOf(index) + outpointLength;
+    const start = sizeAt + compactSizeLength(this.#bytes[sizeAt] as number);
+    return this.#bytes.subarray(start, start + knownCompactSize(this.#bytes, sizeAt));
+  }
+}
+
+/** The outputs of a transaction, one after the other. */
+export class OutputWalk {
+  /** Of the output that `next` went to; -1 before the first. */
+  vout = -1;
+  /** Sats. */
+  value = 0;
+  scriptStart = 0;
+  scriptLength = 0;
+
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #left = 0;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Goes before the first output; `outputs` is the offset of their count. */
+  open(outputs: number): void {
+    this.#left = knownCompactSize(this.#bytes, outputs);
+    this.#at = outputs + compactSizeLength(this.#bytes[outputs] as number);
+    this.vout = -1;
+    this.value = 0;
+  }
+
+  /** Goes to the next output; false behind the last. */
+  next(): boolean {
+    if (this.#left === 0) return false;
+    this.#left--;
+    this.vout++;
+    this.value = this.#view.getUint32(this.#at, true) + this.#view.getUint32(this.#at + 4, true) * 2 ** 32;
+    const sizeAt = this.#at + valueLength;
+    this.scriptStart = sizeAt + compactSizeLength(this.#bytes[sizeAt] as number);
+    this.scriptLength = knownCompactSize(this.#bytes, sizeAt);
+    this.#at = this.scriptStart + this.scriptLength;
+    return true;
+  }
+
+  /** Offset behind the last output. */
+  end(): number {
+    while (this.next());
+    return this.#at;
+  }
+}
+
+/** The items of the witnesses of a transaction. Inputs are to be asked for in ascending order. */
+export class WitnessWalk {
+  /** Range of the item that `next` went to. */
+  itemStart = 0;
+  itemLength = 0;
+
+  readonly #bytes: Uint8Array;
+  #at = 0;
+  #index = -1;
+  #left = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** Goes before the first witness, which begins at `at`: behind the last output. */
+  open(at: number): void {
+    this.#at = at;
+    this.#index = -1;
+    this.#left = 0;
+  }
+
+  /** Goes before the first item of the witness of input `index`, and gives the number of its items. */
+  items(index: number): number {
+    for (; this.#index < index; this.#index++) {
+      while (this.next());
+      this.#left = knownCompactSize(this.#bytes, this.#at);
+      this.#at += compactSizeLength(this.#bytes[this.#at] as number);
+    }
+    return this.#left;
+  }
+
+  /** Goes to the next item; false behind the last. */
+  next(): boolean {
+    if (this.#left === 0) return false;
+    this.#left--;
+    this.itemStart = this.#at + compactSizeLength(this.#bytes[this.#at] as number);
+    this.itemLength = knownCompactSize(this.#bytes, this.#at);
+    this.#at = this.itemStart + this.itemLength;
+    return true;
+  }
+}
