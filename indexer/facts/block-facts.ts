@@ -1,6 +1,41 @@
-import type { OutputColumns } from './output-columns.ts';
+import type { BlockColumns } from '#indexer/parse/block-columns.ts';
+import type { Fact, FactSet } from './fact.ts';
+import { decodeOutputColumns, type OutputColumns } from './output-columns.ts';
+import { openRunestoneCandidates, type RunestoneCandidates } from './runestone-candidates.ts';
+import { SignatureReader } from './signatures.ts';
+import { openSpentScripts, type SpentScripts } from './spent-scripts.ts';
 
 /** The optional facts of one block; absent: nobody asked for them. Views on buffers that go when the block is released. */
 export interface BlockFacts {
   readonly outputs?: OutputColumns;
+  /** Null: the source does not know what the block spends. */
+  readonly spentScripts?: SpentScripts | null;
+  readonly runestoneCandidates?: RunestoneCandidates;
+  readonly signatures?: SignatureReader;
+}
+
+/** What a worker has read of the facts that it was asked for, encoded; the buffers are transferred. */
+export type EncodedFacts = ReadonlyMap<Fact, ArrayBuffer>;
+
+export interface ReadBlock {
+  readonly bytes: Uint8Array;
+  readonly columns: BlockColumns;
+  /** The spent outputs as the source gave them; null: not known. */
+  readonly spent: Uint8Array | null;
+}
+
+/** Opens the facts of a block, on the thread that asked for them. */
+export function openFacts(asked: FactSet, encoded: EncodedFacts, block: ReadBlock): BlockFacts {
+  const outputs = encoded.get('outputs');
+  const scripts = encoded.get('spent-scripts');
+  const candidates = encoded.get('runestone-candidates');
+  const { bytes, columns, spent } = block;
+  const spentScripts =
+    scripts === undefined || spent === null ? null : openSpentScripts(scripts, spent, columns.inputValue);
+  return {
+    ...(outputs === undefined ? {} : { outputs: decodeOutputColumns(outputs) }),
+    ...(asked.has('spent-scripts') ? { spentScripts } : {}),
+    ...(candidates === undefined ? {} : { runestoneCandidates: openRunestoneCandidates(candidates) }),
+    ...(asked.has('signatures') ? { signatures: new SignatureReader(bytes, columns) } : {}),
+  };
 }

@@ -1,9 +1,8 @@
+import { type ColumnsOf, decodeColumns, encodeColumns } from './column-buffer.ts';
+
 /**
  * A parsed block as flat columns in one transferable buffer: what a worker hands to the main thread.
- *
- * Layout (little endian): version u32, number of columns u32, then a directory entry per column
- * (byte offset u32, length in elements u32), in the order of `columnTypes`; then the columns, each aligned to
- * 8 bytes. Decoding makes views and copies nothing.
+ * ./column-buffer.ts has the layout.
  *
  * Conventions
  * - "ranges" are pairs (offset, length) into `arena`, which holds every byte that is kept, once.
@@ -68,10 +67,7 @@ const columnTypes = {
   arena: Uint8Array,
 } as const;
 
-export type ColumnName = keyof typeof columnTypes;
-export type BlockColumns = {
-  readonly [Name in ColumnName]: InstanceType<(typeof columnTypes)[Name]>;
-};
+export type BlockColumns = ColumnsOf<typeof columnTypes>;
 
 /** What a field of table f is. At most one of a kind an envelope; bytes as docs/schema.md says for the column of that name. */
 export const fieldKinds = {
@@ -97,50 +93,14 @@ export const blockFlags = {
   hasSpent: 2,
 } as const;
 
-export const blockColumnsVersion = 1;
+const blockColumnsVersion = 1;
 
-const names = Object.keys(columnTypes) as ColumnName[];
-const align = (n: number): number => (n + 7) & ~7;
-
-/**
- * Puts columns into one buffer. The result is to be transferred, not copied. It is `into` where that is large enough
- * (what lies behind the columns, and between them, is then what was there); a new one of just the size otherwise.
- */
+/** Puts columns into one buffer: `into` where it is large enough (./column-buffer.ts). */
 export function encodeBlockColumns(columns: BlockColumns, into: ArrayBuffer | null = null): ArrayBuffer {
-  let size = align(8 + names.length * 8);
-  for (const name of names) size = align(size + columns[name].byteLength);
-  const buffer = into !== null && into.byteLength >= size ? into : new ArrayBuffer(size);
-  const head = new DataView(buffer);
-  head.setUint32(0, blockColumnsVersion, true);
-  head.setUint32(4, names.length, true);
-  let at = align(8 + names.length * 8);
-  names.forEach((name, index) => {
-    const column = columns[name];
-    head.setUint32(8 + index * 8, at, true);
-    head.setUint32(12 + index * 8, column.length, true);
-    new Uint8Array(buffer, at, column.byteLength).set(
-      new Uint8Array(column.buffer, column.byteOffset, column.byteLength),
-    );
-    at = align(at + column.byteLength);
-  });
-  return buffer;
+  return encodeColumns(columnTypes, blockColumnsVersion, columns, into);
 }
 
-/** Views on an encoded block. Throws where the buffer is not one (another version, a torn buffer). */
+/** Views on an encoded block. Throws where the buffer is of another version, or torn. */
 export function decodeBlockColumns(buffer: ArrayBuffer): BlockColumns {
-  const head = new DataView(buffer);
-  const version = head.getUint32(0, true);
-  if (version !== blockColumnsVersion || head.getUint32(4, true) !== names.length) {
-    throw new RangeError(`block columns of version ${version}, expected ${blockColumnsVersion}`);
-  }
-  const columns: Partial<Record<ColumnName, unknown>> = {};
-  names.forEach((name, index) => {
-    const View = columnTypes[name];
-    columns[name] = new View(
-      buffer,
-      head.getUint32(8 + index * 8, true),
-      head.getUint32(12 + index * 8, true),
-    );
-  });
-  return columns as BlockColumns;
+  return decodeColumns(columnTypes, blockColumnsVersion, buffer, 'block columns');
 }

@@ -106,6 +106,8 @@ export class WitnessWalk {
   #at = 0;
   #index = -1;
   #left = 0;
+  #count = 0;
+  #firstItem = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -122,10 +124,14 @@ export class WitnessWalk {
   items(index: number): number {
     for (; this.#index < index; this.#index++) {
       while (this.next());
-      this.#left = knownCompactSize(this.#bytes, this.#at);
+      this.#count = knownCompactSize(this.#bytes, this.#at);
       this.#at += compactSizeLength(this.#bytes[this.#at] as number);
+      this.#firstItem = this.#at;
+      this.#left = this.#count;
     }
-    return this.#left;
+    this.#at = this.#firstItem;
+    this.#left = this.#count;
+    return this.#count;
   }
 
   /** Goes to the next item; false behind the last. */

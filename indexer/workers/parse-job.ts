@@ -1,3 +1,4 @@
+import type { EncodedFacts } from '#indexer/facts/block-facts.ts';
 import type { FactSet } from '#indexer/facts/fact.ts';
 import type { CompiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
@@ -25,8 +26,8 @@ export interface ParseJob {
 export type ParseJobResult = ParseJobOutcome & {
   /** The columns: `into`, or a buffer of just their size. Where the block is refused `into`, of no meaning. */
   readonly columns: ArrayBuffer;
-  /** Encoded OutputColumns; null where they were not asked for, or the block is refused. */
-  readonly outputs: ArrayBuffer | null;
+  /** What was read of the facts; empty where the block is refused. */
+  readonly facts: EncodedFacts;
   readonly block: Uint8Array<ArrayBuffer>;
   readonly spent: Uint8Array<ArrayBuffer> | null;
 };

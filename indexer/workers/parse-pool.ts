@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
-import type { BlockFacts } from '#indexer/facts/block-facts.ts';
+import { type BlockFacts, openFacts } from '#indexer/facts/block-facts.ts';
 import { type FactSet, noFacts } from '#indexer/facts/fact.ts';
-import { decodeOutputColumns } from '#indexer/facts/output-columns.ts';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';
@@ -171,10 +170,15 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
   const result = await (context.demand === null ? run() : context.demand.turn(run));
   failpoint('parse');
   onStep('parse', (performance.now() - fetchedAt) / 1000);
-  if (result.spent !== null) buffers.give(result.spent.buffer);
+  const used = [result.block.buffer, result.columns];
+  if (result.spent !== null) {
+    // the scripts of `spent-scripts` are ranges of it
+    if (context.facts.has('spent-scripts')) used.push(result.spent.buffer);
+    else buffers.give(result.spent.buffer);
+  }
+  const release = (): void => used.splice(0).forEach((buffer) => buffers.give(buffer));
   if (!result.ok) {
-    buffers.give(result.block.buffer);
-    buffers.give(result.columns);
+    release();
     const hash = displayHash(ref.hash);
     throw new AppError(
       result.code,
@@ -183,15 +187,14 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
     );
   }
   context.columnsBytes = Math.max(context.columnsBytes, result.columns.byteLength);
+  const { block, spent } = result;
+  const columns = decodeBlockColumns(result.columns);
   return {
     ref,
-    columns: decodeBlockColumns(result.columns),
-    bytes: result.block,
-    hasSpent: result.spent !== null,
-    facts: result.outputs === null ? {} : { outputs: decodeOutputColumns(result.outputs) },
-    release: () => {
-      buffers.give(result.block.buffer);
-      buffers.give(result.columns);
-    },
+    columns,
+    bytes: block,
+    hasSpent: spent !== null,
+    facts: openFacts(context.facts, result.facts, { bytes: block, columns, spent }),
+    release,
   };
 }

@@ -1,10 +1,10 @@
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
-import { OutputReader } from '#indexer/facts/read-outputs.ts';
+import type { EncodedFacts } from '#indexer/facts/block-facts.ts';
+import { readFacts } from '#indexer/facts/read-facts.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { useCompiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
 import { type Verification, verifyBlock } from '#indexer/source/verify-block.ts';
 import { BlockLayout } from '#indexer/transaction/block-layout.ts';
-import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
 import { runInBackground } from '#kernel/background-thread.ts';
 import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
@@ -16,10 +16,9 @@ useCompiledSha256(sha256);
 /** Checks and parses one block. Gives back its buffers, so that they can be used again. */
 export default function run(job: ParseJob): unknown {
   const result = resultOf(job);
-  const { block, spent, columns, outputs } = result;
-  const buffers: ArrayBuffer[] = [block.buffer, columns];
+  const { block, spent, columns, facts } = result;
+  const buffers: ArrayBuffer[] = [block.buffer, columns, ...facts.values()];
   if (spent !== null) buffers.push(spent.buffer);
-  if (outputs !== null) buffers.push(outputs);
   return move({ [transferableSymbol]: buffers, [valueSymbol]: result } as unknown as Parameters<
     typeof move
   >[0]);
@@ -28,15 +27,16 @@ export default function run(job: ParseJob): unknown {
 function resultOf(job: ParseJob): ParseJobResult {
   const { block, spent, into } = job;
   const verification = job.verify ? verifyBlock(block, job, layout) : readable(block);
-  if (!verification.ok) return { ...verification, block, spent, columns: into, outputs: null };
+  if (!verification.ok) return { ...verification, block, spent, columns: into, facts: noFactsRead };
   const parsed = parseBlock(block, { ...job, layout });
   if (parsed.kind === 'parsed') {
-    const outputs = job.facts.has('outputs') ? outputsOf(job) : null;
-    return { ok: true, block, spent, columns: parsed.columns, outputs };
+    return { ok: true, block, spent, columns: parsed.columns, facts: readFacts(job.facts, job, layout) };
   }
   const { code, message, at } = parsed;
-  return { ok: false, code, message, at, block, spent, columns: into, outputs: null };
+  return { ok: false, code, message, at, block, spent, columns: into, facts: noFactsRead };
 }
+
+const noFactsRead: EncodedFacts = new Map();
 
 /** Of the block at hand: it is read once, for everything that this thread does with the block. */
 const layout = new BlockLayout();
@@ -44,11 +44,4 @@ const layout = new BlockLayout();
 function readable(block: Uint8Array): Verification {
   const broken = readLayout(block, layout);
   return broken === null ? { ok: true } : { ok: false, ...broken };
-}
-
-let reader: OutputReader | null = null;
-
-function outputsOf({ block, height, network, fingerprintKey }: ParseJob): ArrayBuffer {
-  reader ??= new OutputReader();
-  return reader.read(block, layout, { height, network, key: expandFingerprintKey(fingerprintKey) });
 }

@@ -1,0 +1,58 @@
+import { type ColumnsOf, decodeColumns, encodeColumns } from '#indexer/parse/column-buffer.ts';
+import { type BlockLayout, valueLength } from '#indexer/transaction/block-layout.ts';
+import { compactSizeLength, knownCompactSize } from '#indexer/transaction/compact-size.ts';
+
+/**
+ * Outputs whose script begins with OP_RETURN OP_13, in block order: the fact `runestone-candidates`. The first of a
+ * transaction is its runestone, well formed or not (ord runestone.rs); which it is, the rules of runes say.
+ */
+const columnTypes = {
+  /** Index of the transaction; the coinbase can have one too. */
+  tx: Uint32Array,
+  vout: Uint32Array,
+  /** Range of the script in the bytes of the block. */
+  scriptStart: Uint32Array,
+  scriptLength: Uint32Array,
+} as const;
+
+export type RunestoneCandidates = ColumnsOf<typeof columnTypes>;
+
+const version = 1;
+const opReturn = 0x6a;
+const op13 = 0x5d;
+
+/** Reads the candidates of a block by its layout. Cost: a step over each output. */
+export function readRunestoneCandidates(block: Uint8Array, layout: BlockLayout): ArrayBuffer {
+  const { outputsAt, transactionCount } = layout;
+  const tx: number[] = [];
+  const vout: number[] = [];
+  const scriptStart: number[] = [];
+  const scriptLength: number[] = [];
+  for (let place = 0; place < transactionCount; place++) {
+    let at = outputsAt[place] as number;
+    const outputs = knownCompactSize(block, at);
+    at += compactSizeLength(block[at] as number);
+    for (let output = 0; output < outputs; output++) {
+      at += valueLength;
+      const length = knownCompactSize(block, at);
+      at += compactSizeLength(block[at] as number);
+      if (length > 1 && block[at] === opReturn && block[at + 1] === op13) {
+        tx.push(place);
+        vout.push(output);
+        scriptStart.push(at);
+        scriptLength.push(length);
+      }
+      at += length;
+    }
+  }
+  return encodeColumns(columnTypes, version, {
+    tx: Uint32Array.from(tx),
+    vout: Uint32Array.from(vout),
+    scriptStart: Uint32Array.from(scriptStart),
+    scriptLength: Uint32Array.from(scriptLength),
+  });
+}
+
+/** Views on what a worker has read. */
+export const openRunestoneCandidates = (buffer: ArrayBuffer): RunestoneCandidates =>
+  decodeColumns(columnTypes, version, buffer, 'runestone candidates');

@@ -1,0 +1,112 @@
+import type { BlockColumns } from '#indexer/parse/block-columns.ts';
+import { hasMarker, InputWalk, OutputWalk, WitnessWalk } from '#indexer/transaction/transaction-parts.ts';
+
+/** A signature of an input: its bytes without the sighash type, and that type. */
+export interface Signature {
+  readonly kind: 'ecdsa' | 'schnorr';
+  /** DER, or the 64 bytes of BIP 340; a view on the block. */
+  readonly bytes: Uint8Array;
+  /** What it signs: 0 is DEFAULT, which is ALL, of a Schnorr signature of 64 bytes (BIP 341). 0x83 is SINGLE|ANYONECANPAY. */
+  readonly sighash: number;
+}
+
+const derPrefix = 0x30;
+const annexPrefix = 0x50;
+/** The longest push whose opcode is its length. */
+const pushMax = 0x4b;
+/** DER with the byte of the sighash type (BIP 66). */
+const ecdsaLength = { least: 9, most: 73 };
+const schnorrLength = 64;
+/** Types that BIP 341 allows behind a Schnorr signature. */
+const schnorrTypes: ReadonlySet<number> = new Set([0x01, 0x02, 0x03, 0x81, 0x82, 0x83]);
+
+/**
+ * The fact `signatures`: what looks like a signature in the script and witness of an input, several of a multisig among
+ * them. Read on demand, because a worker does not know which inputs spend what is tracked: a block of thousands of inputs
+ * has some hundred that do (docs/adr/0019-facts-of-a-block.md has the cost). Inputs are to be asked for in ascending
+ * order; the steps over a block add up to its length.
+ *
+ * What was spent is not looked at. A stack item of a P2WSH script that is as long as a Schnorr signature looks like one:
+ * the script of the spent output (`spent-scripts`) tells which kind can be there.
+ */
+export class SignatureReader {
+  readonly #bytes: Uint8Array;
+  readonly #columns: Pick<BlockColumns, 'txStart' | 'txOutputs' | 'txFirstInput'>;
+  readonly #inputs: InputWalk;
+  readonly #outputs: OutputWalk;
+  readonly #witnesses: WitnessWalk;
+  #tx = -1;
+
+  constructor(bytes: Uint8Array, columns: Pick<BlockColumns, 'txStart' | 'txOutputs' | 'txFirstInput'>) {
+    this.#bytes = bytes;
+    this.#columns = columns;
+    this.#inputs = new InputWalk(bytes);
+    this.#outputs = new OutputWalk(bytes);
+    this.#witnesses = new WitnessWalk(bytes);
+  }
+
+  /** @param input index into the block's input columns, not below the last one that was asked for */
+  of(input: number): Signature[] {
+    const { txFirstInput, txStart } = this.#columns;
+    let tx = Math.max(this.#tx, 0);
+    while ((txFirstInput[tx + 1] as number) <= input) tx++;
+    if (tx !== this.#tx) this.#open(tx);
+    const index = input - (txFirstInput[tx] as number);
+    const found = inScript(this.#inputs.scriptOf(index));
+    return hasMarker(this.#bytes, txStart[tx] as number) ? [...found, ...this.#inWitness(index)] : found;
+  }
+
+  #open(tx: number): void {
+    this.#tx = tx;
+    this.#inputs.open(this.#columns.txStart[tx] as number);
+    this.#outputs.open(this.#columns.txOutputs[tx] as number);
+    this.#witnesses.open(this.#outputs.end());
+  }
+
+  #inWitness(index: number): Signature[] {
+    const items: Uint8Array[] = [];
+    this.#witnesses.items(index);
+    while (this.#witnesses.next()) {
+      const { itemStart, itemLength } = this.#witnesses;
+      items.push(this.#bytes.subarray(itemStart, itemStart + itemLength));
+    }
+    const last = items.at(-1);
+    if (items.length > 1 && last?.[0] === annexPrefix) items.pop();
+    // of a script path the last two are leaf script and control block, which can be 65 bytes long as well
+    const schnorrEnd = items.length === 1 ? 1 : items.length - 2;
+    return items.flatMap((item, place) => {
+      const found = ecdsaOf(item) ?? (place < schnorrEnd ? schnorrOf(item) : null);
+      return found === null ? [] : [found];
+    });
+  }
+}
+
+/** Signatures among the pushes of an input's script, up to what is no push. */
+function inScript(script: Uint8Array): Signature[] {
+  const found: Signature[] = [];
+  for (let at = 0; at < script.length; ) {
+    const opcode = script[at++] as number;
+    // longer pushes, with a length of their own, are the scripts of P2SH: what follows them is no signature
+    if (opcode > pushMax) break;
+    const length = opcode;
+    const signature = ecdsaOf(script.subarray(at, at + length));
+    if (signature !== null) found.push(signature);
+    at += length;
+  }
+  return found;
+}
+
+function ecdsaOf(item: Uint8Array): Signature | null {
+  const { length } = item;
+  if (length < ecdsaLength.least || length > ecdsaLength.most) return null;
+  // a sequence as long as the item without itself and the sighash type
+  if (item[0] !== derPrefix || item[1] !== length - 3) return null;
+  return { kind: 'ecdsa', bytes: item.subarray(0, -1), sighash: item[length - 1] as number };
+}
+
+function schnorrOf(item: Uint8Array): Signature | null {
+  if (item.length === schnorrLength) return { kind: 'schnorr', bytes: item, sighash: 0 };
+  const sighash = item[schnorrLength];
+  if (item.length !== schnorrLength + 1 || sighash === undefined || !schnorrTypes.has(sighash)) return null;
+  return { kind: 'schnorr', bytes: item.subarray(0, schnorrLength), sighash };
+}
