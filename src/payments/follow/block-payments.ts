@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import { WalkError } from '#indexer/transaction/transaction-walk.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
@@ -156,14 +155,11 @@ export class BlockPayments {
     const { chain, scripts, unconfirmed } = this.#options;
     const bytes = await chain.bytes(ref);
     const seconds = new DataView(bytes.buffer, bytes.byteOffset).getUint32(timeAt, true);
-    try {
-      const found = new TransactionScan(scripts(), unconfirmed).block(bytes);
-      // the time of a block may be two hours ahead
-      return { found, timeMs: Math.min(seconds * 1000, Date.now()) };
-    } catch (error) {
-      if (!(error instanceof WalkError)) throw error;
-      throw new AppError(error.code, `Block ${ref.height} of ${chain.name}: ${error.message}.`, {}, error);
-    }
+    const found = new TransactionScan(scripts(), unconfirmed).block(bytes);
+    if (!Array.isArray(found))
+      throw new AppError(found.code, `Block ${ref.height} of ${chain.name}: ${found.message}.`);
+    // the time of a block may be two hours ahead
+    return { found, timeMs: Math.min(seconds * 1000, Date.now()) };
   }
 
   /** The offset is not in the chain of the source: back to the last block that both share. */

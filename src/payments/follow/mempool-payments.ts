@@ -5,7 +5,6 @@ import type { ChangeMessage, MessageQueue } from '#indexer/mempool/stream/messag
 import type { NodeMempool } from '#indexer/mempool/stream/node-mempool.ts';
 import { SnapshotClock } from '#indexer/mempool/stream/snapshot-clock.ts';
 import { WaitingBytes } from '#indexer/mempool/stream/waiting-bytes.ts';
-import { WalkError } from '#indexer/transaction/transaction-walk.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
@@ -194,15 +193,10 @@ export class MempoolPayments {
 
   #scan(scan: TransactionScan, txid: HashKey, bytes: Uint8Array): FoundTransaction | null {
     const fingerprints: number[] = [];
-    try {
-      return scan.transaction(bytes, fingerprints);
-    } catch (error) {
-      // the node gave bytes that are no transaction: a snapshot asks again
-      if (!(error instanceof WalkError)) throw error;
-      return null;
-    } finally {
-      this.#outputs.add(txid, fingerprints);
-    }
+    const found = scan.transaction(bytes, fingerprints);
+    this.#outputs.add(txid, fingerprints);
+    // bytes that are no transaction: a later snapshot asks the node for them again
+    return found !== null && 'code' in found ? null : found;
   }
 
   async #write(paying: readonly FoundTransaction[], replaced: readonly Replacement[]): Promise<void> {

@@ -1,6 +1,8 @@
 import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
-import { InputWalk, OutputWalk, transactionId } from '#indexer/transaction/transaction-bytes.ts';
-import { TransactionWalk } from '#indexer/transaction/transaction-walk.ts';
+import { BlockLayout } from '#indexer/transaction/block-layout.ts';
+import { type BrokenBlock, lastBreak, readLayout } from '#indexer/transaction/read-layout.ts';
+import { transactionId } from '#indexer/transaction/transaction-id.ts';
+import { InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts';
 import type { ScriptSet } from './script-set.ts';
 import type { UnconfirmedPayments } from './unconfirmed-payments.ts';
 
@@ -22,61 +24,57 @@ export interface FoundTransaction {
   readonly conflicts: readonly HashKey[];
 }
 
-const headerLength = 80;
-
 /** Finds what matters to payments in raw transactions, each of whose inputs and outputs is looked at once. */
 export class TransactionScan {
   readonly #scripts: ScriptSet;
   readonly #unconfirmed: UnconfirmedPayments;
+  readonly #layout = new BlockLayout();
 
   constructor(scripts: ScriptSet, unconfirmed: UnconfirmedPayments) {
     this.#scripts = scripts;
     this.#unconfirmed = unconfirmed;
   }
 
-  /** The transactions of a raw block that matter, in its order. Throws a WalkError where it is none. */
-  block(bytes: Uint8Array): FoundTransaction[] {
-    const found: FoundTransaction[] = [];
-    const walk = new TransactionWalk(bytes, headerLength);
+  /** The transactions of a raw block that matter, in its order; or why it is no block. */
+  block(bytes: Uint8Array): FoundTransaction[] | BrokenBlock {
+    const broken = readLayout(bytes, this.#layout);
+    if (broken !== null) return broken;
     const reader = new TransactionReader(bytes);
-    const count = walk.compactSize();
-    for (let index = 0; index < count; index++) {
-      walk.next();
-      const one = this.#look(walk, reader, null);
+    const found: FoundTransaction[] = [];
+    for (let tx = 0; tx < this.#layout.transactionCount; tx++) {
+      const one = this.#look(tx, reader, null);
       if (one !== null) found.push(one);
     }
     return found;
   }
 
   /**
-   * The same of one transaction; null: it does not matter. Puts short fingerprints of its outputs into `outputs`.
-   * Throws a WalkError.
+   * The same for one transaction. Null: it does not matter. Adds short fingerprints of its outputs to `outputs`. Bytes that
+   * are no transaction give the reason.
    */
-  transaction(bytes: Uint8Array, outputs: number[]): FoundTransaction | null {
-    const walk = new TransactionWalk(bytes, 0);
-    walk.next();
-    return this.#look(walk, new TransactionReader(bytes), outputs);
+  transaction(bytes: Uint8Array, outputs: number[]): FoundTransaction | BrokenBlock | null {
+    if (this.#layout.readTransaction(bytes, 0) < 0) return lastBreak();
+    return this.#look(0, new TransactionReader(bytes), outputs);
   }
 
-  #look(
-    walk: TransactionWalk,
-    reader: TransactionReader,
-    fingerprints: number[] | null,
-  ): FoundTransaction | null {
+  #look(tx: number, reader: TransactionReader, fingerprints: number[] | null): FoundTransaction | null {
     const { bytes, inputs } = reader;
-    const paid = this.#paid(walk, reader, fingerprints);
-    const touched = this.#unconfirmed.size === 0 ? null : this.#touched(walk, reader);
+    const { start, outputsAt } = this.#layout;
+    const paid = this.#paid(outputsAt[tx] as number, reader, fingerprints);
+    const touched = this.#unconfirmed.size === 0 ? null : this.#touched(start[tx] as number, reader);
     if (paid === null && touched === null) return null;
-    const txid = hashKey(transactionId(bytes, walk.start, walk.outputsAt, walk.at));
+    const txid = hashKey(
+      transactionId(bytes, start[tx] as number, outputsAt[tx] as number, start[tx + 1] as number),
+    );
     const conflicts = (touched ?? []).filter(([, spender]) => spender !== txid).map(([payment]) => payment);
     if (paid === null && conflicts.length === 0) return null;
-    const outpoints = spentBy(inputs, bytes, walk.start);
+    const outpoints = spentBy(inputs, bytes, start[tx] as number);
     return { txid, outputs: paid ?? [], outpoints, conflicts: [...new Set(conflicts)] };
   }
 
   /** Outputs whose scripts are probably watched; null: none. */
   #paid(
-    { outputsAt }: TransactionWalk,
+    outputsAt: number,
     { bytes, view, outputs }: TransactionReader,
     fingerprints: number[] | null,
   ): FoundOutput[] | null {
@@ -97,7 +95,7 @@ export class TransactionScan {
   }
 
   /** Unconfirmed payments that hang on an output which the transaction spends, with who may spend it. */
-  #touched({ start }: TransactionWalk, { bytes, inputs }: TransactionReader): [HashKey, HashKey][] | null {
+  #touched(start: number, { bytes, inputs }: TransactionReader): [HashKey, HashKey][] | null {
     let touched: [HashKey, HashKey][] | null = null;
     const count = inputs.open(start);
     for (let input = 0; input < count; input++) {

@@ -8,7 +8,7 @@ import {
   scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
-import { bitcoindForTests } from '#test/support/node/bitcoind.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { FollowedPayments } from '#test/support/payments/followed-payments.ts';
 
 describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node', () => {

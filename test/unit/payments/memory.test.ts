@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { hashKey } from '#indexer/mempool/stream/membership.ts';
 import { MempoolOutputs } from '#payments/memory/mempool-outputs.ts';
 import { ScriptSet } from '#payments/memory/script-set.ts';
-import { TransactionScan } from '#payments/memory/transaction-scan.ts';
+import { type FoundTransaction, TransactionScan } from '#payments/memory/transaction-scan.ts';
 import { UnconfirmedPayments } from '#payments/memory/unconfirmed-payments.ts';
 import { type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 
@@ -96,7 +96,11 @@ describe('TransactionScan', () => {
       [parent.coin(0)],
       [{ value: 10_000, to: 5 }, { value: 20_000, to: 5 }, { value: 1000 }],
     );
-    const read = (hex: string) => scan.transaction(Buffer.from(hex, 'hex'), []);
+    const read = (hex: string): FoundTransaction | null => {
+      const found = scan.transaction(Buffer.from(hex, 'hex'), []);
+      if (found !== null && 'code' in found) throw new Error(found.message);
+      return found;
+    };
     const found = read(child.hex)!;
     expect(found.outputs.map(({ vout, value }) => [vout, value])).toEqual([
       [0, 10_000],
@@ -123,5 +127,8 @@ describe('TransactionScan', () => {
     expect(read(transaction([coin(2)], [{ value: 30_000 }]).hex)).toBeNull();
     unconfirmed.delete(found.txid);
     expect(read(other.hex)).toBeNull();
+    expect(scan.transaction(Buffer.from(child.hex, 'hex').subarray(0, 60), [])).toMatchObject({
+      code: 'block_truncated',
+    });
   });
 });
