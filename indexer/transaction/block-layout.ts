@@ -28,6 +28,11 @@ const transactionLengthMin = 10;
 const inputLengthMin = outpointLength + 1 + sequenceLength;
 const outputLengthMin = valueLength + 1;
 
+/** A usual block has fewer. */
+const blockRows = { transactions: 1 << 13, inputs: 1 << 14 };
+/** A transaction that is read alone. */
+export const oneTransaction = { transactions: 1, inputs: 8 };
+
 /**
  * Where everything is in a block, as columns of offsets; the inputs of all transactions stand one behind the other. To
  * be used again and again: it keeps the room of the largest block.
@@ -44,25 +49,38 @@ export class BlockLayout {
   emptyWitnessAt = -1;
 
   /** Of the transactions; `start` and `firstInput` have one element more: the end of the last. */
-  start = new Uint32Array(1 << 13);
+  start: Uint32Array<ArrayBuffer>;
   /** Count of the inputs: behind marker and flag where there are any. */
-  inputsAt = new Uint32Array(1 << 13);
-  firstInput = new Uint32Array(1 << 13);
+  inputsAt: Uint32Array<ArrayBuffer>;
+  firstInput: Uint32Array<ArrayBuffer>;
   /** Count of the outputs. */
-  outputsAt = new Uint32Array(1 << 13);
+  outputsAt: Uint32Array<ArrayBuffer>;
   /** Behind the last output; the witnesses begin here where there are any. */
-  outputsEnd = new Uint32Array(1 << 13);
+  outputsEnd: Uint32Array<ArrayBuffer>;
   /** Sum of the outputs in sats. */
-  outputValue = new Float64Array(1 << 13);
+  outputValue: Float64Array<ArrayBuffer>;
 
   /** Of the inputs: the outpoint's 36 bytes. */
-  inputAt = new Uint32Array(1 << 14);
+  inputAt: Uint32Array<ArrayBuffer>;
   /**
    * The script that ord looks into: the last item of the witness but one, an annex left out, whatever was spent
    * (rust-bitcoin `Witness::taproot_leaf_script`). Start and end; the start is 0 where there is none.
    */
-  scriptAt = new Uint32Array(1 << 14);
-  scriptEnd = new Uint32Array(1 << 14);
+  scriptAt: Uint32Array<ArrayBuffer>;
+  scriptEnd: Uint32Array<ArrayBuffer>;
+
+  /** @param rows room to begin with: of a block, unless there is one transaction to read */
+  constructor({ transactions, inputs } = blockRows) {
+    this.start = new Uint32Array(transactions + 1);
+    this.inputsAt = new Uint32Array(transactions + 1);
+    this.firstInput = new Uint32Array(transactions + 1);
+    this.outputsAt = new Uint32Array(transactions + 1);
+    this.outputsEnd = new Uint32Array(transactions + 1);
+    this.outputValue = new Float64Array(transactions + 1);
+    this.inputAt = new Uint32Array(inputs);
+    this.scriptAt = new Uint32Array(inputs);
+    this.scriptEnd = new Uint32Array(inputs);
+  }
 
   /** Reads a block. Returns the offset behind its last transaction, or `broken`: `breakFound` says why. */
   readBlock(block: Uint8Array): number {

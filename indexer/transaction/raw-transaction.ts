@@ -1,5 +1,5 @@
 import { AppError } from '#kernel/errors/app-error.ts';
-import { BlockLayout, lockTimeLength, versionLength } from './block-layout.ts';
+import { BlockLayout, lockTimeLength, oneTransaction, versionLength } from './block-layout.ts';
 import { lastBreak, readLayout } from './read-layout.ts';
 import { strippedHash } from './transaction-id.ts';
 import { InputWalk, OutputWalk, WitnessWalk } from './transaction-parts.ts';
@@ -58,7 +58,7 @@ export class RawTransactions {
 
   /** The one transaction that the bytes are. Throws as `ofBlock`. */
   static one(bytes: Uint8Array): RawTransaction {
-    const layout = new BlockLayout();
+    const layout = new BlockLayout(oneTransaction);
     const end = layout.readTransaction(bytes, 0);
     if (end === bytes.length) return new RawTransactions(bytes, layout).at(0);
     if (end >= 0) throw new AppError('block_corrupt', 'there are bytes behind the transaction', { at: end });

@@ -3,6 +3,7 @@ import { curses } from '#kernel/primitives/curse.ts';
 import { type BlockPass, traits } from './block-pass.ts';
 import { curseOfEnvelope, isCursedReinscription } from './curse-of-envelope.ts';
 import { findCandidates } from './parents.ts';
+import { isUnbound, revealOffset } from './place-rules.ts';
 
 /**
  * Makes everything float that a transaction's inputs hold and reveal, in the order in which ord meets it: input by
@@ -101,12 +102,11 @@ function meetEnvelope(
   const byBytes = curseOfEnvelope(flags, columns.envelopeInput[envelope] as number);
   const curse = byBytes === curses.none ? curseOfReinscription(pass) : byBytes;
   const pointer = columns.envelopePointer[envelope] as number;
-  // no pointer is NaN, which is never below anything
-  const offset = pointer < (columns.txOutputValue[tx] as number) ? pointer : inputOffset;
-  const isUnbound = columns.inputValue[input] === 0 || byBytes === curses.unrecognizedEvenField;
+  const offset = revealOffset(pointer, columns.txOutputValue[tx] as number, inputOffset);
+  const unbound = isUnbound(flags, columns.inputValue[input] as number);
   pass.curse[envelope] = curse;
   pass.traits[envelope] =
-    (floating.stands(offset) ? traits.reinscription : 0) | (isUnbound ? traits.unbound : 0);
+    (floating.stands(offset) ? traits.reinscription : 0) | (unbound ? traits.unbound : 0);
   floating.push(offset, envelope);
 }
 

@@ -4,6 +4,7 @@ import { charms } from '#kernel/primitives/charm.ts';
 import { curses } from '#kernel/primitives/curse.ts';
 import { type BlockPass, traits } from './block-pass.ts';
 import { claimedParents, writeParents } from './parents.ts';
+import { offsetInOutput } from './place-rules.ts';
 
 const opReturn = 0x6a;
 const nowhere = -1;
@@ -22,24 +23,26 @@ export function placeInOutputs(pass: BlockPass, tx: number, step: number, reveal
   output.txid = -1;
   outputWalk.open(pass.columns.txOutputs[tx] as number);
   while (placed < floating.count && outputWalk.next()) {
-    const end = start + outputWalk.value;
-    if ((floating.offset[placed] as number) >= end) {
-      start = end;
+    const { value } = outputWalk;
+    let satOffset = offsetInOutput(floating.offset[placed] as number, start, value);
+    if (satOffset < 0) {
+      start += value;
       continue;
     }
     txid ??= reveal < 0 ? pass.hashTransaction(tx) : pass.revealTxid(reveal);
     enterOutput(pass, txid);
     let previous = -1;
-    while (placed < floating.count && (floating.offset[placed] as number) < end) {
-      const satOffset = (floating.offset[placed] as number) - start;
+    while (satOffset >= 0) {
       const source = floating.source[placed++] as number;
       const row = writeInOutput(pass, tx, step, source, satOffset, reveal, txid);
+      satOffset =
+        placed < floating.count ? offsetInOutput(floating.offset[placed] as number, start, value) : -1;
       if (row < 0) continue;
       if (previous < 0) pass.made.add(output.fingerprintLow, output.fingerprintHigh, row);
       else pass.locations.nextInOutput[previous] = row;
       previous = row;
     }
-    start = end;
+    start += value;
   }
   return placed;
 }

@@ -1,3 +1,4 @@
+import { offsetInOutput } from '#indexer/ledger/inscriptions/place-rules.ts';
 import type { TransactionOutput } from './transaction-batch.ts';
 
 /** Where an inscription will lie, as far as the transaction itself says; stored numbers (chain.mempool_transfers.place). */
@@ -20,9 +21,8 @@ export function placeAt(offset: number | null, outputs: readonly TransactionOutp
   if (offset === null) return { place: pendingPlaces.unknown, output: null, satOffset: null };
   let start = 0;
   for (const output of outputs) {
-    if (offset < start + output.value) {
-      return { place: pendingPlaces.output, output, satOffset: offset - start };
-    }
+    const satOffset = offsetInOutput(offset, start, output.value);
+    if (satOffset >= 0) return { place: pendingPlaces.output, output, satOffset };
     start += output.value;
   }
   return { place: pendingPlaces.fee, output: null, satOffset: null };

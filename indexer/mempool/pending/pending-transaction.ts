@@ -1,6 +1,6 @@
 import { storedScriptBytesMax } from '#indexer/apply/block-rows.ts';
+import { isUnbound, revealOffset } from '#indexer/ledger/inscriptions/place-rules.ts';
 import { fieldKinds } from '#indexer/parse/block-columns.ts';
-import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 import {
   type InscriptionKey,
   inputOffsets,
@@ -203,12 +203,9 @@ function placeOfEnvelope(
 ): PlacedInscription {
   const { columns } = batch;
   const flags = columns.envelopeFlags[envelope] as number;
-  if (inputValue === 0 || (flags & envelopeFlags.unrecognizedEvenField) !== 0) {
-    return { place: pendingPlaces.unbound, output: null, satOffset: null };
-  }
+  if (isUnbound(flags, inputValue)) return { place: pendingPlaces.unbound, output: null, satOffset: null };
   const pointer = columns.envelopePointer[envelope] as number;
-  // no pointer is NaN, which is never below anything
-  return placeAt(pointer < (columns.txOutputValue[tx] as number) ? pointer : inputOffset, outputs);
+  return placeAt(revealOffset(pointer, columns.txOutputValue[tx] as number, inputOffset), outputs);
 }
 
 function contentOf(batch: TransactionBatch, row: number): PendingInscription['content'] {

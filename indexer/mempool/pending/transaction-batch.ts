@@ -1,6 +1,6 @@
 import { type BlockColumns, decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
-import { BlockLayout, headerLength } from '#indexer/transaction/block-layout.ts';
+import { BlockLayout, headerLength, oneTransaction } from '#indexer/transaction/block-layout.ts';
 import { strippedHash, transactionId } from '#indexer/transaction/transaction-id.ts';
 import { hasMarker, InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts';
 
@@ -133,7 +133,7 @@ function countBytes(count: number): Buffer {
 }
 
 /** Of the transaction at hand. */
-const oneLayout = new BlockLayout();
+const oneLayout = new BlockLayout(oneTransaction);
 
 /** The txid (internal order) of bytes that are to be one transaction; null where they are none, or more than one. */
 export function txidOfBytes(bytes: Uint8Array): Uint8Array | null {
