@@ -1,6 +1,6 @@
 import swaggerUi from '@fastify/swagger-ui';
 import { Type } from 'typebox';
-import { jsonText, plainText } from '#http/server/answer-schemas.ts';
+import { type Answer, jsonText } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
@@ -32,6 +32,11 @@ const policies = [
 
 const config = { errors: 'plain', guard: open } as const;
 const tags = ['reference'] as const;
+const documentSchema = Type.Object({ openapi: Type.Literal('3.1.0') });
+const yamlAnswer: Answer = {
+  description: 'the document',
+  content: { 'application/yaml': { schema: documentSchema } },
+};
 
 /** `/openapi.json`, `/openapi.yaml`, and `/docs`: the reference of all paths, with "try it". Call it behind `describeRoutes`. */
 export function referenceRoutes(app: App): void {
@@ -42,7 +47,7 @@ export function referenceRoutes(app: App): void {
       operationId: 'openapiJson',
       summary: 'This document as JSON',
       tags,
-      response: { 200: jsonText(Type.Object({ openapi: Type.Literal('3.1.0') }), 'the document') },
+      response: { 200: jsonText(documentSchema, 'the document') },
     },
     config,
     handler: async (_request, reply) =>
@@ -55,7 +60,7 @@ export function referenceRoutes(app: App): void {
       operationId: 'openapiYaml',
       summary: 'This document as YAML',
       tags,
-      response: { 200: plainText('the document', 'application/yaml') },
+      response: { 200: yamlAnswer },
     },
     config,
     handler: async (_request, reply) =>

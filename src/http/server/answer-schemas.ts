@@ -26,8 +26,8 @@ export function pageOrJson(schema: TSchema, description: string): Answer {
   return { description, content: { 'application/json': { schema }, 'text/html': { schema: html } } };
 }
 
-export function plainText(description: string, mediaType = 'text/plain'): Answer {
-  return { description, content: { [mediaType]: { schema: Type.String() } } };
+export function plainText(description: string): Answer {
+  return { description, content: { 'text/plain': { schema: Type.String() } } };
 }
 
 /** Of any content type. */
