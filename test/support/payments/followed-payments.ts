@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { setTimeout as delay } from 'node:timers/promises';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { unwatchScripts, type Watch, watchScripts } from '#payments/store/watches.store.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import { expectSeen } from './seen-payments.ts';
 
 const processFile = new URL('./payments-process.ts', import.meta.url).pathname;
@@ -79,21 +79,13 @@ export class FollowedPayments {
   }
 
   /** Settles when the tables are what a scan of the node gives; throws the last difference. */
-  async seen(): ReturnType<typeof expectSeen> {
+  seen(): ReturnType<typeof expectSeen> {
     return this.eventually(() => expectSeen(this.database.pool, this.bitcoind.rpc, this.#blocks));
   }
 
-  /** Asks again until the answer is right. */
-  async eventually<Result>(check: () => Promise<Result>): Promise<Result> {
-    const deadline = Date.now() + settledMaxMs;
-    for (;;) {
-      try {
-        return await check();
-      } catch (error) {
-        if (Date.now() > deadline) throw error;
-        await delay(100);
-      }
-    }
+  /** Asks again until the answer is right; throws the last difference. */
+  eventually<Result>(check: () => Promise<Result>): Promise<Exclude<Result, false>> {
+    return waitUntil(check, { limitMs: settledMaxMs, everyMs: 100 });
   }
 
   async close(): Promise<void> {
