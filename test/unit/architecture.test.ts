@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+type Patterns = string | readonly string[] | undefined;
+interface Paths {
+  readonly path?: Patterns;
+  readonly pathNot?: Patterns;
+}
+interface Rule {
+  readonly from: Paths;
+  readonly to: Paths;
+}
+
+const root = new URL('../../', import.meta.url);
+const rulesFile = new URL('.dependency-cruiser.mjs', root).href;
+const { default: cruiser } = (await import(rulesFile)) as { default: { forbidden: readonly Rule[] } };
+const foldersOf = (folder: string): string[] =>
+  readdirSync(new URL(`${folder}/`, root), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [`${folder}/${entry.name}`] : [],
+  );
+
+const rooms = ['src', 'indexer', 'search'].flatMap(foldersOf).toSorted();
+/** What a rule can name: rooms, and the subjects of the read model. */
+const targets = rooms.flatMap((room) => (room === 'src/chain' ? foldersOf(room) : [room]));
+
+interface Row {
+  readonly room: string;
+  readonly mayImport: string;
+}
+
+/** The rows of the table of rooms in docs/architecture.md. */
+const rows: readonly Row[] = readFileSync(new URL('docs/architecture.md', root), 'utf8')
+  .split('\n')
+  .flatMap((line) => {
+    const [, room, mayImport] =
+      /^\| `((?:src|indexer|search)\/[\w-]+)` \| .* \| ([^|]*) \|$/u.exec(line) ?? [];
+    return room === undefined || mayImport === undefined ? [] : [{ room, mayImport }];
+  });
+
+const named = (text: string): string[] => [...text.matchAll(/`([^`]+)`/gu)].map(([, name]) => name ?? '');
+const isWithin = (target: string, names: readonly string[]): boolean =>
+  names.some((name) => target === name || target.startsWith(`${name}/`));
+
+/** What a row says: names, and behind "but" those that are left out. */
+function saidOf({ mayImport }: Row): string[] {
+  const [allowed = '', left = ''] = mayImport.split(' but ');
+  return targets.filter((target) => isWithin(target, named(allowed)) && !isWithin(target, named(left)));
+}
+
+const matches = (patterns: Patterns, path: string): boolean =>
+  [patterns ?? []].flat().some((pattern) => new RegExp(pattern, 'u').test(path));
+
+/** Rules about rooms alone: those of packages, cycles and kinds of dependency say nothing of them. */
+const roomRules = cruiser.forbidden.filter(({ to }) =>
+  Object.keys(to).every((key) => key === 'path' || key === 'pathNot'),
+);
+
+function isForbidden(from: string, to: string): boolean {
+  const [source, target] = [`${from}/file.ts`, `${to}/file.ts`];
+  return roomRules.some(
+    (rule) =>
+      matches(rule.from.path, source) &&
+      !matches(rule.from.pathNot, source) &&
+      (rule.to.path === undefined || matches(rule.to.path, target)) &&
+      !matches(rule.to.pathNot, target),
+  );
+}
+
+test('the table of rooms has a row for each folder, and a folder for each row', () => {
+  expect(rows.map(({ room }) => room).toSorted()).toEqual(rooms);
+});
+
+test.each(rows)('$room may import what its row says, by the rules that are checked', (row) => {
+  const others = targets.filter((target) => !isWithin(target, [row.room]));
+  const allowed = others.filter((target) => !isForbidden(row.room, target));
+  expect(saidOf(row).filter((target) => !isWithin(target, [row.room]))).toEqual(allowed);
+});
