@@ -11,6 +11,7 @@ import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { Patience } from '#kernel/retry.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
+import { unreachable } from '#kernel/unreachable.ts';
 import { diskNeed } from './disk-need.ts';
 import type { FollowOptions, IndexSummary } from './follow-options.ts';
 import { batchBounds, gather } from './gather-batches.ts';
@@ -179,6 +180,8 @@ class Follower {
         return 'idle';
       case 'steps':
         return this.take(plan, sourceTip, session, writer);
+      default:
+        return unreachable(plan);
     }
   }
 

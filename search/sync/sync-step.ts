@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { unreachable } from '#kernel/unreachable.ts';
 import { type BulkCounts, bulkDocuments } from '#search/elastic/documents/bulk-documents.ts';
 import { readGroups } from '#search/elastic/documents/document-rows.ts';
 import { documentsOf, type SearchDocument } from '#search/elastic/documents/group-document.ts';
@@ -96,6 +97,8 @@ export class IndexSync {
         return this.done('rewound');
       case 'advance':
         return this.advance(step.marker, position.lastSequence);
+      default:
+        return unreachable(step);
     }
   }
 

@@ -54,7 +54,8 @@ export async function serveFolder(
       await indexBlocks(context, database, { source, operations });
     };
     await servingOn(context, database, index);
-    void lifecycle.run('status', () => keepEnded(context, operations.pool));
+    // nothing new begins once the process ends
+    if (!lifecycle.signal.aborted) void lifecycle.run('status', () => keepEnded(context, operations.pool));
   }
   return { address };
 }
