@@ -38,7 +38,10 @@ describe('help', () => {
 
 describe('wrong usage', () => {
   it.each([
-    { words: ['serve', '--prot', '1'], says: "unknown option '--prot'; satscribe serve --help" },
+    {
+      words: ['serve', '--prot', '1'],
+      says: "unknown option '--prot': did you mean --port? satscribe serve --help",
+    },
     { words: ['index', '--blocks', 'x', '--until', '-1'], says: '--until' },
     { words: ['rollback'], says: 'back to which height?' },
   ])('$words ends with 2 and the next step', async ({ words, says }) => {
@@ -110,7 +113,7 @@ describe('failures', () => {
     const words = ['--until', '3', '--data', data];
     expect((await runCli(['index', '--blocks', 'samples/regtest', ...words])).exitCode).toBe(0);
     const unnamed = await runCli(['verify', '--data', data]);
-    expect(unnamed.exitCode).toBe(1);
+    expect(unnamed.exitCode).toBe(2);
     expect(unnamed.stderr).toContain('--blocks');
     expect(unnamed.stderr).toContain('samples/regtest');
     expect(unnamed.stderr).not.toContain('node_unreachable');
