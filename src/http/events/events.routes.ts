@@ -27,6 +27,14 @@ const hashesAnswer = Type.Object({
   hashes: Type.Array(Type.Object({ height, blockHash: hex, sha256: hex, cumulative: hex })),
 });
 
+const eventStream = {
+  description: 'the events',
+  content: {
+    'application/x-ndjson': { schema: Type.String({ description: 'a JSON object a line' }) },
+    'text/event-stream': { schema: Type.String({ description: 'the same, as server-sent events' }) },
+  },
+};
+
 /** The parameters of these routes, with the names of the kinds that there are. */
 function querySchemas(kinds: readonly EventKindIdentity[]) {
   const kind = Type.Unsafe<string>({
@@ -85,15 +93,7 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
       summary: 'What every block did, from a place on: NDJSON to the end, or server-sent events that go on',
       tags,
       querystring: query.events,
-      response: {
-        200: {
-          description: 'the events',
-          content: {
-            'application/x-ndjson': { schema: Type.String({ description: 'a JSON object a line' }) },
-            'text/event-stream': { schema: Type.String({ description: 'the same, as server-sent events' }) },
-          },
-        },
-      },
+      response: { 200: eventStream },
     },
     config: { ...config, compression: 'stream' },
     handler: async (request, reply) => {

@@ -25,11 +25,11 @@ function readPlace(name: string, text: string, kind: EventKindIdentity): EventPl
   const place = parseEventPlace(text);
   if (place === null) {
     const message = `${name} is not the id of an event, like 12.${kind.letter}3, or a sequence, like 12`;
-    throw new AppError('request_invalid', message);
+    throw new AppError('request_invalid', message, { parameter: name });
   }
   if (place.event !== null && place.event.letter !== kind.letter) {
     const message = `${name} is the id of an event of another kind: those of ${kind.name} are like 12.${kind.letter}3`;
-    throw new AppError('request_invalid', message);
+    throw new AppError('request_invalid', message, { parameter: name });
   }
   return place;
 }

@@ -112,7 +112,10 @@ describe('the stream of a kind', () => {
       'after is not the id of an event, like 12.b3, or a sequence, like 12',
     ],
   ])('refuses %s', async (path, error) => {
-    expect(await json(path, 400)).toMatchObject({ error: expect.stringContaining(error) as string });
+    expect(await json(path, 400)).toMatchObject({
+      error: expect.stringContaining(error) as string,
+      parameter: error.split(' ')[0],
+    });
   });
 
   test('refuses to resume behind an event of another kind', async () => {
