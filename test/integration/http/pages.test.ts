@@ -180,7 +180,7 @@ describe('GET /inscription/<id> as JSON', () => {
     const answer = await get(`/inscription/${query}`, json);
     expect(answer.statusCode).toBe(status);
     expect(answer.json()).toEqual({ status: 'error', error: expect.any(String) as string });
-    expect(answer.headers.vary).toBe('Accept');
+    expect(answer.headers.vary).toBe('Accept, accept-encoding');
   });
 });
 

@@ -9,6 +9,7 @@ import { blockQuestionOf, quoted } from '#http/ord/parameters.ts';
 import { hexPieces, joined, transactionJson } from '#http/ord/transactions/transaction-json.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import { answeredUnchanged } from '#http/server/conditional.ts';
+import { varyBy } from '#http/server/vary.ts';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
@@ -45,12 +46,12 @@ export class BlockAnswers {
   /** `/block/<height or hash>` as JSON. */
   async block(request: FastifyRequest, reply: FastifyReply, query: string): Promise<FastifyReply> {
     blockQuestionOf(query);
+    varyBy(reply, 'Accept');
     if (await answeredUnchanged(this.deps.pool, request, reply)) return reply;
     const found = await this.find(query, true);
     const live = found.facts === null;
     return sendOrd(request, reply, found.tip, joined(blockJson(found)), {
       recursive: true,
-      page: true,
       live,
     });
   }
