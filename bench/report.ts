@@ -72,7 +72,7 @@ function tableLines({ heads, rows }: Table): string[] {
   ];
   const widths = heads.map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));
   const padded = (text: string, column: number): string =>
-    column === 0 ? text.padEnd(widths[0] as number) : text.padStart(widths[column] as number);
+    column === 0 ? text.padEnd(widths[0]!) : text.padStart(widths[column]!);
   return ['', ...texts.map((row) => `  ${row.map(padded).join('  ')}`)];
 }
 
@@ -86,7 +86,7 @@ export function reportLines(report: Report, on: Machine): string[] {
   ]);
   const width = (column: number): number => Math.max(...rows.map((row) => (row[column] as string).length));
   const [name, value, unit] = [width(0), width(1), width(2)];
-  const load = loadavg()[0] as number;
+  const load = loadavg()[0]!;
   return [
     `bench ${report.bench}: ${on.cpu}, ${on.cores} cores, ${on.memoryGB} GB, Node ${on.node}, ${on.date}, load ${load.toFixed(1)}`,
     ...report.notes.map((note) => `  ${note}`),

@@ -2,7 +2,7 @@
 export function percentile(values: readonly number[], share: number): number {
   if (values.length === 0) return Number.NaN;
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] as number;
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
 }
 
 export function median(values: readonly number[]): number {

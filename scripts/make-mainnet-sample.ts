@@ -48,13 +48,13 @@ const sha256d = (bytes: Buffer): Buffer =>
 
 class Reader {
   at = 0;
-  private readonly bytes: Buffer;
+  readonly #bytes: Buffer;
   constructor(bytes: Buffer) {
-    this.bytes = bytes;
+    this.#bytes = bytes;
   }
   take(length: number): Buffer {
     this.at += length;
-    return this.bytes.subarray(this.at - length, this.at);
+    return this.#bytes.subarray(this.at - length, this.at);
   }
   compactSize(): number {
     const first = this.take(1).readUInt8();

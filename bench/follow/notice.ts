@@ -26,32 +26,32 @@ const pauseMs = 1500;
 
 /** Says when the node told of a block: the moment of its `hashblock` message here. */
 class Notices {
-  private readonly socket = new Subscriber();
-  private readonly at = new Map<string, number>();
+  readonly #socket = new Subscriber();
+  readonly #at = new Map<string, number>();
 
   constructor(url: string) {
-    this.socket.connect(url);
-    this.socket.subscribe('hashblock');
-    void this.listen();
+    this.#socket.connect(url);
+    this.#socket.subscribe('hashblock');
+    void this.#listen();
   }
 
   async of(block: Uint8Array): Promise<number> {
     const name = displayHash(block);
     for (;;) {
-      const at = this.at.get(name);
+      const at = this.#at.get(name);
       if (at !== undefined) return at;
       await delay(1);
     }
   }
 
   close(): void {
-    this.socket.close();
+    this.#socket.close();
   }
 
-  private async listen(): Promise<void> {
-    for await (const [, body] of this.socket) {
+  async #listen(): Promise<void> {
+    for await (const [, body] of this.#socket) {
       const now = performance.now();
-      if (body !== undefined) this.at.set(body.toString('hex'), now);
+      if (body !== undefined) this.#at.set(body.toString('hex'), now);
     }
   }
 }

@@ -14,15 +14,15 @@ export function nodeSettings({ rpcUrl, cookieFile }: Bitcoind): Record<string, s
 /** `satscribe` with some words, in a process of its own, on a data folder of its own; what it says is in `output.log`. */
 export class SatscribeProcess {
   readonly ended: Promise<number | null>;
-  private readonly child: ChildProcess;
-  private readonly log: string;
-  private said = '';
-  private readonly watchers = new Set<() => void>();
+  readonly #child: ChildProcess;
+  readonly #log: string;
+  #said = '';
+  readonly #watchers = new Set<() => void>();
 
   private constructor(words: readonly string[], dataDir: string, env: Record<string, string>) {
-    this.log = join(dataDir, 'output.log');
-    const stderr = openSync(this.log, 'a');
-    this.child = spawn(process.execPath, ['src/main.ts', ...words, '--data', dataDir], {
+    this.#log = join(dataDir, 'output.log');
+    const stderr = openSync(this.#log, 'a');
+    this.#child = spawn(process.execPath, ['src/main.ts', ...words, '--data', dataDir], {
       cwd: root,
       // searches are measured, not their limits
       env: {
@@ -34,12 +34,12 @@ export class SatscribeProcess {
       },
       stdio: ['ignore', 'pipe', stderr],
     });
-    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      this.said += text;
-      for (const watch of this.watchers) watch();
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#said += text;
+      for (const watch of this.#watchers) watch();
     });
     this.ended = new Promise((resolve) => {
-      this.child.once('exit', (code) => resolve(code));
+      this.#child.once('exit', (code) => resolve(code));
     });
   }
 
@@ -56,28 +56,28 @@ export class SatscribeProcess {
   async ready(): Promise<string> {
     const found = new Promise<string>((resolve) => {
       const look = (): void => {
-        const address = /^ready (\S+)/mu.exec(this.said)?.[1];
+        const address = /^ready (\S+)/mu.exec(this.#said)?.[1];
         if (address === undefined) return;
-        this.watchers.delete(look);
+        this.#watchers.delete(look);
         resolve(address.replace(/\/$/u, ''));
       };
-      this.watchers.add(look);
+      this.#watchers.add(look);
       look();
     });
     const ended = this.ended.then((code) => {
-      throw new Error(`satscribe ended with code ${String(code)}, see ${this.log}`);
+      throw new Error(`satscribe ended with code ${String(code)}, see ${this.#log}`);
     });
     return Promise.race([found, ended]);
   }
 
   async stop(): Promise<void> {
-    this.child.kill('SIGTERM');
+    this.#child.kill('SIGTERM');
     await this.ended;
   }
 
   /** Settles at its end. Throws where it fails. */
   async success(): Promise<void> {
     const code = await this.ended;
-    if (code !== 0) throw new Error(`satscribe ended with code ${String(code)}, see ${this.log}`);
+    if (code !== 0) throw new Error(`satscribe ended with code ${String(code)}, see ${this.#log}`);
   }
 }

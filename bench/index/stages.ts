@@ -57,18 +57,18 @@ function stageOf(node: CallNode, inherited: string): string {
 }
 
 class Sums {
-  private readonly values = new Map<string, number>();
+  readonly #values = new Map<string, number>();
 
   add(name: string, value: number): void {
-    this.values.set(name, (this.values.get(name) ?? 0) + value);
+    this.#values.set(name, (this.#values.get(name) ?? 0) + value);
   }
 
   get(name: string): number | undefined {
-    return this.values.get(name);
+    return this.#values.get(name);
   }
 
   names(): string[] {
-    return [...this.values.keys()];
+    return [...this.#values.keys()];
   }
 }
 
@@ -127,62 +127,62 @@ function timeStatements(sums: Sums): () => void {
 
 /** Profiles a run of this thread, and afterwards does the work of the workers once more in it. */
 export class StageRecorder {
-  private readonly session = new Session();
-  private readonly waited = new Sums();
-  private untimed: () => void = () => undefined;
+  readonly #session = new Session();
+  readonly #waited = new Sums();
+  #untimed: () => void = () => undefined;
 
   static async start(): Promise<StageRecorder> {
     const recorder = new StageRecorder();
-    recorder.session.connect();
-    await recorder.session.post('Profiler.enable');
-    await recorder.session.post('Profiler.setSamplingInterval', { interval: sampleEveryMicroseconds });
-    await recorder.startSampling();
-    await recorder.session.post('Profiler.start');
-    recorder.untimed = timeStatements(recorder.waited);
+    recorder.#session.connect();
+    await recorder.#session.post('Profiler.enable');
+    await recorder.#session.post('Profiler.setSamplingInterval', { interval: sampleEveryMicroseconds });
+    await recorder.#startSampling();
+    await recorder.#session.post('Profiler.start');
+    recorder.#untimed = timeStatements(recorder.#waited);
     return recorder;
   }
 
   /** The stages of the run, in which so many bytes of blocks were indexed. */
   async stop(source: BlockSource, bytes: number): Promise<Stage[]> {
-    this.untimed();
-    const work = workByStage((await this.session.post('Profiler.stop')).profile);
-    const allocated = await this.stopSampling();
+    this.#untimed();
+    const work = workByStage((await this.#session.post('Profiler.stop')).profile);
+    const allocated = await this.#stopSampling();
     const mainNames = [...new Set([...work.names(), ...allocated.names()])].filter((name) => name !== 'idle');
     const main = mainNames.map((name) => ({
       name,
       ms: work.get(name) ?? 0,
       allocatedMB: allocated.get(name) ?? 0,
     }));
-    const waited = this.waited
+    const waited = this.#waited
       .names()
-      .map((name) => ({ name, ms: this.waited.get(name) ?? 0, allocatedMB: null }));
-    const workers = await this.repeatWorkers(source, bytes);
-    this.session.disconnect();
+      .map((name) => ({ name, ms: this.#waited.get(name) ?? 0, allocatedMB: null }));
+    const workers = await this.#repeatWorkers(source, bytes);
+    this.#session.disconnect();
     return [...workers, ...main, ...waited];
   }
 
-  private async startSampling(): Promise<void> {
-    await this.session.post('HeapProfiler.startSampling', {
+  async #startSampling(): Promise<void> {
+    await this.#session.post('HeapProfiler.startSampling', {
       samplingInterval: sampleEveryBytes,
       includeObjectsCollectedByMajorGC: true,
       includeObjectsCollectedByMinorGC: true,
     });
   }
 
-  private async stopSampling(): Promise<Sums> {
-    return allocatedByStage((await this.session.post('HeapProfiler.stopSampling')).profile);
+  async #stopSampling(): Promise<Sums> {
+    return allocatedByStage((await this.#session.post('HeapProfiler.stopSampling')).profile);
   }
 
-  private async repeatWorkers(source: BlockSource, bytes: number): Promise<Stage[]> {
+  async #repeatWorkers(source: BlockSource, bytes: number): Promise<Stage[]> {
     const fingerprintKey = Buffer.alloc(32, 7);
     const blocks: Awaited<ReturnType<BlockSource['read']>>[] = [];
     const stages: Stage[] = [];
     const measure = async (name: string, work: () => void | Promise<void>): Promise<void> => {
-      await this.startSampling();
+      await this.#startSampling();
       const start = performance.now();
       await work();
       const ms = performance.now() - start;
-      const sums = await this.stopSampling();
+      const sums = await this.#stopSampling();
       const allocatedMB = sums.names().reduce((sum, each) => sum + (sums.get(each) ?? 0), 0);
       const scale = bytes / blocks.reduce((sum, block) => sum + block.bytes.length, 0);
       stages.push({ name, ms: ms * scale, allocatedMB: allocatedMB * scale });

@@ -6,7 +6,7 @@ export default function hashLoop(count: number): number {
   let sum = 0;
   for (let i = 0; i < count; i++) {
     bytes.writeUInt32LE(i, 0);
-    sum ^= hash('sha256', bytes, 'buffer')[0] as number;
+    sum ^= hash('sha256', bytes, 'buffer')[0]!;
   }
   return sum;
 }

@@ -157,7 +157,7 @@ export async function parseBench(args: string[]): Promise<Report> {
   // of each round apart: what disturbs a round disturbs both
   const ratio = (slow: string, fast: string): number => {
     const fastMs = times.get(fast) ?? [];
-    return median((times.get(slow) ?? []).map((slowMs, round) => slowMs / (fastMs[round] as number)));
+    return median((times.get(slow) ?? []).map((slowMs, round) => slowMs / fastMs[round]!));
   };
   const hashScaling = ratio('hash 1', 'hash 2');
   const figures: Figure[] = [

@@ -25,22 +25,22 @@ export function bitcoinjsScan(block: Uint8Array): number {
 /** Walks by offset. Sizes above 2^32 are in no block. */
 class Cursor {
   at: number;
-  private readonly block: Uint8Array;
+  readonly #block: Uint8Array;
 
   constructor(block: Uint8Array, at: number) {
-    this.block = block;
+    this.#block = block;
     this.at = at;
   }
 
   compactSize(): number {
-    const block = this.block;
-    const first = block[this.at++] as number;
+    const block = this.#block;
+    const first = block[this.at++]!;
     if (first < 0xfd) return first;
     const at = this.at;
     this.at = at + (first === 0xfd ? 2 : 4);
-    const low = (block[at] as number) | ((block[at + 1] as number) << 8);
+    const low = block[at]! | (block[at + 1]! << 8);
     if (first === 0xfd) return low;
-    return (low | ((block[at + 2] as number) << 16) | ((block[at + 3] as number) << 24)) >>> 0;
+    return (low | (block[at + 2]! << 16) | (block[at + 3]! << 24)) >>> 0;
   }
 
   /** Counted bytes and as many behind them as `more`. */
@@ -77,11 +77,11 @@ function hashBody(block: Uint8Array, from: number, end: number): number {
   let items = 0;
   let inBody = false;
   while (at < end) {
-    let push = block[at++] as number;
+    let push = block[at++]!;
     if (push > 0x4e) break; // OP_ENDIF, or something that no plain envelope has
-    if (push === 0x4c) push = block[at++] as number;
+    if (push === 0x4c) push = block[at++]!;
     else if (push === 0x4d) {
-      push = (block[at] as number) | ((block[at + 1] as number) << 8);
+      push = block[at]! | (block[at + 1]! << 8);
       at += 2;
     } else if (push === 0x4e) break;
     if (inBody) {
@@ -91,7 +91,7 @@ function hashBody(block: Uint8Array, from: number, end: number): number {
     items++;
     at += push;
   }
-  if (inBody) hashed = (hashed + (hash('sha256', scratch.subarray(0, length), 'buffer')[0] as number)) | 0;
+  if (inBody) hashed = (hashed + hash('sha256', scratch.subarray(0, length), 'buffer')[0]!) | 0;
   return at;
 }
 
@@ -102,7 +102,7 @@ function hashTxid(block: Uint8Array, start: number, outputsEnd: number, end: num
   scratch.set(block.subarray(start + 6, outputsEnd), 4);
   scratch.set(block.subarray(end - 4, end), length);
   const txid = hash('sha256', hash('sha256', scratch.subarray(0, length + 4), 'buffer'), 'buffer');
-  hashed = (hashed + (txid[0] as number)) | 0;
+  hashed = (hashed + txid[0]!) | 0;
 }
 
 /** Passes over the witness of one input; gives the number of envelopes in its leaf script. */

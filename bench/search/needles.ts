@@ -81,8 +81,8 @@ function trigrams(text: string): string[] {
 
 /** How many texts of a sample have each trigram. An index of all trigrams of millions of texts would not fit into memory. */
 class TrigramShares {
-  private readonly counts = new Map<string, number>();
-  private readonly leastCount: number;
+  readonly #counts = new Map<string, number>();
+  readonly #leastCount: number;
 
   constructor(texts: readonly CountedText[]) {
     const every = Math.max(1, Math.floor(texts.length / sampleTexts));
@@ -90,19 +90,19 @@ class TrigramShares {
     for (let at = 0; at < texts.length; at += every) {
       sampled++;
       for (const key of new Set(trigrams((texts[at] as CountedText).text))) {
-        this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+        this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
       }
     }
-    this.leastCount = sampled * trigramShareMin;
+    this.#leastCount = sampled * trigramShareMin;
   }
 
   isCommon(key: string): boolean {
-    return (this.counts.get(key) ?? 0) >= this.leastCount;
+    return (this.#counts.get(key) ?? 0) >= this.#leastCount;
   }
 
   rarest(needle: string): string {
     return trigrams(needle).reduce((a, b) =>
-      (this.counts.get(a) ?? 0) <= (this.counts.get(b) ?? 0) ? a : b,
+      (this.#counts.get(a) ?? 0) <= (this.#counts.get(b) ?? 0) ? a : b,
     );
   }
 }

@@ -35,18 +35,18 @@ interface Asked {
  * neither what was found nor what was asked.
  */
 export class BatchQuestions {
-  private readonly client: pg.ClientBase;
-  private readonly memory: WriterMemory;
-  private readonly indexed = new Set<SecondaryIndexName>();
+  readonly #client: pg.ClientBase;
+  readonly #memory: WriterMemory;
+  readonly #indexed = new Set<SecondaryIndexName>();
 
   constructor(client: pg.ClientBase, memory: WriterMemory) {
-    this.client = client;
-    this.memory = memory;
+    this.#client = client;
+    this.#memory = memory;
   }
 
   /** @param recent outputs that need not be asked for, as far as they are in it */
   async ask(blocks: readonly ParsedBlock[], recent: HeldOutputs): Promise<BatchAnswers> {
-    const { contents, metadata } = this.memory;
+    const { contents, metadata } = this.#memory;
     const askedContents = probe(
       contents,
       blocks.map(({ columns }) => [columns.contentHash, columns.contentVariant]),
@@ -55,21 +55,21 @@ export class BatchQuestions {
       metadata,
       blocks.map(({ columns }) => [columns.metadataHash, null]),
     );
-    const fingerprints = inputsAmong(this.memory.tracked, blocks, recent);
-    const suspects = this.memory.spent === null ? null : inputsAmong(this.memory.spent, blocks);
-    const contentIds = await this.find(
+    const fingerprints = inputsAmong(this.#memory.tracked, blocks, recent);
+    const suspects = this.#memory.spent === null ? null : inputsAmong(this.#memory.spent, blocks);
+    const contentIds = await this.#find(
       askedContents.hashes,
       'contents_sha256',
       'SELECT sha256, variant, content_id AS id FROM chain.contents WHERE sha256 = ANY($1)',
     );
-    const metadataIds = await this.find(
+    const metadataIds = await this.#find(
       askedMetadata.hashes,
       'metadata_texts_sha256',
       'SELECT sha256, 0 AS variant, metadata_id AS id FROM chain.metadata_texts WHERE sha256 = ANY($1)',
     );
-    const held = await this.heldOutputs(fingerprints, 'locations_outpoint', 'IS NULL');
+    const held = await this.#heldOutputs(fingerprints, 'locations_outpoint', 'IS NULL');
     // no index: it is asked where somebody spends what was spent
-    const ended = suspects === null ? null : await this.heldOutputs(suspects, null, 'IS NOT NULL');
+    const ended = suspects === null ? null : await this.#heldOutputs(suspects, null, 'IS NOT NULL');
     blocks.forEach(({ columns }, index) => {
       settle(contents, contentIds, askedContents.ids[index], columns.contentHash, columns.contentVariant);
       settle(metadata, metadataIds, askedMetadata.ids[index], columns.metadataHash, null);
@@ -77,30 +77,26 @@ export class BatchQuestions {
     return { contents: askedContents.ids, metadata: askedMetadata.ids, held, ended };
   }
 
-  private async find(
-    hashes: readonly Buffer[],
-    index: SecondaryIndexName,
-    query: string,
-  ): Promise<HashTable> {
+  async #find(hashes: readonly Buffer[], index: SecondaryIndexName, query: string): Promise<HashTable> {
     const table = new HashTable();
     if (hashes.length === 0) return table;
-    await this.ensureIndex(index);
-    const { rows } = await this.client.query<{ sha256: Buffer; variant: number; id: number }>(query, [
+    await this.#ensureIndex(index);
+    const { rows } = await this.#client.query<{ sha256: Buffer; variant: number; id: number }>(query, [
       hashes,
     ]);
     for (const { sha256, variant, id } of rows) table.add(sha256, 0, variant, id);
     return table;
   }
 
-  private async heldOutputs(
+  async #heldOutputs(
     fingerprints: readonly string[],
     index: SecondaryIndexName | null,
     spent: 'IS NULL' | 'IS NOT NULL',
   ): Promise<HeldOutputs> {
     const held = new HeldOutputs();
     if (fingerprints.length === 0) return held;
-    if (index !== null) await this.ensureIndex(index);
-    const { rows } = await this.client.query<HeldQueryRow>(
+    if (index !== null) await this.#ensureIndex(index);
+    const { rows } = await this.#client.query<HeldQueryRow>(
       `SELECT ${heldColumns} FROM chain.locations l JOIN chain.inscriptions i ON i.key = l.key
        WHERE l.outpoint_fingerprint = ANY($1::bigint[]) AND l.spent_height ${spent}`,
       [fingerprints],
@@ -110,10 +106,10 @@ export class BatchQuestions {
   }
 
   /** A first bulk load builds its indexes at its end, but those that it needs itself just before it does. */
-  private async ensureIndex(index: SecondaryIndexName): Promise<void> {
-    if (this.indexed.has(index)) return;
-    await ensureSecondaryIndexes(this.client, { wanted: [index] });
-    this.indexed.add(index);
+  async #ensureIndex(index: SecondaryIndexName): Promise<void> {
+    if (this.#indexed.has(index)) return;
+    await ensureSecondaryIndexes(this.#client, { wanted: [index] });
+    this.#indexed.add(index);
   }
 }
 
@@ -129,8 +125,8 @@ function inputsAmong(
     const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
     const outpoints = new OutpointReader(block);
     for (let input = 0; input < inputFingerprintLow.length; input++) {
-      const low = inputFingerprintLow[input] as number;
-      const high = inputFingerprintHigh[input] as number;
+      const low = inputFingerprintLow[input]!;
+      const high = inputFingerprintHigh[input]!;
       if (!outputs.has(low, high)) continue;
       if (known?.has(low, high, block.bytes, outpoints.at(input)) === true) continue;
       fingerprints.push(storedFingerprint(low, high));
@@ -185,7 +181,7 @@ function probe(
     const ids = new Int32Array(hashes.length / hashLength);
     for (let row = 0; row < ids.length; row++) {
       const at = row * hashLength;
-      const id = registry.probe(hashes, at, variants === null ? 0 : (variants[row] as number));
+      const id = registry.probe(hashes, at, variants === null ? 0 : variants[row]!);
       ids[row] = id;
       if (id === unknownId.ask) asked.hashes.push(Buffer.from(hashes.subarray(at, at + hashLength)));
     }
@@ -205,7 +201,7 @@ function settle(
   if (ids === undefined) return;
   for (let row = 0; row < ids.length; row++) {
     if (ids[row] !== unknownId.ask) continue;
-    const variant = variants === null ? 0 : (variants[row] as number);
+    const variant = variants === null ? 0 : variants[row]!;
     const id = found.find(hashes, row * hashLength, variant);
     ids[row] = id < 0 ? unknownId.absent : id;
     // another block of the batch may have asked for the same

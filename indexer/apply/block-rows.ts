@@ -108,15 +108,15 @@ export function encodeContent(
   firstKey: number,
 ): void {
   const { arena, contentRange, contentFolded, contentDecodedLength } = columns;
-  const text = columns.contentText[row] as number;
-  const decodedLength = contentDecodedLength[row] as number;
+  const text = columns.contentText[row]!;
+  const decodedLength = contentDecodedLength[row]!;
   out.row();
   out.int4(contentId);
   out.range(columns.contentHash, row * hashLength, hashLength);
-  out.int2(columns.contentVariant[row] as number);
+  out.int2(columns.contentVariant[row]!);
   out.int2(text);
-  out.range(arena, contentRange[row * 2] as number, contentRange[row * 2 + 1] as number);
-  if (text === 2) out.range(arena, contentFolded[row * 2] as number, contentFolded[row * 2 + 1] as number);
+  out.range(arena, contentRange[row * 2]!, contentRange[row * 2 + 1]!);
+  if (text === 2) out.range(arena, contentFolded[row * 2]!, contentFolded[row * 2 + 1]!);
   else out.null();
   if (decodedLength < 0) {
     out.null();
@@ -137,12 +137,12 @@ export function encodeMetadata(
   metadataId: number,
 ): void {
   const { arena, metadataRange, metadataFolded } = columns;
-  const foldedLength = metadataFolded[row * 2 + 1] as number;
+  const foldedLength = metadataFolded[row * 2 + 1]!;
   out.row();
   out.int4(metadataId);
   out.range(columns.metadataHash, row * hashLength, hashLength);
-  out.range(arena, metadataRange[row * 2] as number, metadataRange[row * 2 + 1] as number);
-  if (foldedLength > 0) out.range(arena, metadataFolded[row * 2] as number, foldedLength);
+  out.range(arena, metadataRange[row * 2]!, metadataRange[row * 2 + 1]!);
+  if (foldedLength > 0) out.range(arena, metadataFolded[row * 2]!, foldedLength);
   else out.null();
 }
 
@@ -157,30 +157,30 @@ export function encodeInscriptions(
   const { inscriptions: rows, height } = ledger;
   const { arena, typeRange } = columns;
   for (let row = 0; row < rows.count; row++) {
-    const envelope = rows.envelope[row] as number;
-    const reveal = rows.reveal[row] as number;
-    const type = columns.envelopeType[envelope] as number;
-    const fee = rows.fee[row] as number;
+    const envelope = rows.envelope[row]!;
+    const reveal = rows.reveal[row]!;
+    const type = columns.envelopeType[envelope]!;
+    const fee = rows.fee[row]!;
     out.row();
     out.int4(rows.firstKey + row);
     out.range(columns.revealTxid, reveal * hashLength, hashLength);
-    out.int4(rows.index[row] as number);
+    out.int4(rows.index[row]!);
     out.int4(height);
-    out.int4(columns.revealTx[reveal] as number);
-    out.int4(columns.envelopeInput[envelope] as number);
-    idOrNull(out, place.contentIds, columns.envelopeContent[envelope] as number);
+    out.int4(columns.revealTx[reveal]!);
+    out.int4(columns.envelopeInput[envelope]!);
+    idOrNull(out, place.contentIds, columns.envelopeContent[envelope]!);
     if (type < 0) out.null();
-    else out.range(arena, typeRange[type * 2] as number, typeRange[type * 2 + 1] as number);
+    else out.range(arena, typeRange[type * 2]!, typeRange[type * 2 + 1]!);
     if (rows.number[row] === numberUnknown) out.null();
-    else out.int4(rows.number[row] as number);
+    else out.int4(rows.number[row]!);
     if (rows.curse[row] === curseUnknown) out.null();
-    else out.int2(rows.curse[row] as number);
+    else out.int2(rows.curse[row]!);
     if (rows.charms[row] === charmsUnknown) out.null();
-    else out.int2(rows.charms[row] as number);
+    else out.int2(rows.charms[row]!);
     if (Number.isNaN(fee)) out.null();
     else out.int8(fee);
-    out.int2(columns.envelopeFlags[envelope] as number);
-    idOrNull(out, place.metadataIds, columns.envelopeMetadata[envelope] as number);
+    out.int2(columns.envelopeFlags[envelope]!);
+    idOrNull(out, place.metadataIds, columns.envelopeMetadata[envelope]!);
     encodeDetails(encoders.details, columns, envelope, rows.firstKey + row);
   }
   encodeParents(encoders.parents, ledger);
@@ -188,7 +188,7 @@ export function encodeInscriptions(
 
 function idOrNull(out: CopyEncoder, ids: Int32Array, row: number): void {
   if (row < 0) out.null();
-  else out.int4(ids[row] as number);
+  else out.int4(ids[row]!);
 }
 
 function int8OrNull(out: CopyEncoder, value: number | null): void {
@@ -201,30 +201,30 @@ const fieldOfKind = new Int32Array(fieldKindCount + 1);
 /** One row where the envelope has any of the rarer fields. The numbers of `fieldKinds` are in the order of the columns. */
 function encodeDetails(out: CopyEncoder, columns: BlockColumns, envelope: number, key: number): void {
   const { arena, envelopeFirstField, fieldKind, fieldRange } = columns;
-  const first = envelopeFirstField[envelope] as number;
-  const end = envelopeFirstField[envelope + 1] as number;
+  const first = envelopeFirstField[envelope]!;
+  const end = envelopeFirstField[envelope + 1]!;
   if (first === end) return;
   fieldOfKind.fill(-1);
-  for (let field = first; field < end; field++) fieldOfKind[fieldKind[field] as number] = field;
+  for (let field = first; field < end; field++) fieldOfKind[fieldKind[field]!] = field;
   out.row();
   out.int4(key);
   for (let kind = 1; kind <= fieldKindCount; kind++) {
-    const field = fieldOfKind[kind] as number;
+    const field = fieldOfKind[kind]!;
     if (field < 0) out.null();
-    else out.range(arena, fieldRange[field * 2] as number, fieldRange[field * 2 + 1] as number);
+    else out.range(arena, fieldRange[field * 2]!, fieldRange[field * 2 + 1]!);
   }
 }
 
 function encodeParents(out: CopyEncoder, ledger: LedgerBlock): void {
   const { firstParent, parentKey, firstKey, count } = ledger.inscriptions;
   for (let row = 0; row < count; row++) {
-    const first = firstParent[row] as number;
-    const end = firstParent[row + 1] as number;
+    const first = firstParent[row]!;
+    const end = firstParent[row + 1]!;
     for (let at = first; at < end; at++) {
       out.row();
       out.int4(firstKey + row);
       out.int4(at - first);
-      out.int4(parentKey[at] as number);
+      out.int4(parentKey[at]!);
       out.int4(ledger.height);
     }
   }
@@ -234,12 +234,12 @@ function encodeParents(out: CopyEncoder, ledger: LedgerBlock): void {
 export function encodeLocations(out: CopyEncoder, block: Uint8Array, ledger: LedgerBlock): void {
   const { locations: rows, txids, height } = ledger;
   for (let row = 0; row < rows.count; row++) {
-    const txid = rows.txid[row] as number;
+    const txid = rows.txid[row]!;
     out.row();
-    out.int4(rows.key[row] as number);
+    out.int4(rows.key[row]!);
     out.int4(height);
-    out.int4(rows.step[row] as number);
-    out.int2(rows.place[row] as number);
+    out.int4(rows.step[row]!);
+    out.int2(rows.place[row]!);
     if (txid < 0) out.null();
     else out.range(txids, txid * hashLength, hashLength);
     encodeOutput(out, block, rows, row);
@@ -257,20 +257,16 @@ export const storedScriptBytesMax = 128;
 
 function encodeOutput(out: CopyEncoder, block: Uint8Array, rows: NewLocations, row: number): void {
   const isOutput = rows.place[row] === places.output;
-  if (isOutput) out.int4(rows.vout[row] as number);
+  if (isOutput) out.int4(rows.vout[row]!);
   else out.null();
-  out.int8(rows.satOffset[row] as number);
+  out.int8(rows.satOffset[row]!);
   if (!isOutput) {
     out.null();
     out.null();
     out.null();
     return;
   }
-  out.int8(rows.value[row] as number);
-  out.range(
-    block,
-    rows.scriptStart[row] as number,
-    Math.min(rows.scriptLength[row] as number, storedScriptBytesMax),
-  );
-  out.int8Halves(rows.fingerprintHigh[row] as number, rows.fingerprintLow[row] as number);
+  out.int8(rows.value[row]!);
+  out.range(block, rows.scriptStart[row]!, Math.min(rows.scriptLength[row]!, storedScriptBytesMax));
+  out.int8Halves(rows.fingerprintHigh[row]!, rows.fingerprintLow[row]!);
 }

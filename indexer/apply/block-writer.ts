@@ -45,30 +45,30 @@ export interface BlockWriterOptions {
  * memory is read anew by the next writer.
  */
 export class BlockWriter {
-  private readonly session: ChainSession;
-  private readonly facts: ChainFacts;
+  readonly #session: ChainSession;
+  readonly #facts: ChainFacts;
   readonly memory: WriterMemory;
-  private readonly questions: BatchQuestions;
-  private readonly encoders: EncoderPool;
-  private readonly onCommit: (committed: Committed) => void;
-  private readonly onStep: (step: WriterStep, seconds: number) => void;
-  private readonly demand: SearchDemand | null;
-  private position: ChainPosition;
+  readonly #questions: BatchQuestions;
+  readonly #encoders: EncoderPool;
+  readonly #onCommit: (committed: Committed) => void;
+  readonly #onStep: (step: WriterStep, seconds: number) => void;
+  readonly #demand: SearchDemand | null;
+  #position: ChainPosition;
   /** The batch that is being written. */
-  private underWay: Batch | null = null;
-  private writing: Promise<void> = Promise.resolve();
+  #underWay: Batch | null = null;
+  #writing: Promise<void> = Promise.resolve();
 
   private constructor(options: BlockWriterOptions, position: ChainPosition, memory: WriterMemory) {
     const { session, facts } = options;
-    this.session = session;
-    this.facts = { ...facts, fingerprintKey: expandFingerprintKey(session.fingerprintKey) };
+    this.#session = session;
+    this.#facts = { ...facts, fingerprintKey: expandFingerprintKey(session.fingerprintKey) };
     this.memory = memory;
-    this.encoders = new EncoderPool(session.followed.active);
-    this.position = position;
-    this.questions = new BatchQuestions(session.reader, memory);
-    this.onCommit = options.onCommit ?? (() => undefined);
-    this.demand = options.demand ?? null;
-    this.onStep = options.onStep ?? (() => undefined);
+    this.#encoders = new EncoderPool(session.followed.active);
+    this.#position = position;
+    this.#questions = new BatchQuestions(session.reader, memory);
+    this.#onCommit = options.onCommit ?? (() => undefined);
+    this.#demand = options.demand ?? null;
+    this.#onStep = options.onStep ?? (() => undefined);
   }
 
   static async open(options: BlockWriterOptions): Promise<BlockWriter> {
@@ -79,7 +79,7 @@ export class BlockWriter {
 
   /** The tip of what was begun to be written. */
   get tip(): BlockRef | null {
-    return this.position.tip;
+    return this.#position.tip;
   }
 
   /**
@@ -90,16 +90,16 @@ export class BlockWriter {
   async write(blocks: readonly ParsedBlock[], isBulk: boolean): Promise<void> {
     const { memory } = this;
     // what is not committed now is looked for there, though it may be committed before it is needed
-    const onTheirWay = this.underWay === null ? [] : [this.underWay.outputs];
-    const endedOnTheirWay = this.underWay === null ? [] : [this.underWay.ended];
+    const onTheirWay = this.#underWay === null ? [] : [this.#underWay.outputs];
+    const endedOnTheirWay = this.#underWay === null ? [] : [this.#underWay.ended];
     const recent = memory.recent.table;
-    const answers = await this.questions.ask(blocks, recent);
-    const encoders = this.encoders.take();
+    const answers = await this.#questions.ask(blocks, recent);
+    const encoders = this.#encoders.take();
     const batch = new Batch(
-      this.position,
+      this.#position,
       encoders.own,
       { contents: memory.contents.begin(), metadata: memory.metadata.begin() },
-      new DerivedBatch(this.session.followed.active, encoders.derived),
+      new DerivedBatch(this.#session.followed.active, encoders.derived),
     );
     let refusal: { readonly error: unknown } | null = null;
     let ledgerMs = 0;
@@ -112,9 +112,9 @@ export class BlockWriter {
           held: [answers.held, recent, ...onTheirWay],
           ended: answers.ended === null ? null : [answers.ended, ...endedOnTheirWay],
         };
-        await this.turn(isBulk, () => {
+        await this.#turn(isBulk, () => {
           startedAt = performance.now();
-          addToBatch(batch, block, known, this.facts);
+          addToBatch(batch, block, known, this.#facts);
         });
       } catch (error) {
         refusal = { error };
@@ -125,14 +125,14 @@ export class BlockWriter {
       // a block takes some milliseconds: others have their turn before the next one
       await nextTurn();
     }
-    this.onStep('ledger', ledgerMs / 1000);
-    await this.begin(batch, isBulk && refusal === null);
+    this.#onStep('ledger', ledgerMs / 1000);
+    await this.#begin(batch, isBulk && refusal === null);
     if (refusal !== null) throw refusal.error;
   }
 
   /** Settles when everything that was begun is committed. */
   async finish(): Promise<void> {
-    await this.writing;
+    await this.#writing;
   }
 
   /** Takes back all blocks above a height (-1: all there are), from the tip downwards, one transaction each. */
@@ -142,45 +142,46 @@ export class BlockWriter {
     { signal, onUndone }: Omit<UndoOptions, 'tables'> = {},
   ): Promise<void> {
     await this.finish();
-    const { session, memory } = this;
+    const { memory } = this;
+    const session = this.#session;
     let startedAt = performance.now();
     await undoAbove(session.writer, height, hooks, {
       tables: session.tables,
       ...(signal === undefined ? {} : { signal }),
       onUndone: (block) => {
         memory.tracked.apply(block.tracked);
-        this.onStep('undo', (performance.now() - startedAt) / 1000);
+        this.#onStep('undo', (performance.now() - startedAt) / 1000);
         startedAt = performance.now();
         onUndone?.(block);
       },
     });
-    this.position = await readPosition(session.writer);
-    memory.contents.forgetFrom(this.position.nextContentId);
-    memory.metadata.forgetFrom(this.position.nextMetadataId);
+    this.#position = await readPosition(session.writer);
+    memory.contents.forgetFrom(this.#position.nextContentId);
+    memory.metadata.forgetFrom(this.#position.nextMetadataId);
     memory.recent.forget();
   }
 
   /** In a bulk load searches come first; a block at the tip is what they wait for. */
-  private turn<T>(isBulk: boolean, piece: () => T | Promise<T>): T | Promise<T> {
-    return isBulk && this.demand !== null ? this.demand.turn(piece) : piece();
+  #turn<T>(isBulk: boolean, piece: () => T | Promise<T>): T | Promise<T> {
+    return isBulk && this.#demand !== null ? this.#demand.turn(piece) : piece();
   }
 
-  private async begin(batch: Batch, isBulk: boolean): Promise<void> {
-    await this.writing;
-    this.position = batch.after;
+  async #begin(batch: Batch, isBulk: boolean): Promise<void> {
+    await this.#writing;
+    this.#position = batch.after;
     if (batch.blocks === 0) return;
-    this.underWay = batch;
-    this.writing = this.commit(batch, isBulk);
+    this.#underWay = batch;
+    this.#writing = this.#commit(batch, isBulk);
     // whoever waits next sees the error; until then it is no unhandled one
-    this.writing.catch(() => undefined);
+    this.#writing.catch(() => undefined);
   }
 
-  private async commit(batch: Batch, isBulk: boolean): Promise<void> {
+  async #commit(batch: Batch, isBulk: boolean): Promise<void> {
     const { memory } = this;
     const startedAt = performance.now();
     try {
-      await this.turn(isBulk, () =>
-        writeBatch(this.session.writer, batch, this.session.followed.epoch, isBulk),
+      await this.#turn(isBulk, () =>
+        writeBatch(this.#session.writer, batch, this.#session.followed.epoch, isBulk),
       );
     } catch (error) {
       memory.contents.rollback();
@@ -188,15 +189,15 @@ export class BlockWriter {
       throw error;
     }
     failpoint('committed');
-    this.onStep('write', (performance.now() - startedAt) / 1000);
+    this.#onStep('write', (performance.now() - startedAt) / 1000);
     memory.contents.commit(batch.contents);
     memory.metadata.commit(batch.metadata);
     for (const { tracked } of batch.ledgers) memory.tracked.apply(tracked);
     if (memory.spent !== null) batch.ended.addTo(memory.spent);
     await memory.recent.learn(batch.outputs, memory.tracked);
-    this.underWay = null;
-    this.encoders.give({ own: batch.encoders, derived: batch.derived.encoders });
-    this.onCommit({
+    this.#underWay = null;
+    this.#encoders.give({ own: batch.encoders, derived: batch.derived.encoders });
+    this.#onCommit({
       blocks: batch.blocks,
       bytes: batch.bytes,
       inscriptions: batch.inscriptions,

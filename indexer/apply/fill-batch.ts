@@ -89,7 +89,7 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
       columns.contentHash,
       columns.contentVariant,
       nextContentId,
-      (row, id) => encodeContent(encoders.contents, columns, row, id, firstKeys[row] as number),
+      (row, id) => encodeContent(encoders.contents, columns, row, id, firstKeys[row]!),
     );
     nextMetadataId = giveIds(
       answers.metadata,
@@ -134,7 +134,7 @@ function firstKeysOf(columns: BlockColumns, { inscriptions }: LedgerBlock): Int3
   const firstKeys = new Int32Array(columns.contentVariant.length).fill(-1);
   // from the last to the first, which so has the last word
   for (let row = inscriptions.count - 1; row >= 0; row--) {
-    const content = columns.envelopeContent[inscriptions.envelope[row] as number] as number;
+    const content = columns.envelopeContent[inscriptions.envelope[row]!]!;
     if (content >= 0) firstKeys[content] = inscriptions.firstKey + row;
   }
   return firstKeys;
@@ -155,7 +155,7 @@ function addEvents(
 }
 
 function refuseImpossible({ columns, ref }: ParsedBlock): void {
-  if (((columns.blockFlags[0] as number) & blockFlags.valueOutOfRange) === 0) return;
+  if ((columns.blockFlags[0]! & blockFlags.valueOutOfRange) === 0) return;
   const hash = displayHash(ref.hash);
   throw new AppError(
     'block_corrupt',
@@ -186,9 +186,9 @@ function giveIds(
   write: (row: number, id: number) => void,
 ): number {
   for (let row = 0; row < ids.length; row++) {
-    if ((ids[row] as number) >= 0) continue;
+    if (ids[row]! >= 0) continue;
     const at = row * hashLength;
-    const variant = variants === null ? 0 : (variants[row] as number);
+    const variant = variants === null ? 0 : variants[row]!;
     let id = table.find(hashes, at, variant);
     if (id < 0) {
       id = nextId++;
@@ -202,9 +202,9 @@ function giveIds(
 
 function leave(batch: Batch, { left, height }: LedgerBlock): void {
   for (let row = 0; row < left.count; row++) {
-    batch.left.key.push(left.key[row] as number);
-    batch.left.height.push(left.height[row] as number);
-    batch.left.step.push(left.step[row] as number);
+    batch.left.key.push(left.key[row]!);
+    batch.left.height.push(left.height[row]!);
+    batch.left.step.push(left.step[row]!);
     batch.left.spentHeight.push(height);
   }
 }
@@ -233,21 +233,21 @@ function holdOutputs(
   for (let row = 0; row < rows.count; row++) {
     const into = rows.spent[row] === 1 ? ended : outputs;
     if (rows.place[row] !== places.output || into === null) continue;
-    const key = rows.key[row] as number;
+    const key = rows.key[row]!;
     const { txids: idTxids, at: idTxidAt, index: idIndex, curse } = identify(key);
-    const txid = rows.txid[row] as number;
+    const txid = rows.txid[row]!;
     // -1: the output is one of the reveal
     const isReveal = txid < 0;
     into.add({
-      fingerprintLow: rows.fingerprintLow[row] as number,
-      fingerprintHigh: rows.fingerprintHigh[row] as number,
+      fingerprintLow: rows.fingerprintLow[row]!,
+      fingerprintHigh: rows.fingerprintHigh[row]!,
       key,
       height,
-      step: rows.step[row] as number,
-      satOffset: rows.satOffset[row] as number,
+      step: rows.step[row]!,
+      satOffset: rows.satOffset[row]!,
       txids: isReveal ? idTxids : txids,
       txidAt: isReveal ? idTxidAt : txid * hashLength,
-      vout: rows.vout[row] as number,
+      vout: rows.vout[row]!,
       idTxids,
       idTxidAt,
       idIndex,
@@ -263,16 +263,16 @@ function identities(
   held: HeldInscriptions,
 ): (key: number) => Identity {
   const rowOfKey = new Map<number, number>();
-  for (let row = 0; row < held.count; row++) rowOfKey.set(held.key[row] as number, row);
+  for (let row = 0; row < held.count; row++) rowOfKey.set(held.key[row]!, row);
   const ids = new DataView(held.id.buffer, held.id.byteOffset);
   return (key) => {
     const row = key - inscriptions.firstKey;
     if (row >= 0) {
       return {
         txids: columns.revealTxid,
-        at: (inscriptions.reveal[row] as number) * hashLength,
-        index: inscriptions.index[row] as number,
-        curse: inscriptions.curse[row] as number,
+        at: inscriptions.reveal[row]! * hashLength,
+        index: inscriptions.index[row]!,
+        curse: inscriptions.curse[row]!,
       };
     }
     const heldRow = rowOfKey.get(key);
@@ -281,7 +281,7 @@ function identities(
       txids: held.id,
       at: heldRow * idLength,
       index: ids.getUint32(heldRow * idLength + hashLength, true),
-      curse: held.curse[heldRow] as number,
+      curse: held.curse[heldRow]!,
     };
   };
 }

@@ -10,7 +10,7 @@ const none = -1;
 /** Inscription events of a block: each new inscription, and each time that one leaves a place. */
 export function countInscriptionEvents({ inscriptions, left, locations }: LedgerBlock): number {
   let count = inscriptions.count + left.count;
-  for (let row = 0; row < locations.count; row++) count += locations.spent[row] as number;
+  for (let row = 0; row < locations.count; row++) count += locations.spent[row]!;
   return count;
 }
 
@@ -31,10 +31,10 @@ function inOrder({ locations: { count, step, key } }: LedgerBlock): Uint32Array 
     let end = start + 1;
     let isSorted = true;
     while (end < count && step[end] === step[start]) {
-      if ((key[end] as number) < (key[end - 1] as number)) isSorted = false;
+      if (key[end]! < key[end - 1]!) isSorted = false;
       end++;
     }
-    if (!isSorted) order.subarray(start, end).sort((a, b) => (key[a] as number) - (key[b] as number));
+    if (!isSorted) order.subarray(start, end).sort((a, b) => key[a]! - key[b]!);
     start = end;
   }
   return order;
@@ -42,123 +42,123 @@ function inOrder({ locations: { count, step, key } }: LedgerBlock): Uint32Array 
 
 /** One block while its events are written: knows where every inscription of it was last. */
 class EventPass {
-  private readonly out: EventTextWriter;
-  private readonly applied: AppliedBlock;
+  readonly #out: EventTextWriter;
+  readonly #applied: AppliedBlock;
   /** Location row of each new inscription so far, and of each held one. */
-  private readonly lastOfNew: Int32Array;
-  private readonly lastOfHeld: Int32Array;
-  private readonly heldOfKey = new Map<number, number>();
-  private readonly heldIds: DataView;
+  readonly #lastOfNew: Int32Array;
+  readonly #lastOfHeld: Int32Array;
+  readonly #heldOfKey = new Map<number, number>();
+  readonly #heldIds: DataView;
   /** Where the outpoints of the held ones stand in the block. */
-  private readonly heldOutpoint: Uint32Array;
-  private readonly blockView: DataView;
+  readonly #heldOutpoint: Uint32Array;
+  readonly #blockView: DataView;
 
   constructor(out: EventTextWriter, applied: AppliedBlock) {
-    this.out = out;
-    this.applied = applied;
+    this.#out = out;
+    this.#applied = applied;
     const { held, ledger, block } = applied;
-    this.lastOfNew = new Int32Array(ledger.inscriptions.count).fill(none);
-    this.lastOfHeld = new Int32Array(held.count).fill(none);
-    this.heldOutpoint = new Uint32Array(held.count);
+    this.#lastOfNew = new Int32Array(ledger.inscriptions.count).fill(none);
+    this.#lastOfHeld = new Int32Array(held.count).fill(none);
+    this.#heldOutpoint = new Uint32Array(held.count);
     const outpoints = new OutpointReader(block);
     for (let row = 0; row < held.count; row++) {
-      this.heldOfKey.set(held.key[row] as number, row);
-      this.heldOutpoint[row] = outpoints.at(held.input[row] as number);
+      this.#heldOfKey.set(held.key[row]!, row);
+      this.#heldOutpoint[row] = outpoints.at(held.input[row]!);
     }
-    this.heldIds = new DataView(held.id.buffer, held.id.byteOffset, held.id.byteLength);
-    this.blockView = new DataView(block.bytes.buffer, block.bytes.byteOffset, block.bytes.byteLength);
+    this.#heldIds = new DataView(held.id.buffer, held.id.byteOffset, held.id.byteLength);
+    this.#blockView = new DataView(block.bytes.buffer, block.bytes.byteOffset, block.bytes.byteLength);
   }
 
   /** The event of a location row. */
   locate(row: number): void {
-    const { locations, inscriptions } = this.applied.ledger;
-    const key = locations.key[row] as number;
+    const { locations, inscriptions } = this.#applied.ledger;
+    const key = locations.key[row]!;
     const isNew = key >= inscriptions.firstKey;
-    const subject = isNew ? key - inscriptions.firstKey : (this.heldOfKey.get(key) as number);
-    const last = isNew ? this.lastOfNew : this.lastOfHeld;
-    const before = last[subject] as number;
+    const subject = isNew ? key - inscriptions.firstKey : (this.#heldOfKey.get(key) as number);
+    const last = isNew ? this.#lastOfNew : this.#lastOfHeld;
+    const before = last[subject]!;
     last[subject] = row;
-    if (isNew && before === none) this.created(subject, row);
-    else this.transferred(key, before, row);
+    if (isNew && before === none) this.#created(subject, row);
+    else this.#transferred(key, before, row);
   }
 
   /** Events whose end is not known, by key: what is new and nowhere, and what left and came to lie nowhere. */
   writeUnknown(): void {
-    const { locations, inscriptions } = this.applied.ledger;
-    const { held } = this.applied;
+    const { locations, inscriptions } = this.#applied.ledger;
+    const { held } = this.#applied;
     const isGone = (row: number): boolean => row === none || locations.spent[row] === 1;
-    const gone = [...held.key]
-      .filter((_, row) => isGone(this.lastOfHeld[row] as number))
-      .sort((a, b) => a - b);
+    const gone = [...held.key].filter((_, row) => isGone(this.#lastOfHeld[row]!)).sort((a, b) => a - b);
     for (const key of gone)
-      this.transferred(key, this.lastOfHeld[this.heldOfKey.get(key) as number] as number, none);
+      this.#transferred(key, this.#lastOfHeld[this.#heldOfKey.get(key) as number]!, none);
     for (let row = 0; row < inscriptions.count; row++) {
-      const last = this.lastOfNew[row] as number;
-      if (last === none) this.created(row, none);
-      else if (locations.spent[last] === 1) this.transferred(inscriptions.firstKey + row, last, none);
+      const last = this.#lastOfNew[row]!;
+      if (last === none) this.#created(row, none);
+      else if (locations.spent[last] === 1) this.#transferred(inscriptions.firstKey + row, last, none);
     }
   }
 
-  private created(row: number, location: number): void {
-    const { out, applied } = this;
+  #created(row: number, location: number): void {
+    const out = this.#out;
+    const applied = this.#applied;
     const { inscriptions } = applied.ledger;
-    const number = inscriptions.number[row] as number;
-    const charms = inscriptions.charms[row] as number;
+    const number = inscriptions.number[row]!;
+    const charms = inscriptions.charms[row]!;
     out.created(
       applied.block.columns.revealTxid,
-      (inscriptions.reveal[row] as number) * hashLength,
-      inscriptions.index[row] as number,
-      this.sequenceOf(inscriptions.firstKey + row),
+      inscriptions.reveal[row]! * hashLength,
+      inscriptions.index[row]!,
+      this.#sequenceOf(inscriptions.firstKey + row),
       number === numberUnknown ? null : number,
       charms === charmsUnknown ? null : charms,
     );
-    this.location(location);
+    this.#location(location);
     out.next();
-    this.parents(row);
+    this.#parents(row);
     out.endLine();
   }
 
-  private parents(row: number): void {
-    const { out } = this;
-    const { firstParent, parentKey, parentsKnown } = this.applied.ledger.inscriptions;
-    const first = firstParent[row] as number;
-    const end = firstParent[row + 1] as number;
+  #parents(row: number): void {
+    const out = this.#out;
+    const { firstParent, parentKey, parentsKnown } = this.#applied.ledger.inscriptions;
+    const first = firstParent[row]!;
+    const end = firstParent[row + 1]!;
     if (parentsKnown[row] !== 1) out.unknown();
     else if (first === end) out.none();
     for (let at = first; at < end; at++) {
-      const key = parentKey[at] as number;
-      out.parent(at - first, this.txidsOf(key), this.txidAtOf(key), this.indexOf(key));
+      const key = parentKey[at]!;
+      out.parent(at - first, this.#txidsOf(key), this.#txidAtOf(key), this.#indexOf(key));
     }
   }
 
   /** @param before location row of this block, or `none`: the output that the block's input spends */
-  private transferred(key: number, before: number, row: number): void {
-    const { out, applied } = this;
-    out.transferred(this.txidsOf(key), this.txidAtOf(key), this.indexOf(key), this.sequenceOf(key));
+  #transferred(key: number, before: number, row: number): void {
+    const out = this.#out;
+    const applied = this.#applied;
+    out.transferred(this.#txidsOf(key), this.#txidAtOf(key), this.#indexOf(key), this.#sequenceOf(key));
     if (before === none) {
-      const held = this.heldOfKey.get(key) as number;
-      const at = this.heldOutpoint[held] as number;
-      const vout = this.blockView.getUint32(at + hashLength, true);
-      out.inOutput(applied.block.bytes, at, vout, applied.held.satOffset[held] as number);
+      const held = this.#heldOfKey.get(key) as number;
+      const at = this.#heldOutpoint[held]!;
+      const vout = this.#blockView.getUint32(at + hashLength, true);
+      out.inOutput(applied.block.bytes, at, vout, applied.held.satOffset[held]!);
     } else {
-      this.location(before);
+      this.#location(before);
     }
     out.next();
-    this.location(row);
+    this.#location(row);
     out.endLine();
   }
 
-  private location(row: number): void {
-    const { out } = this;
-    const { locations, txids } = this.applied.ledger;
+  #location(row: number): void {
+    const out = this.#out;
+    const { locations, txids } = this.#applied.ledger;
     if (row === none) {
       out.unknown();
     } else if (locations.place[row] === places.output) {
-      const txid = locations.txid[row] as number;
-      const key = locations.key[row] as number;
-      const vout = locations.vout[row] as number;
-      const satOffset = locations.satOffset[row] as number;
-      if (txid < 0) out.inOutput(this.txidsOf(key), this.txidAtOf(key), vout, satOffset);
+      const txid = locations.txid[row]!;
+      const key = locations.key[row]!;
+      const vout = locations.vout[row]!;
+      const satOffset = locations.satOffset[row]!;
+      if (txid < 0) out.inOutput(this.#txidsOf(key), this.#txidAtOf(key), vout, satOffset);
       else out.inOutput(txids, txid * hashLength, vout, satOffset);
     } else if (locations.place[row] === places.lost) {
       out.lost();
@@ -168,8 +168,8 @@ class EventPass {
   }
 
   /** Elsewhere than on an anchored chain the sequence numbers of its own block can be proven, older ones are not looked up. */
-  private sequenceOf(key: number): number | null {
-    const { isKnown, ledger, block } = this.applied;
+  #sequenceOf(key: number): number | null {
+    const { isKnown, ledger, block } = this.#applied;
     if (isKnown) return key;
     const { firstKey, count } = ledger.inscriptions;
     const { sequence, nextKey } = ledger.counters;
@@ -177,23 +177,23 @@ class EventPass {
     return sequence - nextKey + key;
   }
 
-  private isNew(key: number): boolean {
-    return key >= this.applied.ledger.inscriptions.firstKey;
+  #isNew(key: number): boolean {
+    return key >= this.#applied.ledger.inscriptions.firstKey;
   }
 
-  private txidsOf(key: number): Uint8Array {
-    return this.isNew(key) ? this.applied.block.columns.revealTxid : this.applied.held.id;
+  #txidsOf(key: number): Uint8Array {
+    return this.#isNew(key) ? this.#applied.block.columns.revealTxid : this.#applied.held.id;
   }
 
-  private txidAtOf(key: number): number {
-    if (!this.isNew(key)) return (this.heldOfKey.get(key) as number) * idLength;
-    const { reveal, firstKey } = this.applied.ledger.inscriptions;
-    return (reveal[key - firstKey] as number) * hashLength;
+  #txidAtOf(key: number): number {
+    if (!this.#isNew(key)) return (this.#heldOfKey.get(key) as number) * idLength;
+    const { reveal, firstKey } = this.#applied.ledger.inscriptions;
+    return reveal[key - firstKey]! * hashLength;
   }
 
-  private indexOf(key: number): number {
-    const { index, firstKey } = this.applied.ledger.inscriptions;
-    if (this.isNew(key)) return index[key - firstKey] as number;
-    return this.heldIds.getUint32((this.heldOfKey.get(key) as number) * idLength + hashLength, true);
+  #indexOf(key: number): number {
+    const { index, firstKey } = this.#applied.ledger.inscriptions;
+    if (this.#isNew(key)) return index[key - firstKey]!;
+    return this.#heldIds.getUint32((this.#heldOfKey.get(key) as number) * idLength + hashLength, true);
   }
 }

@@ -40,40 +40,40 @@ export interface OutputsOf {
  * Cost: the bytes of every transaction without its witnesses twice through sha256, and a probe each for outputs and inputs.
  */
 export class OutputReader {
-  private readonly txids = new HashTree();
-  private value = new Float64Array(4096);
-  private tx = new Uint32Array(4096);
-  private vout = new Uint32Array(4096);
-  private scriptStart = new Uint32Array(4096);
-  private scriptLength = new Uint32Array(4096);
-  private high = new Uint32Array(4096);
-  private spent = new Uint8Array(4096);
-  private spendAt = new Uint32Array(4096);
+  readonly #txids = new HashTree();
+  #value = new Float64Array(4096);
+  #tx = new Uint32Array(4096);
+  #vout = new Uint32Array(4096);
+  #scriptStart = new Uint32Array(4096);
+  #scriptLength = new Uint32Array(4096);
+  #high = new Uint32Array(4096);
+  #spent = new Uint8Array(4096);
+  #spendAt = new Uint32Array(4096);
   /** Row of an output plus one by its fingerprint, 0 for none; open addressing, at most half full. */
-  private slots = new Int32Array(8192);
-  private outputs = 0;
-  private spends = 0;
-  private readonly outpoint = new Uint8Array(outpointLength);
-  private readonly outpointView = new DataView(this.outpoint.buffer);
+  #slots = new Int32Array(8192);
+  #outputs = 0;
+  #spends = 0;
+  readonly #outpoint = new Uint8Array(outpointLength);
+  readonly #outpointView = new DataView(this.#outpoint.buffer);
 
   /** Encoded OutputColumns. */
   read(block: Uint8Array, layout: BlockLayout, of: OutputsOf): ArrayBuffer {
-    this.hashTransactions(block, layout);
-    this.readOutputs(block, layout, of);
-    this.fillSlots(of.key);
-    this.readSpends(block, layout, of.key);
-    return encodeOutputColumns(this.columns(layout.transactionCount));
+    this.#hashTransactions(block, layout);
+    this.#readOutputs(block, layout, of);
+    this.#fillSlots(of.key);
+    this.#readSpends(block, layout, of.key);
+    return encodeOutputColumns(this.#columns(layout.transactionCount));
   }
 
-  private hashTransactions(block: Uint8Array, layout: BlockLayout): void {
-    const { txids } = this;
+  #hashTransactions(block: Uint8Array, layout: BlockLayout): void {
+    const txids = this.#txids;
     const { start, inputsAt, outputsEnd, transactionCount } = layout;
     txids.reset(transactionCount);
     for (let tx = 0; tx < transactionCount; tx++) {
-      const from = start[tx] as number;
-      const end = start[tx + 1] as number;
+      const from = start[tx]!;
+      const end = start[tx + 1]!;
       if (layout.hasWitness(tx)) {
-        const body = [inputsAt[tx] as number, outputsEnd[tx] as number] as const;
+        const body = [inputsAt[tx]!, outputsEnd[tx]!] as const;
         txids.add(tx, block, [from, from + versionLength], body, [end - lockTimeLength, end]);
       } else {
         txids.add(tx, block, [from, end]);
@@ -82,115 +82,117 @@ export class OutputReader {
     txids.flush();
   }
 
-  private readOutputs(block: Uint8Array, layout: BlockLayout, { height, network }: OutputsOf): void {
-    this.outputs = 0;
+  #readOutputs(block: Uint8Array, layout: BlockLayout, { height, network }: OutputsOf): void {
+    this.#outputs = 0;
     const walk = new OutputWalk(block);
     const isOverwritten = network === 'mainnet' && overwrittenCoinbases.has(height);
     for (let tx = isOverwritten ? 1 : 0; tx < layout.transactionCount; tx++) {
-      walk.open(layout.outputsAt[tx] as number);
+      walk.open(layout.outputsAt[tx]!);
       while (walk.next()) {
         const { scriptStart, scriptLength } = walk;
         if (scriptLength > scriptBytesMax || (scriptLength > 0 && block[scriptStart] === opReturn)) continue;
-        this.addOutput(tx, walk);
+        this.#addOutput(tx, walk);
       }
     }
   }
 
-  private addOutput(tx: number, walk: OutputWalk): void {
-    const row = this.outputs++;
-    if (row === this.value.length) this.growOutputs(row + 1);
-    this.value[row] = walk.value;
-    this.tx[row] = tx;
-    this.vout[row] = walk.vout;
-    this.scriptStart[row] = walk.scriptStart;
-    this.scriptLength[row] = walk.scriptLength;
-    this.spent[row] = 0;
+  #addOutput(tx: number, walk: OutputWalk): void {
+    const row = this.#outputs++;
+    if (row === this.#value.length) this.#growOutputs(row + 1);
+    this.#value[row] = walk.value;
+    this.#tx[row] = tx;
+    this.#vout[row] = walk.vout;
+    this.#scriptStart[row] = walk.scriptStart;
+    this.#scriptLength[row] = walk.scriptLength;
+    this.#spent[row] = 0;
   }
 
-  private growOutputs(length: number): void {
-    this.value = withRoom(this.value, length);
-    this.tx = withRoom(this.tx, length);
-    this.vout = withRoom(this.vout, length);
-    this.scriptStart = withRoom(this.scriptStart, length);
-    this.scriptLength = withRoom(this.scriptLength, length);
-    this.high = withRoom(this.high, length);
-    this.spent = withRoom(this.spent, length);
+  #growOutputs(length: number): void {
+    this.#value = withRoom(this.#value, length);
+    this.#tx = withRoom(this.#tx, length);
+    this.#vout = withRoom(this.#vout, length);
+    this.#scriptStart = withRoom(this.#scriptStart, length);
+    this.#scriptLength = withRoom(this.#scriptLength, length);
+    this.#high = withRoom(this.#high, length);
+    this.#spent = withRoom(this.#spent, length);
   }
 
   /** Fingerprints are keyed, so that nobody can aim outputs of a block at one slot. */
-  private fillSlots(key: FingerprintKey): void {
-    const { outputs, outpoint, outpointView } = this;
-    const { leaves } = this.txids;
+  #fillSlots(key: FingerprintKey): void {
+    const outputs = this.#outputs;
+    const outpoint = this.#outpoint;
+    const outpointView = this.#outpointView;
+    const { leaves } = this.#txids;
     let size = 8192;
     while (size < outputs * 2) size *= 2;
-    if (size > this.slots.length) this.slots = new Int32Array(size);
-    else this.slots.fill(0);
-    const mask = this.slots.length - 1;
+    if (size > this.#slots.length) this.#slots = new Int32Array(size);
+    else this.#slots.fill(0);
+    const mask = this.#slots.length - 1;
     let last = -1;
     for (let row = 0; row < outputs; row++) {
-      const tx = this.tx[row] as number;
+      const tx = this.#tx[row]!;
       if (tx !== last) outpoint.set(leaves.subarray(tx * hashLength, (tx + 1) * hashLength));
       last = tx;
-      outpointView.setUint32(hashLength, this.vout[row] as number, true);
+      outpointView.setUint32(hashLength, this.#vout[row]!, true);
       fingerprintOutpoint(outpointView, 0, key);
-      this.high[row] = fingerprint.high;
+      this.#high[row] = fingerprint.high;
       let slot = fingerprint.low & mask;
-      while (this.slots[slot] !== 0) slot = (slot + 1) & mask;
-      this.slots[slot] = row + 1;
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.#slots[slot] = row + 1;
     }
   }
 
-  private readSpends(block: Uint8Array, layout: BlockLayout, key: FingerprintKey): void {
+  #readSpends(block: Uint8Array, layout: BlockLayout, key: FingerprintKey): void {
     const { inputAt, inputCount, firstInput } = layout;
-    this.spends = 0;
+    this.#spends = 0;
     const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
     // a coinbase spends nothing
-    for (let input = firstInput[1] as number; input < inputCount; input++) {
-      const at = inputAt[input] as number;
+    for (let input = firstInput[1]!; input < inputCount; input++) {
+      const at = inputAt[input]!;
       fingerprintOutpoint(view, at, key);
-      const row = this.rowOf(view, at);
+      const row = this.#rowOf(view, at);
       // what spends it once more is refused where it is looked for and not found
-      if (row >= 0 && this.spent[row] === 0) {
-        this.spent[row] = 1;
+      if (row >= 0 && this.#spent[row] === 0) {
+        this.#spent[row] = 1;
         continue;
       }
-      if (this.spends === this.spendAt.length) this.spendAt = withRoom(this.spendAt, this.spends + 1);
-      this.spendAt[this.spends++] = at;
+      if (this.#spends === this.#spendAt.length) this.#spendAt = withRoom(this.#spendAt, this.#spends + 1);
+      this.#spendAt[this.#spends++] = at;
     }
   }
 
   /** The output of this block that the outpoint at `at` names, whose fingerprint was just made; -1 where it is none. */
-  private rowOf(view: DataView, at: number): number {
+  #rowOf(view: DataView, at: number): number {
     const { low, high } = fingerprint;
-    const mask = this.slots.length - 1;
-    for (let slot = low & mask; this.slots[slot] !== 0; slot = (slot + 1) & mask) {
-      const row = (this.slots[slot] as number) - 1;
-      if (this.high[row] === high && this.isAt(row, view, at)) return row;
+    const mask = this.#slots.length - 1;
+    for (let slot = low & mask; this.#slots[slot] !== 0; slot = (slot + 1) & mask) {
+      const row = this.#slots[slot]! - 1;
+      if (this.#high[row] === high && this.#isAt(row, view, at)) return row;
     }
     return -1;
   }
 
-  private isAt(row: number, view: DataView, at: number): boolean {
-    if (view.getUint32(at + hashLength, true) !== this.vout[row]) return false;
-    const { leaves } = this.txids;
-    const from = (this.tx[row] as number) * hashLength;
+  #isAt(row: number, view: DataView, at: number): boolean {
+    if (view.getUint32(at + hashLength, true) !== this.#vout[row]) return false;
+    const { leaves } = this.#txids;
+    const from = this.#tx[row]! * hashLength;
     for (let index = 0; index < hashLength; index++) {
       if (leaves[from + index] !== view.getUint8(at + index)) return false;
     }
     return true;
   }
 
-  private columns(transactions: number): OutputColumns {
-    const { outputs } = this;
+  #columns(transactions: number): OutputColumns {
+    const outputs = this.#outputs;
     return {
-      value: this.value.subarray(0, outputs),
-      tx: this.tx.subarray(0, outputs),
-      vout: this.vout.subarray(0, outputs),
-      scriptStart: this.scriptStart.subarray(0, outputs),
-      scriptLength: this.scriptLength.subarray(0, outputs),
-      spendAt: this.spendAt.subarray(0, this.spends),
-      txid: this.txids.leaves.subarray(0, transactions * hashLength),
-      spent: this.spent.subarray(0, outputs),
+      value: this.#value.subarray(0, outputs),
+      tx: this.#tx.subarray(0, outputs),
+      vout: this.#vout.subarray(0, outputs),
+      scriptStart: this.#scriptStart.subarray(0, outputs),
+      scriptLength: this.#scriptLength.subarray(0, outputs),
+      spendAt: this.#spendAt.subarray(0, this.#spends),
+      txid: this.#txids.leaves.subarray(0, transactions * hashLength),
+      spent: this.#spent.subarray(0, outputs),
     };
   }
 }

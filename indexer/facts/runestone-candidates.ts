@@ -29,13 +29,13 @@ export function readRunestoneCandidates(block: Uint8Array, layout: BlockLayout):
   const scriptStart: number[] = [];
   const scriptLength: number[] = [];
   for (let place = 0; place < transactionCount; place++) {
-    let at = outputsAt[place] as number;
+    let at = outputsAt[place]!;
     const outputs = knownCompactSize(block, at);
-    at += compactSizeLength(block[at] as number);
+    at += compactSizeLength(block[at]!);
     for (let output = 0; output < outputs; output++) {
       at += valueLength;
       const length = knownCompactSize(block, at);
-      at += compactSizeLength(block[at] as number);
+      at += compactSizeLength(block[at]!);
       if (length > 1 && block[at] === opReturn && block[at + 1] === op13) {
         tx.push(place);
         vout.push(output);

@@ -49,17 +49,17 @@ export class SignatureReader {
   of(input: number): Signature[] {
     const { txFirstInput, txStart } = this.#columns;
     let tx = Math.max(this.#tx, 0);
-    while ((txFirstInput[tx + 1] as number) <= input) tx++;
+    while (txFirstInput[tx + 1]! <= input) tx++;
     if (tx !== this.#tx) this.#open(tx);
-    const index = input - (txFirstInput[tx] as number);
+    const index = input - txFirstInput[tx]!;
     const found = inScript(this.#inputs.scriptOf(index));
-    return hasMarker(this.#bytes, txStart[tx] as number) ? [...found, ...this.#inWitness(index)] : found;
+    return hasMarker(this.#bytes, txStart[tx]!) ? [...found, ...this.#inWitness(index)] : found;
   }
 
   #open(tx: number): void {
     this.#tx = tx;
-    this.#inputs.open(this.#columns.txStart[tx] as number);
-    this.#outputs.open(this.#columns.txOutputs[tx] as number);
+    this.#inputs.open(this.#columns.txStart[tx]!);
+    this.#outputs.open(this.#columns.txOutputs[tx]!);
     this.#witnesses.open(this.#outputs.end());
   }
 
@@ -85,7 +85,7 @@ export class SignatureReader {
 function inScript(script: Uint8Array): Signature[] {
   const found: Signature[] = [];
   for (let at = 0; at < script.length; ) {
-    const opcode = script[at++] as number;
+    const opcode = script[at++]!;
     // longer pushes, with a length of their own, are the scripts of P2SH: what follows them is no signature
     if (opcode > pushMax) break;
     const length = opcode;
@@ -101,7 +101,7 @@ function ecdsaOf(item: Uint8Array): Signature | null {
   if (length < ecdsaLength.least || length > ecdsaLength.most) return null;
   // a sequence as long as the item without itself and the sighash type
   if (item[0] !== derPrefix || item[1] !== length - 3) return null;
-  return { kind: 'ecdsa', bytes: item.subarray(0, -1), sighash: item[length - 1] as number };
+  return { kind: 'ecdsa', bytes: item.subarray(0, -1), sighash: item[length - 1]! };
 }
 
 function schnorrOf(item: Uint8Array): Signature | null {

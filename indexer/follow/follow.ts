@@ -51,31 +51,31 @@ export async function follow(options: FollowOptions): Promise<IndexSummary> {
 type RoundEnd = 'again' | 'idle' | 'end';
 
 class Follower {
-  private readonly options: FollowOptions;
-  private readonly patience: Patience;
-  private readonly status: StatusRow;
-  private readonly startedAt = performance.now();
-  private readonly connection: WriterConnection;
-  private parsePool: ParsePool | null = null;
+  readonly #options: FollowOptions;
+  readonly #patience: Patience;
+  readonly #status: StatusRow;
+  readonly #startedAt = performance.now();
+  readonly #connection: WriterConnection;
+  #parsePool: ParsePool | null = null;
   /** Whether its blocks wait for searches. */
-  private isParseBulk = false;
-  private parsedFacts = '';
-  private hasReported = false;
+  #isParseBulk = false;
+  #parsedFacts = '';
+  #hasReported = false;
   /** A batch was refused for one of its blocks: they come one by one now, so that those before it stay. */
-  private isSingly = false;
-  private tip: BlockRef | null = null;
-  private undoneAbove: number | null = null;
-  private blocks = 0;
-  private bytes = 0;
-  private inscriptions = 0;
-  private blocksTotal = 0;
-  private sourceHeight = 0;
+  #isSingly = false;
+  #tip: BlockRef | null = null;
+  #undoneAbove: number | null = null;
+  #blocks = 0;
+  #bytes = 0;
+  #inscriptions = 0;
+  #blocksTotal = 0;
+  #sourceHeight = 0;
 
   constructor(options: FollowOptions) {
     const { source, pool, onStatus } = options;
-    this.options = options;
+    this.#options = options;
     const budgetMs = options.retryBudgetMs ?? (isLive(source) ? Number.POSITIVE_INFINITY : retryBudgetMs);
-    this.patience = new Patience({
+    this.#patience = new Patience({
       firstPauseMs,
       pauseMaxMs,
       isFolder: !isLive(source),
@@ -84,40 +84,40 @@ class Follower {
       waitsForPeople: options.waitsForPeople,
       mendedEveryMs: options.bounds?.mendedEveryMs,
     });
-    this.status = new StatusRow(pool, source.name, onStatus ?? (() => undefined));
-    this.connection = new WriterConnection(options, {
-      onCommit: (committed) => this.learn(committed),
-      onLock: (isHeld) => this.status.keep(isHeld),
-      tipHeight: () => this.sourceHeight,
+    this.#status = new StatusRow(pool, source.name, onStatus ?? (() => undefined));
+    this.#connection = new WriterConnection(options, {
+      onCommit: (committed) => this.#learn(committed),
+      onLock: (isHeld) => this.#status.keep(isHeld),
+      tipHeight: () => this.#sourceHeight,
     });
   }
 
   async run(): Promise<IndexSummary> {
-    const { signal } = this.options;
+    const { signal } = this.#options;
     try {
-      for (let end: RoundEnd = 'again'; end !== 'end' && !signal.aborted; ) end = await this.attempt();
+      for (let end: RoundEnd = 'again'; end !== 'end' && !signal.aborted; ) end = await this.#attempt();
     } finally {
-      await this.parsePool?.close();
-      await this.status.close();
-      await this.connection.close();
+      await this.#parsePool?.close();
+      await this.#status.close();
+      await this.#connection.close();
     }
     return {
-      height: this.tip?.height ?? null,
-      hash: this.tip === null ? null : displayHash(this.tip.hash),
-      undoneAbove: this.undoneAbove,
-      blocks: this.blocks,
-      bytes: this.bytes,
-      inscriptions: this.inscriptions,
-      seconds: (performance.now() - this.startedAt) / 1000,
+      height: this.#tip?.height ?? null,
+      hash: this.#tip === null ? null : displayHash(this.#tip.hash),
+      undoneAbove: this.#undoneAbove,
+      blocks: this.#blocks,
+      bytes: this.#bytes,
+      inscriptions: this.#inscriptions,
+      seconds: (performance.now() - this.#startedAt) / 1000,
     };
   }
 
   /** One round, and the wait after it. Throws what waiting cannot help. */
-  private async attempt(): Promise<RoundEnd> {
-    const { source, signal, bounds } = this.options;
+  async #attempt(): Promise<RoundEnd> {
+    const { source, signal, bounds } = this.#options;
     try {
-      const end = await this.round();
-      this.patience.reset();
+      const end = await this.#round();
+      this.#patience.reset();
       if (end === 'idle' && isLive(source)) await source.news(bounds?.pollMs ?? pollEveryMs, signal);
       return end;
     } catch (error) {
@@ -125,73 +125,73 @@ class Follower {
       if (signal.aborted && isInterruption(failure)) return 'end';
       if (failure instanceof AppError && failure.code === 'derived_tables_changed') {
         // a table has caught up: its rows belong to the next batch, which is prepared anew
-        await this.connection.close();
+        await this.#connection.close();
         return 'again';
       }
-      if (this.hidesGoodBlocks(failure)) {
-        this.isSingly = true;
-        await this.connection.close();
+      if (this.#hidesGoodBlocks(failure)) {
+        this.#isSingly = true;
+        await this.#connection.close();
         return 'again';
       }
-      await this.waitAfter(failure);
+      await this.#waitAfter(failure);
       return 'again';
     }
   }
 
   /** Whether blocks of a folder were rolled back together with a bad one that stands above them. */
-  private hidesGoodBlocks(failure: unknown): boolean {
-    if (isLive(this.options.source) || this.isSingly) return false;
+  #hidesGoodBlocks(failure: unknown): boolean {
+    if (isLive(this.#options.source) || this.#isSingly) return false;
     if (!(failure instanceof AppError) || failure.code !== 'block_corrupt') return false;
-    return Number(failure.details['height']) > (this.tip?.height ?? -1) + 1;
+    return Number(failure.details['height']) > (this.#tip?.height ?? -1) + 1;
   }
 
-  private async waitAfter(failure: unknown): Promise<void> {
-    const { signal, onWaiting } = this.options;
+  async #waitAfter(failure: unknown): Promise<void> {
+    const { signal, onWaiting } = this.#options;
     const problem =
       failure instanceof AppError
         ? { code: failure.code, message: failure.message, since: new Date() }
         : null;
-    const delayMs = this.patience.delayAfter(failure);
+    const delayMs = this.#patience.delayAfter(failure);
     if (delayMs === null || !(failure instanceof AppError)) {
-      this.status.set({ state: 'ended', problem });
+      this.#status.set({ state: 'ended', problem });
       throw failure;
     }
-    this.status.set({ state: 'waiting', problem });
+    this.#status.set({ state: 'waiting', problem });
     onWaiting?.(failure, delayMs);
     // a source that failed leaves session and memory as good as they were
-    if (this.connection.isBroken || isOfDatabase(failure)) await this.connection.close();
+    if (this.#connection.isBroken || isOfDatabase(failure)) await this.#connection.close();
     await sleep(delayMs, undefined, { signal }).catch(() => undefined);
   }
 
-  private async round(): Promise<RoundEnd> {
-    const { source, signal } = this.options;
-    const { session, writer } = await this.connection.open();
-    const ends = await this.connection.run(() => knownEnds(session.writer));
+  async #round(): Promise<RoundEnd> {
+    const { source, signal } = this.#options;
+    const { session, writer } = await this.#connection.open();
+    const ends = await this.#connection.run(() => knownEnds(session.writer));
     checkTip(writer.tip, ends?.tip ?? null);
-    this.tip = writer.tip;
+    this.#tip = writer.tip;
     const { plan, sourceTip } = await makePlan(session.writer, ends, source, signal);
-    this.status.set({ sourceTip });
-    this.sourceHeight = sourceTip?.height ?? 0;
+    this.#status.set({ sourceTip });
+    this.#sourceHeight = sourceTip?.height ?? 0;
     switch (plan.kind) {
       case 'refuse':
         throw new AppError('network_mismatch', `${source.name} and the indexed chain share no block.`);
       case 'wait':
-        this.waitForWork(sourceTip);
+        this.#waitForWork(sourceTip);
         return 'idle';
       case 'steps':
-        return this.take(plan, sourceTip, session, writer);
+        return this.#take(plan, sourceTip, session, writer);
       default:
         return unreachable(plan);
     }
   }
 
-  private waitForWork(sourceTip: BlockRef | null): void {
-    const { source, onWaiting, bounds } = this.options;
+  #waitForWork(sourceTip: BlockRef | null): void {
+    const { source, onWaiting, bounds } = this.#options;
     const error = new AppError(
       'node_behind',
-      `The best chain of ${source.name} ends at ${sourceTip?.height ?? 'nothing'} and has less work than the indexed one, which ends at ${this.tip?.height}.`,
+      `The best chain of ${source.name} ends at ${sourceTip?.height ?? 'nothing'} and has less work than the indexed one, which ends at ${this.#tip?.height}.`,
     );
-    this.status.set({
+    this.#status.set({
       state: 'waiting',
       problem: { code: error.code, message: error.message, since: new Date() },
     });
@@ -199,112 +199,116 @@ class Follower {
   }
 
   /** Takes the steps of a plan. */
-  private async take(
+  async #take(
     { undoTo, apply }: Steps,
     sourceTip: BlockRef | null,
     session: ChainSession,
     writer: BlockWriter,
   ): Promise<RoundEnd> {
-    const refs = apply.filter(({ height }) => height <= this.until);
-    const blocksToCome = this.distance(refs, sourceTip);
+    const refs = apply.filter(({ height }) => height <= this.#until);
+    const blocksToCome = this.#distance(refs, sourceTip);
     const isBulk = blocksToCome >= bulkBlocksMin;
-    this.status.set({ state: isBulk ? 'syncing' : 'following', problem: null });
-    if (undoTo !== null) await this.undo(writer, undoTo);
+    this.#status.set({ state: isBulk ? 'syncing' : 'following', problem: null });
+    if (undoTo !== null) await this.#undo(writer, undoTo);
     // nothing is indexed: its indexes are built when there is something in the tables, which may be a bulk load that begins
     // once a node that is still syncing gets to the first block that matters
-    const isAtEnd = refs.length === 0 && !isLive(this.options.source);
-    if (!isBulk && (writer.tip !== null || isAtEnd)) await this.connection.ensureIndexes();
-    if (refs.length === 0) return this.restAt(writer.tip, undoTo !== null);
-    this.blocksTotal = this.blocks + blocksToCome;
-    if (!this.hasReported) {
-      this.report();
-      await this.compareDisk(blocksToCome);
+    const isAtEnd = refs.length === 0 && !isLive(this.#options.source);
+    if (!isBulk && (writer.tip !== null || isAtEnd)) await this.#connection.ensureIndexes();
+    if (refs.length === 0) return this.#restAt(writer.tip, undoTo !== null);
+    this.#blocksTotal = this.#blocks + blocksToCome;
+    if (!this.#hasReported) {
+      this.#report();
+      await this.#compareDisk(blocksToCome);
     }
-    const { activity } = this.options;
-    const work = (): Promise<void> => this.apply(refs, isBulk, session, writer);
+    const { activity } = this.#options;
+    const work = (): Promise<void> => this.#apply(refs, isBulk, session, writer);
     await (activity === undefined ? work() : activity.during(work));
     return 'again';
   }
 
-  private async compareDisk(blocksToCome: number): Promise<void> {
-    const { source, pool, diskFolder: folder, indexAddresses = false, onDiskShort } = this.options;
+  async #compareDisk(blocksToCome: number): Promise<void> {
+    const { source, pool, diskFolder: folder, indexAddresses = false, onDiskShort } = this.#options;
     if (folder === undefined || onDiskShort === undefined) return;
     const need = await diskNeed(pool, { folder, network: source.network, blocksToCome, indexAddresses });
     if (need !== null && need.freeBytes < need.neededBytes) onDiskShort(need);
   }
 
   /** Nothing is to be applied. */
-  private restAt(tip: BlockRef | null, hasUndone: boolean): RoundEnd {
-    if (!isLive(this.options.source) || (tip?.height ?? -1) >= this.until) return 'end';
+  #restAt(tip: BlockRef | null, hasUndone: boolean): RoundEnd {
+    if (!isLive(this.#options.source) || (tip?.height ?? -1) >= this.#until) return 'end';
     return hasUndone ? 'again' : 'idle';
   }
 
-  private get until(): number {
-    return this.options.until ?? Number.POSITIVE_INFINITY;
+  get #until(): number {
+    return this.#options.until ?? Number.POSITIVE_INFINITY;
   }
 
   /** Blocks to come: those that are known, and of a node those up to its tip. */
-  private distance(refs: readonly BlockRef[], sourceTip: BlockRef | null): number {
+  #distance(refs: readonly BlockRef[], sourceTip: BlockRef | null): number {
     const first = refs[0]?.height;
-    if (first === undefined || sourceTip === null || !isLive(this.options.source)) return refs.length;
-    return Math.max(refs.length, Math.min(sourceTip.height, this.until) - first + 1);
+    if (first === undefined || sourceTip === null || !isLive(this.#options.source)) return refs.length;
+    return Math.max(refs.length, Math.min(sourceTip.height, this.#until) - first + 1);
   }
 
-  private async undo(writer: BlockWriter, height: number): Promise<void> {
-    const { undoHooks, signal, onUndo } = this.options;
-    onUndo?.((this.tip?.height ?? height) - height, height);
-    await this.connection.run(() => writer.undo(height, undoHooks ?? [], { signal }));
-    this.tip = writer.tip;
-    this.undoneAbove = Math.min(this.undoneAbove ?? height, height);
+  async #undo(writer: BlockWriter, height: number): Promise<void> {
+    const { undoHooks, signal, onUndo } = this.#options;
+    onUndo?.((this.#tip?.height ?? height) - height, height);
+    await this.#connection.run(() => writer.undo(height, undoHooks ?? [], { signal }));
+    this.#tip = writer.tip;
+    this.#undoneAbove = Math.min(this.#undoneAbove ?? height, height);
   }
 
-  private async apply(
+  async #apply(
     refs: readonly BlockRef[],
     isBulk: boolean,
     { fingerprintKey, followed }: ChainSession,
     writer: BlockWriter,
   ): Promise<void> {
-    const { source, signal, bounds } = this.options;
+    const { source, signal, bounds } = this.#options;
     const last = refs.at(-1);
-    const parser = await this.parser(refs.length, isBulk, factsOf(followed.active.map(({ table }) => table)));
+    const parser = await this.#parser(
+      refs.length,
+      isBulk,
+      factsOf(followed.active.map(({ table }) => table)),
+    );
     const parsed = parser.blocks(source, refs, fingerprintKey, signal);
     const limits = {
       ...batchBounds,
       ...(isBulk ? {} : { blocksMax: 1 }),
       ...bounds,
-      ...(this.isSingly ? { blocksMax: 1 } : {}),
+      ...(this.#isSingly ? { blocksMax: 1 } : {}),
     };
     try {
       for await (const batch of gather(parsed, limits)) {
         const isLast = batch.at(-1)?.ref.height === last?.height;
-        if (isBulk) await this.connection.indexForSearches(writer);
-        await this.connection.run(() => writer.write(batch, isBulk && !isLast));
+        if (isBulk) await this.#connection.indexForSearches(writer);
+        await this.#connection.run(() => writer.write(batch, isBulk && !isLast));
       }
     } catch (error) {
       // what was begun before it is finished all the same; where that fails too, the first error says why
-      await this.connection.run(() => writer.finish()).catch(() => undefined);
+      await this.#connection.run(() => writer.finish()).catch(() => undefined);
       throw error;
     }
-    await this.connection.run(() => writer.finish());
+    await this.#connection.run(() => writer.finish());
   }
 
   /** Blocks of a load wait for searches, in threads of a lower priority; one at the tip is what searches wait for. */
-  private async parser(blocks: number, isBulk: boolean, facts: FactSet): Promise<ParsePool> {
+  async #parser(blocks: number, isBulk: boolean, facts: FactSet): Promise<ParsePool> {
     const factNames = [...facts].toSorted().join();
     // a thread cannot raise its priority again
-    const isOther = this.options.demand !== undefined && isBulk !== this.isParseBulk;
-    if (isOther || factNames !== this.parsedFacts) {
-      await this.parsePool?.close();
-      this.parsePool = null;
+    const isOther = this.#options.demand !== undefined && isBulk !== this.#isParseBulk;
+    if (isOther || factNames !== this.#parsedFacts) {
+      await this.#parsePool?.close();
+      this.#parsePool = null;
     }
-    this.isParseBulk = isBulk;
-    this.parsedFacts = factNames;
-    this.parsePool ??= this.createParser(blocks, facts, isBulk ? this.options.demand : undefined);
-    return this.parsePool;
+    this.#isParseBulk = isBulk;
+    this.#parsedFacts = factNames;
+    this.#parsePool ??= this.#createParser(blocks, facts, isBulk ? this.#options.demand : undefined);
+    return this.#parsePool;
   }
 
-  private createParser(blocks: number, facts: FactSet, demand: SearchDemand | undefined): ParsePool {
-    const { source, threads, textMaxBytes, onStep, onQueue } = this.options;
+  #createParser(blocks: number, facts: FactSet, demand: SearchDemand | undefined): ParsePool {
+    const { source, threads, textMaxBytes, onStep, onQueue } = this.#options;
     return createParsePool(createBufferPool(), {
       ...(isLive(source) ? {} : { blocks }),
       ...(threads === undefined ? {} : { threads }),
@@ -316,20 +320,23 @@ class Follower {
     });
   }
 
-  private learn(committed: Committed): void {
-    this.blocks += committed.blocks;
-    this.bytes += committed.bytes;
-    this.inscriptions += committed.inscriptions;
-    this.tip = committed.position.tip;
-    this.patience.reset();
-    this.options.onCommit?.(committed);
-    this.report();
+  #learn(committed: Committed): void {
+    this.#blocks += committed.blocks;
+    this.#bytes += committed.bytes;
+    this.#inscriptions += committed.inscriptions;
+    this.#tip = committed.position.tip;
+    this.#patience.reset();
+    this.#options.onCommit?.(committed);
+    this.#report();
   }
 
-  private report(): void {
-    const { blocks, blocksTotal, bytes, inscriptions } = this;
-    this.hasReported = true;
-    this.options.onProgress?.({ blocks, blocksTotal: Math.max(blocks, blocksTotal), bytes, inscriptions });
+  #report(): void {
+    const blocks = this.#blocks;
+    const blocksTotal = this.#blocksTotal;
+    const bytes = this.#bytes;
+    const inscriptions = this.#inscriptions;
+    this.#hasReported = true;
+    this.#options.onProgress?.({ blocks, blocksTotal: Math.max(blocks, blocksTotal), bytes, inscriptions });
   }
 }
 

@@ -117,12 +117,12 @@ function weighed(
 /** A folder: what it is was read when it was opened. */
 class RestingChain implements TheirChain {
   readonly isComplete = true;
-  private readonly source: BlockSource;
-  private readonly islands: readonly Island[];
+  readonly #source: BlockSource;
+  readonly #islands: readonly Island[];
 
   private constructor(source: BlockSource, islands: readonly Island[]) {
-    this.source = source;
-    this.islands = islands;
+    this.#source = source;
+    this.#islands = islands;
   }
 
   static async of(source: BlockSource): Promise<RestingChain> {
@@ -130,11 +130,11 @@ class RestingChain implements TheirChain {
   }
 
   isOneRunFrom(lowest: number): boolean {
-    return this.islands.length === 1 && this.islands[0]?.firstHeight === lowest;
+    return this.#islands.length === 1 && this.#islands[0]?.firstHeight === lowest;
   }
 
   async above(from: number): Promise<WeighedRef[]> {
-    const refs = await this.source.refs(from);
+    const refs = await this.#source.refs(from);
     return refs.map(({ height, hash }) => ({ height, hash, work: 0n }));
   }
 
@@ -143,8 +143,8 @@ class RestingChain implements TheirChain {
   }
 
   async tip(): Promise<BlockRef | null> {
-    const last = this.islands.at(-1)?.lastHeight;
-    return last === undefined ? null : ((await this.source.refs(last)).at(-1) ?? null);
+    const last = this.#islands.at(-1)?.lastHeight;
+    return last === undefined ? null : ((await this.#source.refs(last)).at(-1) ?? null);
   }
 }
 
@@ -154,56 +154,56 @@ class RestingChain implements TheirChain {
  */
 class LiveChain implements TheirChain {
   isComplete = false;
-  private readonly source: LiveBlockSource;
-  private readonly signal: AbortSignal;
-  private lowest: HeaderRef | null = null;
-  private highest: HeaderRef | null = null;
+  readonly #source: LiveBlockSource;
+  readonly #signal: AbortSignal;
+  #lowest: HeaderRef | null = null;
+  #highest: HeaderRef | null = null;
 
   constructor(source: LiveBlockSource, signal: AbortSignal) {
-    this.source = source;
-    this.signal = signal;
+    this.#source = source;
+    this.#signal = signal;
   }
 
   /** A node has all blocks: nothing that matters may be missing in ours. */
   isOneRunFrom(lowest: number): boolean {
-    return lowest <= networks[this.source.network].firstInscriptionHeight;
+    return lowest <= networks[this.#source.network].firstInscriptionHeight;
   }
 
   async above(from: number): Promise<WeighedRef[] | null> {
-    const first = await this.atLeastFirst(from);
-    const headers = await this.run(first, first + pageHeaders);
-    if (headers === null || !isRun(this.highest, headers)) return null;
+    const first = await this.#atLeastFirst(from);
+    const headers = await this.#run(first, first + pageHeaders);
+    if (headers === null || !isRun(this.#highest, headers)) return null;
     this.isComplete = headers.length < pageHeaders;
-    this.lowest ??= headers[0] ?? null;
-    this.highest = headers.at(-1) ?? this.highest;
+    this.#lowest ??= headers[0] ?? null;
+    this.#highest = headers.at(-1) ?? this.#highest;
     return headers.map(weighedRef);
   }
 
   async below(from: number, end: number): Promise<WeighedRef[] | null> {
-    const headers = await this.run(await this.atLeastFirst(from), end);
-    if (headers === null || (this.lowest !== null && !follows(this.lowest, headers.at(-1)))) return null;
-    this.lowest = headers[0] ?? this.lowest;
-    this.highest ??= headers.at(-1) ?? null;
+    const headers = await this.#run(await this.#atLeastFirst(from), end);
+    if (headers === null || (this.#lowest !== null && !follows(this.#lowest, headers.at(-1)))) return null;
+    this.#lowest = headers[0] ?? this.#lowest;
+    this.#highest ??= headers.at(-1) ?? null;
     return headers.map(weighedRef);
   }
 
   async tip(): Promise<BlockRef | null> {
-    return (this.isComplete ? this.highest : null) ?? this.source.tip(this.signal);
+    return (this.isComplete ? this.#highest : null) ?? this.#source.tip(this.#signal);
   }
 
   /** The height itself, or where their chain begins; a node that is not there yet has nothing above it either. */
-  private async atLeastFirst(from: number): Promise<number> {
+  async #atLeastFirst(from: number): Promise<number> {
     if (from > 0) return from;
-    const [island] = await this.source.islands();
-    return island?.firstHeight ?? networks[this.source.network].firstInscriptionHeight;
+    const [island] = await this.#source.islands();
+    return island?.firstHeight ?? networks[this.#source.network].firstInscriptionHeight;
   }
 
   /** Headers from `from` up to and without `end`, or to their tip, in as many pages as it takes. */
-  private async run(from: number, end: number): Promise<HeaderRef[] | null> {
+  async #run(from: number, end: number): Promise<HeaderRef[] | null> {
     const headers: HeaderRef[] = [];
     for (let at = from; at < end; at = from + headers.length) {
       const count = Math.min(pageHeaders, end - at);
-      const page = await this.source.headers(at, count, this.signal);
+      const page = await this.#source.headers(at, count, this.#signal);
       if (!isRun(headers.at(-1) ?? null, page)) return null;
       headers.push(...page);
       if (page.length < count) break;

@@ -38,64 +38,64 @@ export async function writeFollowerStatus(
  * would say; it is tried again with the next one. Only the process that holds the writer's lock may keep it.
  */
 export class StatusRow {
-  private readonly pool: pg.Pool;
-  private readonly onStatus: (status: FollowerStatus) => void;
-  private status: Omit<FollowerStatus, 'updatedAt'>;
-  private isKept = false;
-  private writing: Promise<void> | null = null;
-  private isStale = false;
-  private readonly timer: NodeJS.Timeout;
+  readonly #pool: pg.Pool;
+  readonly #onStatus: (status: FollowerStatus) => void;
+  #status: Omit<FollowerStatus, 'updatedAt'>;
+  #isKept = false;
+  #writing: Promise<void> | null = null;
+  #isStale = false;
+  readonly #timer: NodeJS.Timeout;
 
   constructor(pool: pg.Pool, source: string, onStatus: (status: FollowerStatus) => void) {
-    this.pool = pool;
-    this.onStatus = onStatus;
-    this.status = { state: 'syncing', source, sourceTip: null, problem: null };
-    this.timer = setInterval(() => this.write(), writeEveryMs);
-    this.timer.unref();
+    this.#pool = pool;
+    this.#onStatus = onStatus;
+    this.#status = { state: 'syncing', source, sourceTip: null, problem: null };
+    this.#timer = setInterval(() => this.#write(), writeEveryMs);
+    this.#timer.unref();
   }
 
   /** True: this process has the lock. False: another one may have it, and says its own. */
   keep(isKept: boolean): void {
-    this.isKept = isKept;
+    this.#isKept = isKept;
   }
 
   /** Changes what it says; what is left out stays. The same problem keeps the moment since when it is there. */
   set(change: Partial<Pick<FollowerStatus, 'state' | 'sourceTip' | 'problem'>>): void {
-    const before = this.status;
+    const before = this.#status;
     const problem = change.problem === undefined ? before.problem : sinceWhen(change.problem, before.problem);
-    this.status = { ...before, ...change, problem };
+    this.#status = { ...before, ...change, problem };
     const isChanged =
-      this.status.state !== before.state ||
+      this.#status.state !== before.state ||
       problem?.code !== before.problem?.code ||
-      this.status.sourceTip?.height !== before.sourceTip?.height;
+      this.#status.sourceTip?.height !== before.sourceTip?.height;
     if (!isChanged) return;
-    this.onStatus({ ...this.status, updatedAt: new Date() });
-    this.write();
+    this.#onStatus({ ...this.#status, updatedAt: new Date() });
+    this.#write();
   }
 
   /** Says the last word and ends. */
   async close(): Promise<void> {
-    clearInterval(this.timer);
+    clearInterval(this.#timer);
     this.set({ state: 'ended' });
     const written = (async () => {
-      while (this.writing !== null) await this.writing;
+      while (this.#writing !== null) await this.#writing;
     })();
     await Promise.race([written, sleep(lastWriteMs, undefined, { ref: false })]);
   }
 
-  private write(): void {
-    if (!this.isKept) return;
-    this.isStale = true;
-    this.writing ??= this.writeStale().finally(() => {
-      this.writing = null;
+  #write(): void {
+    if (!this.#isKept) return;
+    this.#isStale = true;
+    this.#writing ??= this.#writeStale().finally(() => {
+      this.#writing = null;
     });
   }
 
-  private async writeStale(): Promise<void> {
-    while (this.isStale) {
-      this.isStale = false;
+  async #writeStale(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false;
       try {
-        await writeFollowerStatus(this.pool, { ...this.status, updatedAt: new Date() });
+        await writeFollowerStatus(this.#pool, { ...this.#status, updatedAt: new Date() });
       } catch {
         return;
       }

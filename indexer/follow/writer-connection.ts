@@ -28,34 +28,34 @@ interface Open {
 
 /** The session and the writer of a follower: opened when they are needed, and anew when they broke. */
 export class WriterConnection {
-  private readonly options: FollowOptions;
-  private readonly events: WriterEvents;
-  private session: ChainSession | null = null;
-  private writer: BlockWriter | null = null;
-  private hadSession = false;
-  private isIndexed = false;
-  private isSearchable = false;
+  readonly #options: FollowOptions;
+  readonly #events: WriterEvents;
+  #session: ChainSession | null = null;
+  #writer: BlockWriter | null = null;
+  #hadSession = false;
+  #isIndexed = false;
+  #isSearchable = false;
 
   constructor(options: FollowOptions, events: WriterEvents) {
-    this.options = options;
-    this.events = events;
+    this.#options = options;
+    this.#events = events;
   }
 
   /** Nothing can be built on what is open: it was closed, or work on it failed. */
   get isBroken(): boolean {
-    return this.writer === null;
+    return this.#writer === null;
   }
 
   /** Takes the lock, waiting for it where that is wanted, makes old rows whole, and reads the writer's memory. */
   async open(): Promise<Open> {
-    const { source, signal, eventKinds: kinds = eventKinds } = this.options;
-    this.session ??= await this.openSession();
-    if (this.writer === null) {
-      await completeEventHashes(this.session.writer, { network: networks[source.network], kinds, signal });
-      this.writer = await this.openWriter(this.session);
-      if (this.isIndexed) this.writer.memory.recent.close();
+    const { source, signal, eventKinds: kinds = eventKinds } = this.#options;
+    this.#session ??= await this.#openSession();
+    if (this.#writer === null) {
+      await completeEventHashes(this.#session.writer, { network: networks[source.network], kinds, signal });
+      this.#writer = await this.#openWriter(this.#session);
+      if (this.#isIndexed) this.#writer.memory.recent.close();
     }
-    return { session: this.session, writer: this.writer };
+    return { session: this.#session, writer: this.#writer };
   }
 
   /** Works with the writer or its session. Where that fails both are of no more use. */
@@ -63,24 +63,24 @@ export class WriterConnection {
     try {
       return await work();
     } catch (error) {
-      this.writer = null;
+      this.#writer = null;
       throw error;
     }
   }
 
   /** Builds the secondary indexes that are missing, once. */
   async ensureIndexes(): Promise<void> {
-    const { session } = this;
-    if (this.isIndexed || session === null) return;
-    const { demand } = this.options;
+    const session = this.#session;
+    if (this.#isIndexed || session === null) return;
+    const { demand } = this.#options;
     await this.run(() =>
       ensureSecondaryIndexes(session.writer, {
         tables: session.tables.filter((table) => !session.followed.behind.includes(table)),
         isSearched: demand?.isRecent === true,
       }),
     );
-    this.writer?.memory.recent.close();
-    this.isIndexed = true;
+    this.#writer?.memory.recent.close();
+    this.#isIndexed = true;
   }
 
   /**
@@ -88,44 +88,51 @@ export class WriterConnection {
    * does not search has them at the end, which is quicker.
    */
   async indexForSearches(writer: BlockWriter): Promise<void> {
-    const { session } = this;
-    if (this.isSearchable || session === null || this.options.demand?.isRecent !== true) return;
+    const session = this.#session;
+    if (this.#isSearchable || session === null || this.#options.demand?.isRecent !== true) return;
     await this.run(async () => {
       await writer.finish();
       await ensureSecondaryIndexes(session.writer, { wanted: searchIndexes, isSearched: true });
     });
-    this.isSearchable = true;
+    this.#isSearchable = true;
   }
 
   async close(): Promise<void> {
-    const { session } = this;
-    this.session = null;
-    this.writer = null;
+    const session = this.#session;
+    this.#session = null;
+    this.#writer = null;
     await session?.close();
   }
 
-  private async openSession(): Promise<ChainSession> {
-    const { pool, source, signal, standby, indexAddresses = false, derivedTables, onStandby } = this.options;
+  async #openSession(): Promise<ChainSession> {
+    const { pool, source, signal, standby, indexAddresses = false, derivedTables, onStandby } = this.#options;
     for (let isFirst = true; ; isFirst = false) {
       try {
         const session = await openChainSession(pool, source.network, { indexAddresses }, derivedTables);
-        this.hadSession = true;
-        this.events.onLock(true);
+        this.#hadSession = true;
+        this.#events.onLock(true);
         return session;
       } catch (error) {
         const isBusy = error instanceof AppError && error.code === 'database_busy';
         // after a loss the server may not know yet that the connection is gone, or another process was quicker
-        if (!isBusy || !(standby === true || this.hadSession)) throw error;
-        this.events.onLock(false);
+        if (!isBusy || !(standby === true || this.#hadSession)) throw error;
+        this.#events.onLock(false);
         if (isFirst) onStandby?.();
         await sleep(standbyEveryMs, undefined, { signal });
       }
     }
   }
 
-  private openWriter(session: ChainSession): Promise<BlockWriter> {
-    const { source, bounds, eventsKeepBlocks, demand, onStep, eventKinds: kinds = eventKinds } = this.options;
-    const { onCommit, tipHeight } = this.events;
+  #openWriter(session: ChainSession): Promise<BlockWriter> {
+    const {
+      source,
+      bounds,
+      eventsKeepBlocks,
+      demand,
+      onStep,
+      eventKinds: kinds = eventKinds,
+    } = this.#options;
+    const { onCommit, tipHeight } = this.#events;
     return source.islands().then((islands) =>
       BlockWriter.open({
         session,

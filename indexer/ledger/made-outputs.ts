@@ -5,53 +5,55 @@
  */
 export class MadeOutputs {
   size = 0;
-  private mask = 1023;
+  #mask = 1023;
   /** Row + 1 by slot; 0 is an empty slot. */
-  private rows = new Int32Array(1024);
-  private low = new Uint32Array(1024);
-  private high = new Uint32Array(1024);
+  #rows = new Int32Array(1024);
+  #low = new Uint32Array(1024);
+  #high = new Uint32Array(1024);
 
   add(low: number, high: number, row: number): void {
-    if (this.size * 2 > this.mask) this.grow();
-    let slot = low & this.mask;
-    while (this.rows[slot] !== 0) slot = (slot + 1) & this.mask;
-    this.rows[slot] = row + 1;
-    this.low[slot] = low;
-    this.high[slot] = high;
+    if (this.size * 2 > this.#mask) this.#grow();
+    let slot = low & this.#mask;
+    while (this.#rows[slot] !== 0) slot = (slot + 1) & this.#mask;
+    this.#rows[slot] = row + 1;
+    this.#low[slot] = low;
+    this.#high[slot] = high;
     this.size++;
   }
 
   /** First location row of an output with that fingerprint, -1 where there is none. Two such outputs: `next`. */
   find(low: number, high: number): number {
-    return this.from(low & this.mask, low, high);
+    return this.#from(low & this.#mask, low, high);
   }
 
   /** The first row of another output that has the same fingerprint as the one whose first row is `row`. */
   next(low: number, high: number, row: number): number {
-    let slot = low & this.mask;
-    while (this.rows[slot] !== row + 1) slot = (slot + 1) & this.mask;
-    return this.from((slot + 1) & this.mask, low, high);
+    let slot = low & this.#mask;
+    while (this.#rows[slot] !== row + 1) slot = (slot + 1) & this.#mask;
+    return this.#from((slot + 1) & this.#mask, low, high);
   }
 
-  private from(start: number, low: number, high: number): number {
-    for (let slot = start; ; slot = (slot + 1) & this.mask) {
-      const row = this.rows[slot] as number;
+  #from(start: number, low: number, high: number): number {
+    for (let slot = start; ; slot = (slot + 1) & this.#mask) {
+      const row = this.#rows[slot]!;
       if (row === 0) return -1;
-      if (this.low[slot] === low && this.high[slot] === high) return row - 1;
+      if (this.#low[slot] === low && this.#high[slot] === high) return row - 1;
     }
   }
 
-  private grow(): void {
-    const { rows, low, high } = this;
+  #grow(): void {
+    const rows = this.#rows;
+    const low = this.#low;
+    const high = this.#high;
     const slots = rows.length * 2;
-    this.mask = slots - 1;
-    this.rows = new Int32Array(slots);
-    this.low = new Uint32Array(slots);
-    this.high = new Uint32Array(slots);
+    this.#mask = slots - 1;
+    this.#rows = new Int32Array(slots);
+    this.#low = new Uint32Array(slots);
+    this.#high = new Uint32Array(slots);
     this.size = 0;
     for (let slot = 0; slot < rows.length; slot++) {
-      const row = rows[slot] as number;
-      if (row !== 0) this.add(low[slot] as number, high[slot] as number, row - 1);
+      const row = rows[slot]!;
+      if (row !== 0) this.add(low[slot]!, high[slot]!, row - 1);
     }
   }
 }

@@ -19,47 +19,46 @@ const countMax = 255;
  * (entries behind it move up). 9 bytes a slot: 10,000,000 entries take 151 MB, while they grow too.
  */
 export class TrackedOutputs {
-  private readonly partitions: Partition[] = Array.from({ length: partitionCount }, () => new Partition());
-  private total = 0;
+  readonly #partitions: Partition[] = Array.from({ length: partitionCount }, () => new Partition());
+  #total = 0;
 
   /** Entries, each as often as it was added. */
   get size(): number {
-    return this.total;
+    return this.#total;
   }
 
   /** Bytes of all tables. */
   get sizeBytes(): number {
-    return this.partitions.reduce((sum, { words, counts }) => sum + words.byteLength + counts.byteLength, 0);
+    return this.#partitions.reduce((sum, { words, counts }) => sum + words.byteLength + counts.byteLength, 0);
   }
 
   has(low: number, high: number): boolean {
-    return (this.partitions[high >>> partitionShift] as Partition).has(notZero(low, high), high);
+    return (this.#partitions[high >>> partitionShift] as Partition).has(notZero(low, high), high);
   }
 
   add(low: number, high: number): void {
-    (this.partitions[high >>> partitionShift] as Partition).add(notZero(low, high), high);
-    this.total++;
+    (this.#partitions[high >>> partitionShift] as Partition).add(notZero(low, high), high);
+    this.#total++;
   }
 
   /** Takes one away. It must be there: what is missing would have been missed in a block. */
   remove(low: number, high: number): void {
-    (this.partitions[high >>> partitionShift] as Partition).remove(notZero(low, high), high);
-    this.total--;
+    (this.#partitions[high >>> partitionShift] as Partition).remove(notZero(low, high), high);
+    this.#total--;
   }
 
   /** What a block changes, after its commit. Removals first would fail where a batch made what it spends. */
   apply(changes: TrackedChanges): void {
     const { addLow, addHigh, removeLow, removeHigh } = changes;
-    for (let at = 0; at < addLow.length; at++) this.add(addLow[at] as number, addHigh[at] as number);
-    for (let at = 0; at < removeLow.length; at++)
-      this.remove(removeLow[at] as number, removeHigh[at] as number);
+    for (let at = 0; at < addLow.length; at++) this.add(addLow[at]!, addHigh[at]!);
+    for (let at = 0; at < removeLow.length; at++) this.remove(removeLow[at]!, removeHigh[at]!);
   }
 
   clear(): void {
-    this.partitions.forEach((_, at) => {
-      this.partitions[at] = new Partition();
+    this.#partitions.forEach((_, at) => {
+      this.#partitions[at] = new Partition();
     });
-    this.total = 0;
+    this.#total = 0;
   }
 }
 
@@ -73,58 +72,60 @@ class Partition {
   words = new Uint32Array(2 * firstSlots);
   /** How often a slot's entry is there. */
   counts = new Uint8Array(firstSlots);
-  private mask = firstSlots - 1;
-  private taken = 0;
+  #mask = firstSlots - 1;
+  #taken = 0;
   /** By slot's entry: how often beyond `countMax`. An output with hundreds of inscriptions. */
-  private beyond: Map<string, number> | null = null;
+  #beyond: Map<string, number> | null = null;
 
   has(low: number, high: number): boolean {
-    const { words, mask } = this;
+    const { words } = this;
+    const mask = this.#mask;
     for (let slot = low & mask; ; slot = (slot + 1) & mask) {
-      const slotLow = words[slot * 2] as number;
-      const slotHigh = words[slot * 2 + 1] as number;
+      const slotLow = words[slot * 2]!;
+      const slotHigh = words[slot * 2 + 1]!;
       if (slotLow === low && slotHigh === high) return true;
       if ((slotLow | slotHigh) === 0) return false;
     }
   }
 
   add(low: number, high: number): void {
-    const slot = this.slotOf(low, high);
-    const count = this.counts[slot] as number;
+    const slot = this.#slotOf(low, high);
+    const count = this.counts[slot]!;
     if (count === countMax) {
-      this.beyond ??= new Map();
+      this.#beyond ??= new Map();
       const name = `${low} ${high}`;
-      this.beyond.set(name, (this.beyond.get(name) ?? 0) + 1);
+      this.#beyond.set(name, (this.#beyond.get(name) ?? 0) + 1);
       return;
     }
     this.counts[slot] = count + 1;
     if (count > 0) return;
     this.words[slot * 2] = low;
     this.words[slot * 2 + 1] = high;
-    this.taken++;
-    if (this.taken > this.counts.length * maxLoad) this.grow();
+    this.#taken++;
+    if (this.#taken > this.counts.length * maxLoad) this.#grow();
   }
 
   remove(low: number, high: number): void {
-    const slot = this.slotOf(low, high);
-    const count = this.counts[slot] as number;
+    const slot = this.#slotOf(low, high);
+    const count = this.counts[slot]!;
     assert(count > 0, 'an output that was spent is not among the tracked ones');
-    if (count === countMax && this.removeBeyond(low, high)) return;
+    if (count === countMax && this.#removeBeyond(low, high)) return;
     if (count > 1) this.counts[slot] = count - 1;
-    else this.free(slot);
+    else this.#free(slot);
   }
 
-  private removeBeyond(low: number, high: number): boolean {
+  #removeBeyond(low: number, high: number): boolean {
     const name = `${low} ${high}`;
-    const more = this.beyond?.get(name) ?? 0;
-    if (more > 1) this.beyond?.set(name, more - 1);
-    else this.beyond?.delete(name);
+    const more = this.#beyond?.get(name) ?? 0;
+    if (more > 1) this.#beyond?.set(name, more - 1);
+    else this.#beyond?.delete(name);
     return more > 0;
   }
 
   /** The slot of an entry, or the free one where it would be. */
-  private slotOf(low: number, high: number): number {
-    const { words, counts, mask } = this;
+  #slotOf(low: number, high: number): number {
+    const { words, counts } = this;
+    const mask = this.#mask;
     let slot = low & mask;
     while (counts[slot] !== 0 && (words[slot * 2] !== low || words[slot * 2 + 1] !== high)) {
       slot = (slot + 1) & mask;
@@ -133,36 +134,37 @@ class Partition {
   }
 
   /** Frees a slot, and moves up what was put behind it only because it was taken. */
-  private free(slot: number): void {
-    const { words, counts, mask } = this;
+  #free(slot: number): void {
+    const { words, counts } = this;
+    const mask = this.#mask;
     let hole = slot;
     for (let at = (hole + 1) & mask; counts[at] !== 0; at = (at + 1) & mask) {
-      const home = (words[at * 2] as number) & mask;
+      const home = words[at * 2]! & mask;
       // it may move where the hole lies between its home and itself, around the end too
       if (((at - home) & mask) < ((at - hole) & mask)) continue;
-      words[hole * 2] = words[at * 2] as number;
-      words[hole * 2 + 1] = words[at * 2 + 1] as number;
-      counts[hole] = counts[at] as number;
+      words[hole * 2] = words[at * 2]!;
+      words[hole * 2 + 1] = words[at * 2 + 1]!;
+      counts[hole] = counts[at]!;
       hole = at;
     }
     words[hole * 2] = 0;
     words[hole * 2 + 1] = 0;
     counts[hole] = 0;
-    this.taken--;
+    this.#taken--;
   }
 
-  private grow(): void {
+  #grow(): void {
     const { words, counts } = this;
     const slots = counts.length * 2;
     this.words = new Uint32Array(2 * slots);
     this.counts = new Uint8Array(slots);
-    this.mask = slots - 1;
+    this.#mask = slots - 1;
     for (let at = 0; at < counts.length; at++) {
       if (counts[at] === 0) continue;
-      const slot = this.slotOf(words[at * 2] as number, words[at * 2 + 1] as number);
-      this.words[slot * 2] = words[at * 2] as number;
-      this.words[slot * 2 + 1] = words[at * 2 + 1] as number;
-      this.counts[slot] = counts[at] as number;
+      const slot = this.#slotOf(words[at * 2]!, words[at * 2 + 1]!);
+      this.words[slot * 2] = words[at * 2]!;
+      this.words[slot * 2 + 1] = words[at * 2 + 1]!;
+      this.counts[slot] = counts[at]!;
     }
   }
 }

@@ -14,7 +14,7 @@ export function copyBytes(
   to: number,
 ): void {
   if (length <= byteLoopMax) {
-    for (let index = 0; index < length; index++) target[to + index] = source[start + index] as number;
+    for (let index = 0; index < length; index++) target[to + index] = source[start + index]!;
   } else {
     nativeCopy.call(source as Buffer, target, to, start, start + length);
   }

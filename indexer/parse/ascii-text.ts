@@ -32,7 +32,7 @@ export function foldNeed(words: Int32Array, first: number, length: number): Fold
   let notNul = highBits;
   let upper = 0;
   for (let at = first; at < end; at++) {
-    const word = words[at] as number;
+    const word = words[at]!;
     high |= word;
     notNul &= (word & lowBits) + fromOne;
     upper |= upperCase(word);
@@ -41,7 +41,7 @@ export function foldNeed(words: Int32Array, first: number, length: number): Fold
   if (rest > 0) {
     // the bytes behind the text count as blanks, which need nothing
     const behind = -1 << (rest * 8);
-    const word = ((words[end] as number) & ~behind) | (0x20202020 & behind);
+    const word = (words[end]! & ~behind) | (0x20202020 & behind);
     high |= word;
     notNul &= (word & lowBits) + fromOne;
     upper |= upperCase(word);
@@ -55,6 +55,6 @@ export function foldAscii(words: Int32Array, first: number, length: number, to: 
   const end = first + ((length + 3) >> 2);
   const shift = to - first;
   for (let at = first; at < end; at++) {
-    words[at + shift] = foldAsciiWord(words[at] as number);
+    words[at + shift] = foldAsciiWord(words[at]!);
   }
 }

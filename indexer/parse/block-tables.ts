@@ -38,12 +38,12 @@ export class RevealTable {
 
   add(tx: number, firstEnvelope: number): void {
     const row = this.length++;
-    this.reserve(row + 1);
+    this.#reserve(row + 1);
     this.tx[row] = tx;
     this.firstEnvelope[row] = firstEnvelope;
   }
 
-  private reserve(rows: number): void {
+  #reserve(rows: number): void {
     if (rows < this.tx.length) return;
     this.tx = withRoom(this.tx, rows);
     this.firstEnvelope = withRoom(this.firstEnvelope, rows + 1);
@@ -85,18 +85,18 @@ export class ContentTable {
   /** Zeros where nothing was decoded: `setDecoded` alone writes here. */
   decodedHash: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 10);
   decodedLength = new Int32Array(1 << 10);
-  private decodedRows: number[] = [];
+  #decodedRows: number[] = [];
 
   reset(): void {
     this.length = 0;
-    for (const row of this.decodedRows) this.decodedHash.fill(0, row * 32, row * 32 + 32);
-    this.decodedRows = [];
+    for (const row of this.#decodedRows) this.decodedHash.fill(0, row * 32, row * 32 + 32);
+    this.#decodedRows = [];
   }
 
   setDecoded(row: number, hash: Uint8Array, length: number): void {
     this.decodedHash.set(hash, row * 32);
     this.decodedLength[row] = length;
-    this.decodedRows.push(row);
+    this.#decodedRows.push(row);
   }
 
   reserve(rows: number): void {

@@ -31,33 +31,33 @@ const slotsFirst = 1 << 12;
  * quick hash too many others have, are found by their sha256: every body has one of the two ways, so none is missed.
  */
 export class ContentCollector {
-  private readonly table: ContentTable;
-  private readonly arena: Arena;
-  private readonly budget: DerivedBudget;
+  readonly #table: ContentTable;
+  readonly #arena: Arena;
+  readonly #budget: DerivedBudget;
   /** Index + 1 of the content in each slot; a power of two of slots, at most half of them taken. */
-  private slots = new Int32Array(slotsFirst);
-  private slotsTaken = 0;
-  private quickHashes = new Int32Array(1 << 10);
-  private readonly lanes: Sha256Lanes;
-  private readonly indexBySha = new Map<string, number>();
+  #slots = new Int32Array(slotsFirst);
+  #slotsTaken = 0;
+  #quickHashes = new Int32Array(1 << 10);
+  readonly #lanes: Sha256Lanes;
+  readonly #indexBySha = new Map<string, number>();
   /** Secret and odd: nobody can aim at slots. */
-  private multiplier = 1;
-  private textMaxBytes = 0;
+  #multiplier = 1;
+  #textMaxBytes = 0;
 
   constructor(table: ContentTable, arena: Arena, budget: DerivedBudget) {
-    this.table = table;
-    this.arena = arena;
-    this.budget = budget;
-    this.lanes = new Sha256Lanes(table, false);
+    this.#table = table;
+    this.#arena = arena;
+    this.#budget = budget;
+    this.#lanes = new Sha256Lanes(table, false);
   }
 
   reset(multiplier: number, textMaxBytes: number): void {
-    this.slots.fill(0);
-    this.slotsTaken = 0;
-    this.indexBySha.clear();
-    this.lanes.reset();
-    this.multiplier = multiplier | 1;
-    this.textMaxBytes = textMaxBytes;
+    this.#slots.fill(0);
+    this.#slotsTaken = 0;
+    this.#indexBySha.clear();
+    this.#lanes.reset();
+    this.#multiplier = multiplier | 1;
+    this.#textMaxBytes = textMaxBytes;
   }
 
   /**
@@ -66,90 +66,90 @@ export class ContentCollector {
    */
   add(start: number, encodingField: Uint8Array | null, searchable: boolean): number {
     const variant = encodingNumber(encodingField) | (searchable ? searchableVariant : 0);
-    const length = this.arena.length - start;
-    if (length > longBody) return this.addBySha(start, length, variant);
-    const quick = quickHash(this.arena.words, start >> 2, length) ^ variant;
+    const length = this.#arena.length - start;
+    if (length > longBody) return this.#addBySha(start, length, variant);
+    const quick = quickHash(this.#arena.words, start >> 2, length) ^ variant;
     let same = 0;
-    for (let slot = this.slotOf(quick); ; slot = (slot + 1) & (this.slots.length - 1)) {
-      const index = (this.slots[slot] as number) - 1;
-      if (index < 0) return this.insert(start, length, variant, quick, slot);
-      if (this.quickHashes[index] !== quick) continue;
-      if (this.isContent(index, start, length, variant)) {
-        this.arena.length = start;
+    for (let slot = this.#slotOf(quick); ; slot = (slot + 1) & (this.#slots.length - 1)) {
+      const index = this.#slots[slot]! - 1;
+      if (index < 0) return this.#insert(start, length, variant, quick, slot);
+      if (this.#quickHashes[index] !== quick) continue;
+      if (this.#isContent(index, start, length, variant)) {
+        this.#arena.length = start;
         return index;
       }
-      if (++same === sameQuickHashMax) return this.addBySha(start, length, variant);
+      if (++same === sameQuickHashMax) return this.#addBySha(start, length, variant);
     }
   }
 
   /** Completes the hashes of the contents that were added. */
   finish(): void {
-    this.lanes.flush();
+    this.#lanes.flush();
   }
 
-  private slotOf(quick: number): number {
-    return (Math.imul(quick, this.multiplier) >>> 8) & (this.slots.length - 1);
+  #slotOf(quick: number): number {
+    return (Math.imul(quick, this.#multiplier) >>> 8) & (this.#slots.length - 1);
   }
 
-  private isContent(index: number, start: number, length: number, variant: number): boolean {
-    const { table } = this;
+  #isContent(index: number, start: number, length: number, variant: number): boolean {
+    const table = this.#table;
     if (table.variant[index] !== variant || table.range[index * 2 + 1] !== length) return false;
-    const { bytes } = this.arena;
-    const from = table.range[index * 2] as number;
+    const { bytes } = this.#arena;
+    const from = table.range[index * 2]!;
     for (let place = 0; place < length; place++) {
       if (bytes[from + place] !== bytes[start + place]) return false;
     }
     return true;
   }
 
-  private insert(start: number, length: number, variant: number, quick: number, slot: number): number {
-    const index = this.append(start, length, variant);
-    this.hashBody(index, start, length);
-    if (index >= this.quickHashes.length) {
-      const grown = new Int32Array(this.quickHashes.length * 2);
-      grown.set(this.quickHashes);
-      this.quickHashes = grown;
+  #insert(start: number, length: number, variant: number, quick: number, slot: number): number {
+    const index = this.#append(start, length, variant);
+    this.#hashBody(index, start, length);
+    if (index >= this.#quickHashes.length) {
+      const grown = new Int32Array(this.#quickHashes.length * 2);
+      grown.set(this.#quickHashes);
+      this.#quickHashes = grown;
     }
-    this.quickHashes[index] = quick;
-    this.slots[slot] = index + 1;
-    this.slotsTaken++;
-    if (this.slotsTaken * 2 > this.slots.length) this.growSlots();
+    this.#quickHashes[index] = quick;
+    this.#slots[slot] = index + 1;
+    this.#slotsTaken++;
+    if (this.#slotsTaken * 2 > this.#slots.length) this.#growSlots();
     return index;
   }
 
-  private growSlots(): void {
-    const old = this.slots;
-    this.slots = new Int32Array(old.length * 2);
+  #growSlots(): void {
+    const old = this.#slots;
+    this.#slots = new Int32Array(old.length * 2);
     for (const taken of old) {
       if (taken === 0) continue;
-      let slot = this.slotOf(this.quickHashes[taken - 1] as number);
-      while (this.slots[slot] !== 0) slot = (slot + 1) & (this.slots.length - 1);
-      this.slots[slot] = taken;
+      let slot = this.#slotOf(this.#quickHashes[taken - 1]!);
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & (this.#slots.length - 1);
+      this.#slots[slot] = taken;
     }
   }
 
-  private addBySha(start: number, length: number, variant: number): number {
-    const sha = hash('sha256', this.arena.bytes.subarray(start, start + length), 'buffer');
+  #addBySha(start: number, length: number, variant: number): number {
+    const sha = hash('sha256', this.#arena.bytes.subarray(start, start + length), 'buffer');
     const name = `${variant} ${sha.toString('latin1')}`;
-    const known = this.indexBySha.get(name);
+    const known = this.#indexBySha.get(name);
     if (known !== undefined) {
-      this.arena.length = start;
+      this.#arena.length = start;
       return known;
     }
-    const index = this.append(start, length, variant);
-    this.table.hash.set(sha, index * 32);
-    this.indexBySha.set(name, index);
+    const index = this.#append(start, length, variant);
+    this.#table.hash.set(sha, index * 32);
+    this.#indexBySha.set(name, index);
     return index;
   }
 
-  private hashBody(index: number, start: number, length: number): void {
-    const { bytes, words } = this.arena;
-    if (Sha256Lanes.takes(length)) this.lanes.addWords(words, start >> 2, length, index);
-    else this.table.hash.set(hash('sha256', bytes.subarray(start, start + length), 'buffer'), index * 32);
+  #hashBody(index: number, start: number, length: number): void {
+    const { bytes, words } = this.#arena;
+    if (Sha256Lanes.takes(length)) this.#lanes.addWords(words, start >> 2, length, index);
+    else this.#table.hash.set(hash('sha256', bytes.subarray(start, start + length), 'buffer'), index * 32);
   }
 
-  private append(start: number, length: number, variant: number): number {
-    const { table } = this;
+  #append(start: number, length: number, variant: number): number {
+    const table = this.#table;
     const index = table.length;
     table.reserve(index + 1);
     table.variant[index] = variant;
@@ -163,53 +163,53 @@ export class ContentCollector {
     const isSearchable = (variant & searchableVariant) !== 0;
     const encoding = variant & ~searchableVariant;
     if (encoding === encodings.none) {
-      if (isSearchable) this.addText(index, start, length, false);
+      if (isSearchable) this.#addText(index, start, length, false);
     } else if (encoding !== encodings.unknown) {
-      const body = this.arena.bytes.subarray(start, start + length);
-      this.addDecoded(index, body, encodingNames[encoding] as EncodingName, isSearchable);
+      const body = this.#arena.bytes.subarray(start, start + length);
+      this.#addDecoded(index, body, encodingNames[encoding] as EncodingName, isSearchable);
     }
     return index;
   }
 
-  private addDecoded(index: number, body: Uint8Array, encoding: EncodingName, isSearchable: boolean): void {
-    if (!this.budget.mayWaste) return;
+  #addDecoded(index: number, body: Uint8Array, encoding: EncodingName, isSearchable: boolean): void {
+    if (!this.#budget.mayWaste) return;
     const decoded = decodeBytes(encoding, body, bodyLimits);
-    if (decoded === null || !this.budget.take(decoded.length)) {
-      this.budget.waste(decoded?.length ?? outputLengthMax(body.length, bodyLimits));
+    if (decoded === null || !this.#budget.take(decoded.length)) {
+      this.#budget.waste(decoded?.length ?? outputLengthMax(body.length, bodyLimits));
       return;
     }
-    this.table.setDecoded(index, hash('sha256', decoded, 'buffer'), decoded.length);
+    this.#table.setDecoded(index, hash('sha256', decoded, 'buffer'), decoded.length);
     if (!isSearchable) return;
-    const start = this.arena.align();
-    this.arena.append(decoded);
-    this.addText(index, start, decoded.length, true);
+    const start = this.#arena.align();
+    this.#arena.append(decoded);
+    this.#addText(index, start, decoded.length, true);
   }
 
   /**
    * Notes the text of a content: `length` bytes of the arena from `start` on, which are the body, or what it decodes to
    * (`isDecoded`) at the arena's end.
    */
-  private addText(index: number, start: number, length: number, isDecoded: boolean): void {
-    const { arena } = this;
-    const need = length > this.textMaxBytes ? null : foldNeed(arena.words, start >> 2, length);
+  #addText(index: number, start: number, length: number, isDecoded: boolean): void {
+    const arena = this.#arena;
+    const need = length > this.#textMaxBytes ? null : foldNeed(arena.words, start >> 2, length);
     if (need === foldNeeds.ascii) {
       const to = isDecoded ? start : arena.align();
       arena.reserve(length + 3);
       foldAscii(arena.words, start >> 2, length, to >> 2);
-      this.noteFolded(index, to, length);
+      this.#noteFolded(index, to, length);
     } else if (need === foldNeeds.unicode) {
-      this.addUnicodeText(index, start, length, isDecoded);
+      this.#addUnicodeText(index, start, length, isDecoded);
     } else if (need === foldNeeds.nothing && isDecoded) {
-      this.noteFolded(index, start, length);
+      this.#noteFolded(index, start, length);
     } else {
       // a body that is its own folded text, or a text that is not wanted
-      if (need === foldNeeds.nothing) this.table.text[index] = contentText.body;
+      if (need === foldNeeds.nothing) this.#table.text[index] = contentText.body;
       if (isDecoded) arena.length = start;
     }
   }
 
-  private addUnicodeText(index: number, start: number, length: number, isDecoded: boolean): void {
-    const { arena } = this;
+  #addUnicodeText(index: number, start: number, length: number, isDecoded: boolean): void {
+    const arena = this.#arena;
     const end = start + length;
     if (!isUtf8(arena.bytes.subarray(start, end))) {
       if (isDecoded) arena.length = start;
@@ -219,17 +219,17 @@ export class ContentCollector {
     arena.reserve(length * foldedGrowthMax);
     const folded = foldUtf8Into(arena, start, end, to);
     if (folded >= 0) {
-      this.noteFolded(index, to, folded);
+      this.#noteFolded(index, to, folded);
     } else if (isDecoded) {
-      this.noteFolded(index, start, length);
+      this.#noteFolded(index, start, length);
     } else {
-      this.table.text[index] = contentText.body;
+      this.#table.text[index] = contentText.body;
     }
   }
 
-  private noteFolded(index: number, start: number, length: number): void {
-    const { table } = this;
-    this.arena.length = start + length;
+  #noteFolded(index: number, start: number, length: number): void {
+    const table = this.#table;
+    this.#arena.length = start + length;
     table.text[index] = contentText.folded;
     table.folded[index * 2] = start;
     table.folded[index * 2 + 1] = length;
@@ -250,15 +250,14 @@ function quickHash(words: Int32Array, from: number, length: number): number {
   let second = 0;
   let at = from;
   for (const end = from + ((length >> 3) << 1); at < end; at += 2) {
-    first = Math.imul(first ^ (words[at] as number), 0x9e3779b1);
-    second = Math.imul(second ^ (words[at + 1] as number), 0x85ebca77);
+    first = Math.imul(first ^ words[at]!, 0x9e3779b1);
+    second = Math.imul(second ^ words[at + 1]!, 0x85ebca77);
     first ^= first >>> 15;
     second ^= second >>> 13;
   }
   const rest = length & 7;
-  if (rest > 3) second = Math.imul(second ^ (words[at++] as number), 0x85ebca77);
-  if ((rest & 3) !== 0)
-    first = Math.imul(first ^ ((words[at] as number) << (32 - (rest & 3) * 8)), 0x9e3779b1);
+  if (rest > 3) second = Math.imul(second ^ words[at++]!, 0x85ebca77);
+  if ((rest & 3) !== 0) first = Math.imul(first ^ (words[at]! << (32 - (rest & 3) * 8)), 0x9e3779b1);
   first = Math.imul(first ^ (second + (second << 7)), 0xc2b2ae3d);
   return first ^ (first >>> 16);
 }

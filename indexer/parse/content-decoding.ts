@@ -69,7 +69,7 @@ export function decodeBytes(
  * limit is seen. What comes out within the limit is the same: no distance in it reaches further than its beginning.
  */
 function withSmallWindow(bytes: Uint8Array, lengthMax: number): Uint8Array {
-  const first = bytes[0] as number;
+  const first = bytes[0]!;
   // bits 1 to 3 behind a set bit 0: window bits 18 to 24; all other codes name 17 or less, or nothing
   const code = (first & 1) === 1 ? (first >> 1) & 7 : 0;
   let needed = 1;

@@ -20,36 +20,36 @@ export const propertiesBytesMax = 64_000_000;
 const failureBytesMin = 1 << 18;
 
 export class DerivedBudget {
-  private left = derivedBytesMax;
-  private wasteLeft = wastedBytesMax;
-  private propertiesLeft = propertiesBytesMax;
+  #left = derivedBytesMax;
+  #wasteLeft = wastedBytesMax;
+  #propertiesLeft = propertiesBytesMax;
 
   reset(): void {
-    this.left = derivedBytesMax;
-    this.wasteLeft = wastedBytesMax;
-    this.propertiesLeft = propertiesBytesMax;
+    this.#left = derivedBytesMax;
+    this.#wasteLeft = wastedBytesMax;
+    this.#propertiesLeft = propertiesBytesMax;
   }
 
   /** Takes `size` bytes off what is left; false, and nothing taken, where it is not there. */
   take(size: number): boolean {
-    if (size > this.left) return false;
-    this.left -= size;
+    if (size > this.#left) return false;
+    this.#left -= size;
     return true;
   }
 
   /** Takes `size` bytes of CBOR off what properties may still be read from, as `take` does. */
   takeProperties(size: number): boolean {
-    if (size > this.propertiesLeft) return false;
-    this.propertiesLeft -= size;
+    if (size > this.#propertiesLeft) return false;
+    this.#propertiesLeft -= size;
     return true;
   }
 
   get mayWaste(): boolean {
-    return this.wasteLeft > 0;
+    return this.#wasteLeft > 0;
   }
 
   /** Counts a decoding that failed or found no room, of which at most `size` bytes came out. */
   waste(size: number): void {
-    this.wasteLeft -= Math.max(size, failureBytesMin);
+    this.#wasteLeft -= Math.max(size, failureBytesMin);
   }
 }

@@ -7,110 +7,112 @@ import type { DerivedBudget } from './derived-budget.ts';
 
 /** The distinct content types of a block, in the order of first appearance. */
 export class DistinctTypes {
-  private readonly table: TypeTable;
-  private readonly arena: Arena;
-  private readonly indexByBytes = new Map<string, number>();
-  private searchable: boolean[] = [];
-  private last = -1;
+  readonly #table: TypeTable;
+  readonly #arena: Arena;
+  readonly #indexByBytes = new Map<string, number>();
+  #searchable: boolean[] = [];
+  #last = -1;
 
   constructor(table: TypeTable, arena: Arena) {
-    this.table = table;
-    this.arena = arena;
+    this.#table = table;
+    this.#arena = arena;
   }
 
   reset(): void {
-    this.indexByBytes.clear();
-    this.searchable = [];
-    this.last = -1;
+    this.#indexByBytes.clear();
+    this.#searchable = [];
+    this.#last = -1;
   }
 
   /** The index of the type that stands at `start` of `source`. */
   indexOf(source: Uint8Array, start: number, length: number): number {
     // most envelopes of a block say what the one before them said
-    if (this.last >= 0 && this.isAt(this.last, source, start, length)) return this.last;
+    if (this.#last >= 0 && this.#isAt(this.#last, source, start, length)) return this.#last;
     const bytes = Buffer.from(source.buffer as ArrayBuffer, source.byteOffset + start, length);
     const name = bytes.toString('latin1');
-    let index = this.indexByBytes.get(name);
+    let index = this.#indexByBytes.get(name);
     if (index === undefined) {
-      index = this.add(bytes);
-      this.indexByBytes.set(name, index);
+      index = this.#add(bytes);
+      this.#indexByBytes.set(name, index);
     }
-    this.last = index;
+    this.#last = index;
     return index;
   }
 
   isSearchable(index: number): boolean {
-    return this.searchable[index] === true;
+    return this.#searchable[index] === true;
   }
 
-  private isAt(index: number, source: Uint8Array, start: number, length: number): boolean {
-    const { range } = this.table;
+  #isAt(index: number, source: Uint8Array, start: number, length: number): boolean {
+    const { range } = this.#table;
     if (range[index * 2 + 1] !== length) return false;
-    const { bytes } = this.arena;
-    const from = range[index * 2] as number;
+    const { bytes } = this.#arena;
+    const from = range[index * 2]!;
     for (let place = 0; place < length; place++) {
       if (bytes[from + place] !== source[start + place]) return false;
     }
     return true;
   }
 
-  private add(bytes: Buffer): number {
-    const { table, arena } = this;
+  #add(bytes: Buffer): number {
+    const table = this.#table;
+    const arena = this.#arena;
     const index = table.length;
     table.reserve(index + 1);
     table.range[index * 2] = arena.length;
     table.range[index * 2 + 1] = bytes.length;
     table.length = index + 1;
     arena.append(bytes);
-    this.searchable.push(isSearchableType(bytes));
+    this.#searchable.push(isSearchableType(bytes));
     return index;
   }
 }
 
 /** The distinct canonical metadata texts of a block, in the order of first appearance. */
 export class DistinctMetadata {
-  private readonly table: MetadataTable;
-  private readonly arena: Arena;
-  private readonly budget: DerivedBudget;
+  readonly #table: MetadataTable;
+  readonly #arena: Arena;
+  readonly #budget: DerivedBudget;
   /** By the raw bytes, so that copies are not read again; -1 for those that are none. */
-  private readonly indexByCbor = new Map<string, number>();
-  private readonly indexByJson = new Map<string, number>();
+  readonly #indexByCbor = new Map<string, number>();
+  readonly #indexByJson = new Map<string, number>();
 
   constructor(table: MetadataTable, arena: Arena, budget: DerivedBudget) {
-    this.table = table;
-    this.arena = arena;
-    this.budget = budget;
+    this.#table = table;
+    this.#arena = arena;
+    this.#budget = budget;
   }
 
   reset(): void {
-    this.indexByCbor.clear();
-    this.indexByJson.clear();
+    this.#indexByCbor.clear();
+    this.#indexByJson.clear();
   }
 
   /** The index of the text that `toJson` makes of the bytes, -1 where it makes none. */
   indexOf(cbor: Buffer, toJson: (cbor: Uint8Array) => string | null): number {
     const name = cbor.toString('latin1');
-    let index = this.indexByCbor.get(name);
+    let index = this.#indexByCbor.get(name);
     if (index === undefined) {
       const json = toJson(cbor);
-      index = json === null ? -1 : this.indexOfJson(json);
-      this.indexByCbor.set(name, index);
+      index = json === null ? -1 : this.#indexOfJson(json);
+      this.#indexByCbor.set(name, index);
     }
     return index;
   }
 
-  private indexOfJson(json: string): number {
-    const known = this.indexByJson.get(json);
+  #indexOfJson(json: string): number {
+    const known = this.#indexByJson.get(json);
     if (known !== undefined) return known;
     const bytes = Buffer.from(json);
     const folded = foldUtf8(bytes);
-    const index = this.budget.take(bytes.length + (folded?.length ?? 0)) ? this.add(bytes, folded) : -1;
-    this.indexByJson.set(json, index);
+    const index = this.#budget.take(bytes.length + (folded?.length ?? 0)) ? this.#add(bytes, folded) : -1;
+    this.#indexByJson.set(json, index);
     return index;
   }
 
-  private add(json: Buffer, folded: Uint8Array | null): number {
-    const { table, arena } = this;
+  #add(json: Buffer, folded: Uint8Array | null): number {
+    const table = this.#table;
+    const arena = this.#arena;
     const index = table.length;
     table.reserve(index + 1);
     table.hash.set(hash('sha256', json, 'buffer'), index * 32);

@@ -50,70 +50,70 @@ const longKeysLinearMax = 16;
 
 /** Turns the items of scanned scripts into rows of envelopes: ord's `ParsedEnvelope`, without its objects. */
 export class EnvelopeReader {
-  private readonly tables: BlockTables;
-  private readonly contents: ContentCollector;
-  private readonly budget: DerivedBudget;
-  private readonly types: DistinctTypes;
-  private readonly metadata: DistinctMetadata;
+  readonly #tables: BlockTables;
+  readonly #contents: ContentCollector;
+  readonly #budget: DerivedBudget;
+  readonly #types: DistinctTypes;
+  readonly #metadata: DistinctMetadata;
   /** The first field that properties became, by their encoding and raw bytes: copies are not read again. */
-  private readonly propertiesRows = new Map<string, number>();
+  readonly #propertiesRows = new Map<string, number>();
   /** The script's bytes and items, while `add` runs. */
-  private block: Uint8Array = new Uint8Array(0);
-  private scan: ScriptScan | null = null;
+  #block: Uint8Array = new Uint8Array(0);
+  #scan: ScriptScan | null = null;
   /** Of the current envelope: how often each one-byte tag occurs (2 for more often), and its first pair. */
-  private readonly tagCount = new Uint8Array(256);
-  private readonly tagFirst = new Int32Array(256);
-  private longKeys = 0;
-  private keyFlags = 0;
-  private mayLeave = false;
+  readonly #tagCount = new Uint8Array(256);
+  readonly #tagFirst = new Int32Array(256);
+  #longKeys = 0;
+  #keyFlags = 0;
+  #mayLeave = false;
 
   constructor(tables: BlockTables, contents: ContentCollector, budget: DerivedBudget) {
-    this.tables = tables;
-    this.contents = contents;
-    this.budget = budget;
-    this.types = new DistinctTypes(tables.types, tables.arena);
-    this.metadata = new DistinctMetadata(tables.metadata, tables.arena, budget);
+    this.#tables = tables;
+    this.#contents = contents;
+    this.#budget = budget;
+    this.#types = new DistinctTypes(tables.types, tables.arena);
+    this.#metadata = new DistinctMetadata(tables.metadata, tables.arena, budget);
   }
 
   reset(): void {
-    this.types.reset();
-    this.metadata.reset();
-    this.propertiesRows.clear();
+    this.#types.reset();
+    this.#metadata.reset();
+    this.#propertiesRows.clear();
   }
 
   /** Adds the envelopes that were found in the script of an input. */
   add(block: Uint8Array, scan: ScriptScan, input: number): void {
-    this.block = block;
-    this.scan = scan;
-    for (let index = 0; index < scan.envelopes; index++) this.addEnvelope(scan, index, input);
+    this.#block = block;
+    this.#scan = scan;
+    for (let index = 0; index < scan.envelopes; index++) this.#addEnvelope(scan, index, input);
   }
 
-  private addEnvelope(scan: ScriptScan, index: number, input: number): void {
-    const { envelopes, fields } = this.tables;
+  #addEnvelope(scan: ScriptScan, index: number, input: number): void {
+    const { envelopes, fields } = this.#tables;
     const row = envelopes.length;
     envelopes.reserve(row + 1);
-    const first = scan.envelopeFirstItem[index] as number;
-    const end = scan.envelopeFirstItem[index + 1] as number;
-    const bits = scan.envelopeBits[index] as number;
+    const first = scan.envelopeFirstItem[index]!;
+    const end = scan.envelopeFirstItem[index + 1]!;
+    const bits = scan.envelopeBits[index]!;
     let flags = index > 0 ? envelopeFlags.notAtOffsetZero : 0;
     if ((bits & scanBits.pushnum) !== 0) flags |= envelopeFlags.pushnum;
     if ((bits & scanBits.stutter) !== 0) flags |= envelopeFlags.stutter;
 
-    const body = this.countTags(scan, first, end);
+    const body = this.#countTags(scan, first, end);
     const pairsEnd = body < 0 ? end : body;
     if (body >= 0) flags |= envelopeFlags.body;
     if (((pairsEnd - first) & 1) !== 0) flags |= envelopeFlags.incompleteField;
-    flags |= this.longKeys === 0 ? this.keyFlags : this.keyFlags | this.longKeyFlags(first, pairsEnd);
+    flags |= this.#longKeys === 0 ? this.#keyFlags : this.#keyFlags | this.#longKeyFlags(first, pairsEnd);
     envelopes.input[row] = input;
     envelopes.flags[row] = flags;
     envelopes.pointer[row] = Number.NaN;
     envelopes.metadata[row] = -1;
     envelopes.firstField[row] = fields.length;
-    const type = this.contentType();
+    const type = this.#contentType();
     envelopes.type[row] = type;
-    if (!this.isPlain(first, pairsEnd)) this.addFields(row, first, pairsEnd);
-    envelopes.content[row] = body < 0 ? -1 : this.addContent(type, body + 1, end);
-    this.clearTags(first, pairsEnd);
+    if (!this.#isPlain(first, pairsEnd)) this.#addFields(row, first, pairsEnd);
+    envelopes.content[row] = body < 0 ? -1 : this.#addContent(type, body + 1, end);
+    this.#clearTags(first, pairsEnd);
     envelopes.length = row + 1;
   }
 
@@ -121,53 +121,55 @@ export class EnvelopeReader {
    * Counts the tags up to the body, whose place it returns (-1: there is none). Gathers flags in `keyFlags`, and in
    * `mayLeave` whether a pair may be left that no field holds.
    */
-  private countTags(scan: ScriptScan, first: number, end: number): number {
-    const { tagCount, tagFirst, block } = this;
+  #countTags(scan: ScriptScan, first: number, end: number): number {
+    const tagCount = this.#tagCount;
+    const tagFirst = this.#tagFirst;
+    const block = this.#block;
     const { itemStart, itemLength } = scan;
-    this.longKeys = 0;
-    this.keyFlags = 0;
-    this.mayLeave = false;
+    this.#longKeys = 0;
+    this.#keyFlags = 0;
+    this.#mayLeave = false;
     for (let item = first; item < end; item += 2) {
-      const length = itemLength[item] as number;
+      const length = itemLength[item]!;
       if (length === 0) return item;
       // a key without a value is no field
       if (item + 1 === end) break;
       if (length > 1) {
-        this.longKeys++;
-        this.mayLeave = true;
+        this.#longKeys++;
+        this.#mayLeave = true;
         continue;
       }
-      const byte = block[itemStart[item] as number] as number;
+      const byte = block[itemStart[item]!]!;
       const tag = length === 1 ? byte : pushedNumber(byte);
-      const count = tagCount[tag] as number;
+      const count = tagCount[tag]!;
       if (count === 0) tagFirst[tag] = item;
       if (count < 2) {
         tagCount[tag] = count + 1;
-        this.keyFlags |= tagFlags(tag, count);
-        const rule = keptOf[tag] as number;
-        if (rule !== kept.all && (rule !== kept.first || count > 0)) this.mayLeave = true;
+        this.#keyFlags |= tagFlags(tag, count);
+        const rule = keptOf[tag]!;
+        if (rule !== kept.all && (rule !== kept.first || count > 0)) this.#mayLeave = true;
       }
     }
     return -1;
   }
 
   /** Empties the counts of the tags of these pairs: there are a few, and 256 to fill. */
-  private clearTags(first: number, end: number): void {
-    const { tagCount } = this;
+  #clearTags(first: number, end: number): void {
+    const tagCount = this.#tagCount;
     for (let item = first; item < end; item += 2) {
-      const tag = this.tag(item);
+      const tag = this.#tag(item);
       if (tag >= 0) tagCount[tag] = 0;
     }
   }
 
-  private longKeyFlags(first: number, end: number): number {
+  #longKeyFlags(first: number, end: number): number {
     let flags = 0;
     const seen: string[] = [];
-    const seenMany = this.longKeys > longKeysLinearMax ? new Set<string>() : null;
+    const seenMany = this.#longKeys > longKeysLinearMax ? new Set<string>() : null;
     for (let item = first; item + 1 < end; item += 2) {
-      if (this.length(item) < 2) continue;
-      const key = this.bytes(item);
-      if (((key[0] as number) & 1) === 0) flags |= envelopeFlags.unrecognizedEvenField;
+      if (this.#length(item) < 2) continue;
+      const key = this.#bytes(item);
+      if ((key[0]! & 1) === 0) flags |= envelopeFlags.unrecognizedEvenField;
       const name = key.toString('latin1');
       if (seenMany === null ? seen.includes(name) : seenMany.has(name)) flags |= envelopeFlags.duplicateField;
       if (seenMany === null) seen.push(name);
@@ -177,122 +179,123 @@ export class EnvelopeReader {
   }
 
   /** Whether nothing but a content type stands before the body. */
-  private isPlain(first: number, end: number): boolean {
-    return end - first < 2 || (end - first < 4 && this.tagCount[tags.contentType] === 1);
+  #isPlain(first: number, end: number): boolean {
+    return end - first < 2 || (end - first < 4 && this.#tagCount[tags.contentType] === 1);
   }
 
-  private contentType(): number {
-    if (this.tagCount[tags.contentType] === 0) return -1;
-    const item = (this.tagFirst[tags.contentType] as number) + 1;
-    const { itemStart, itemLength } = this.scan as ScriptScan;
-    const length = itemLength[item] as number;
-    if (length >= 0) return this.types.indexOf(this.block, itemStart[item] as number, length);
-    return this.types.indexOf(this.bytes(item), 0, 1);
+  #contentType(): number {
+    if (this.#tagCount[tags.contentType] === 0) return -1;
+    const item = this.#tagFirst[tags.contentType]! + 1;
+    const { itemStart, itemLength } = this.#scan as ScriptScan;
+    const length = itemLength[item]!;
+    if (length >= 0) return this.#types.indexOf(this.#block, itemStart[item]!, length);
+    return this.#types.indexOf(this.#bytes(item), 0, 1);
   }
 
-  private addContent(type: number, item: number, end: number): number {
-    const { arena } = this.tables;
+  #addContent(type: number, item: number, end: number): number {
+    const { arena } = this.#tables;
     const start = arena.align();
-    for (let piece = item; piece < end; piece++) this.copyItem(arena, piece);
-    const encoding = this.tagCount[tags.contentEncoding] === 0 ? null : this.firstValue(tags.contentEncoding);
-    return this.contents.add(start, encoding, type >= 0 && this.types.isSearchable(type));
+    for (let piece = item; piece < end; piece++) this.#copyItem(arena, piece);
+    const encoding =
+      this.#tagCount[tags.contentEncoding] === 0 ? null : this.#firstValue(tags.contentEncoding);
+    return this.#contents.add(start, encoding, type >= 0 && this.#types.isSearchable(type));
   }
 
-  private addFields(row: number, first: number, end: number): void {
-    const { envelopes, arena } = this.tables;
+  #addFields(row: number, first: number, end: number): void {
+    const { envelopes, arena } = this.#tables;
     for (const [tag, kind] of plainFields) {
-      if (this.tagCount[tag] === 0) continue;
+      if (this.#tagCount[tag] === 0) continue;
       const start = arena.length;
-      this.copyItem(arena, (this.tagFirst[tag] as number) + 1);
-      this.addFieldRange(kind, start);
+      this.#copyItem(arena, this.#tagFirst[tag]! + 1);
+      this.#addFieldRange(kind, start);
       if (tag === tags.pointer) envelopes.pointer[row] = pointerValue(arena.bytes, start, arena.length);
     }
-    if (this.tagCount[tags.delegate] !== 0) {
-      const delegate = this.firstValue(tags.delegate);
-      if (isInscriptionId(delegate)) this.addField(fieldKinds.delegate, inscriptionIdBytes(delegate));
+    if (this.#tagCount[tags.delegate] !== 0) {
+      const delegate = this.#firstValue(tags.delegate);
+      if (isInscriptionId(delegate)) this.#addField(fieldKinds.delegate, inscriptionIdBytes(delegate));
     }
-    if (this.tagCount[tags.parent] !== 0) this.addParents(first, end);
-    if (this.tagCount[tags.metadata] !== 0) this.addMetadata(row, first, end);
-    if (this.tagCount[tags.properties] !== 0) this.addProperties(first, end);
-    if (this.mayLeave) this.addUnknownFields(first, end);
+    if (this.#tagCount[tags.parent] !== 0) this.#addParents(first, end);
+    if (this.#tagCount[tags.metadata] !== 0) this.#addMetadata(row, first, end);
+    if (this.#tagCount[tags.properties] !== 0) this.#addProperties(first, end);
+    if (this.#mayLeave) this.#addUnknownFields(first, end);
   }
 
-  private addParents(first: number, end: number): void {
+  #addParents(first: number, end: number): void {
     const ids: Uint8Array[] = [];
     for (let item = first; item + 1 < end; item += 2) {
-      if (this.tag(item) !== tags.parent) continue;
-      const value = this.bytes(item + 1);
+      if (this.#tag(item) !== tags.parent) continue;
+      const value = this.#bytes(item + 1);
       if (isInscriptionId(value)) ids.push(inscriptionIdBytes(value));
     }
-    if (ids.length > 0) this.addField(fieldKinds.claimedParents, Buffer.concat(ids));
+    if (ids.length > 0) this.#addField(fieldKinds.claimedParents, Buffer.concat(ids));
   }
 
-  private addMetadata(row: number, first: number, end: number): void {
-    const cbor = this.wholeValue(tags.metadata, first, end);
-    this.addField(fieldKinds.metadata, cbor);
-    this.tables.envelopes.metadata[row] = this.metadata.indexOf(cbor, cborToJson);
+  #addMetadata(row: number, first: number, end: number): void {
+    const cbor = this.#wholeValue(tags.metadata, first, end);
+    this.#addField(fieldKinds.metadata, cbor);
+    this.#tables.envelopes.metadata[row] = this.#metadata.indexOf(cbor, cborToJson);
   }
 
-  private addProperties(first: number, end: number): void {
-    const raw = this.wholeValue(tags.properties, first, end);
-    this.addField(fieldKinds.properties, raw);
+  #addProperties(first: number, end: number): void {
+    const raw = this.#wholeValue(tags.properties, first, end);
+    this.#addField(fieldKinds.properties, raw);
     const encoding =
-      this.tagCount[tags.propertyEncoding] === 0 ? null : this.firstValue(tags.propertyEncoding);
+      this.#tagCount[tags.propertyEncoding] === 0 ? null : this.#firstValue(tags.propertyEncoding);
     const name = `${encoding?.length ?? ''} ${encoding?.toString('latin1') ?? ''}${raw.toString('latin1')}`;
-    const known = this.propertiesRows.get(name);
+    const known = this.#propertiesRows.get(name);
     if (known === undefined) {
-      this.propertiesRows.set(name, this.addPropertiesJson(raw, encoding));
+      this.#propertiesRows.set(name, this.#addPropertiesJson(raw, encoding));
     } else if (known >= 0) {
-      const { fields, arena } = this.tables;
-      const start = fields.range[known * 2] as number;
-      const length = fields.range[known * 2 + 1] as number;
-      if (!this.budget.take(length)) return;
-      this.addField(fieldKinds.propertiesJson, arena.bytes.subarray(start, start + length));
+      const { fields, arena } = this.#tables;
+      const start = fields.range[known * 2]!;
+      const length = fields.range[known * 2 + 1]!;
+      if (!this.#budget.take(length)) return;
+      this.#addField(fieldKinds.propertiesJson, arena.bytes.subarray(start, start + length));
     }
   }
 
   /** The row of the field that the JSON of the properties became, -1 where there is none or no room for it. */
-  private addPropertiesJson(raw: Uint8Array, encoding: Uint8Array | null): number {
-    const json = propertiesJson(raw, encoding, this.budget);
+  #addPropertiesJson(raw: Uint8Array, encoding: Uint8Array | null): number {
+    const json = propertiesJson(raw, encoding, this.#budget);
     if (json === null) return -1;
     const bytes = Buffer.from(json);
-    if (!this.budget.take(bytes.length)) return -1;
-    this.addField(fieldKinds.propertiesJson, bytes);
-    return this.tables.fields.length - 1;
+    if (!this.#budget.take(bytes.length)) return -1;
+    this.#addField(fieldKinds.propertiesJson, bytes);
+    return this.#tables.fields.length - 1;
   }
 
   /** Every pair that no field above holds, values of known tags that are not valid or come again among them. */
-  private addUnknownFields(first: number, end: number): void {
-    const { arena } = this.tables;
+  #addUnknownFields(first: number, end: number): void {
+    const { arena } = this.#tables;
     const start = arena.length;
     for (let item = first; item + 1 < end; item += 2) {
-      if (this.isKept(item)) continue;
-      for (const part of [this.bytes(item), this.bytes(item + 1)]) {
+      if (this.#isKept(item)) continue;
+      for (const part of [this.#bytes(item), this.#bytes(item + 1)]) {
         arena.pushCompactSize(part.length);
         arena.append(part);
       }
     }
-    if (arena.length > start) this.addFieldRange(fieldKinds.unknownFields, start);
+    if (arena.length > start) this.#addFieldRange(fieldKinds.unknownFields, start);
   }
 
-  private isKept(item: number): boolean {
-    const tag = this.tag(item);
-    const rule = tag < 0 ? kept.none : (keptOf[tag] as number);
+  #isKept(item: number): boolean {
+    const tag = this.#tag(item);
+    const rule = tag < 0 ? kept.none : keptOf[tag]!;
     if (rule === kept.none) return false;
     if (rule === kept.all) return true;
-    if (rule !== kept.allIds && this.tagFirst[tag] !== item) return false;
-    return rule === kept.first || isInscriptionId(this.bytes(item + 1));
+    if (rule !== kept.allIds && this.#tagFirst[tag] !== item) return false;
+    return rule === kept.first || isInscriptionId(this.#bytes(item + 1));
   }
 
-  private addField(kind: FieldKind, value: Uint8Array): void {
-    const { arena } = this.tables;
+  #addField(kind: FieldKind, value: Uint8Array): void {
+    const { arena } = this.#tables;
     const start = arena.length;
     arena.append(value);
-    this.addFieldRange(kind, start);
+    this.#addFieldRange(kind, start);
   }
 
-  private addFieldRange(kind: FieldKind, start: number): void {
-    const { fields, arena } = this.tables;
+  #addFieldRange(kind: FieldKind, start: number): void {
+    const { fields, arena } = this.#tables;
     const row = fields.length;
     fields.reserve(row + 1);
     fields.kind[row] = kind;
@@ -301,61 +304,61 @@ export class EnvelopeReader {
     fields.length = row + 1;
   }
 
-  private firstValue(tag: number): Buffer {
-    return this.bytes((this.tagFirst[tag] as number) + 1);
+  #firstValue(tag: number): Buffer {
+    return this.#bytes(this.#tagFirst[tag]! + 1);
   }
 
   /** The values of a tag, one behind the other: a view where one alone is not empty. */
-  private wholeValue(tag: number, first: number, end: number): Buffer {
+  #wholeValue(tag: number, first: number, end: number): Buffer {
     let size = 0;
     let chunks = 0;
     let last = first;
     for (let item = first; item + 1 < end; item += 2) {
-      const length = this.length(item + 1);
-      if (length === 0 || this.tag(item) !== tag) continue;
+      const length = this.#length(item + 1);
+      if (length === 0 || this.#tag(item) !== tag) continue;
       size += length < 0 ? 1 : length;
       chunks++;
       last = item;
     }
-    if (chunks === 1) return this.bytes(last + 1);
+    if (chunks === 1) return this.#bytes(last + 1);
     const whole = Buffer.alloc(size);
     for (let item = first, to = 0; to < size; item += 2) {
-      const length = this.length(item + 1);
-      if (length === 0 || this.tag(item) !== tag) continue;
-      const start = (this.scan as ScriptScan).itemStart[item + 1] as number;
-      if (length < 0) whole[to++] = pushedNumber(this.block[start] as number);
-      else copyBytes(this.block, start, length, whole, to);
+      const length = this.#length(item + 1);
+      if (length === 0 || this.#tag(item) !== tag) continue;
+      const start = (this.#scan as ScriptScan).itemStart[item + 1]!;
+      if (length < 0) whole[to++] = pushedNumber(this.#block[start]!);
+      else copyBytes(this.#block, start, length, whole, to);
       if (length > 0) to += length;
     }
     return whole;
   }
 
   /** The one-byte tag of a pair, -1 for a longer key. */
-  private tag(item: number): number {
-    const length = this.length(item);
+  #tag(item: number): number {
+    const length = this.#length(item);
     if (length > 1) return -1;
-    const byte = this.block[(this.scan as ScriptScan).itemStart[item] as number] as number;
+    const byte = this.#block[(this.#scan as ScriptScan).itemStart[item]!]!;
     return length === 1 ? byte : pushedNumber(byte);
   }
 
-  private length(item: number): number {
-    return (this.scan as ScriptScan).itemLength[item] as number;
+  #length(item: number): number {
+    return (this.#scan as ScriptScan).itemLength[item]!;
   }
 
   /** A view of an item's bytes, in the block where they stand there. */
-  private bytes(item: number): Buffer {
-    const start = (this.scan as ScriptScan).itemStart[item] as number;
-    const length = this.length(item);
-    if (length < 0) return Buffer.from([pushedNumber(this.block[start] as number)]);
-    return Buffer.from(this.block.buffer as ArrayBuffer, this.block.byteOffset + start, length);
+  #bytes(item: number): Buffer {
+    const start = (this.#scan as ScriptScan).itemStart[item]!;
+    const length = this.#length(item);
+    if (length < 0) return Buffer.from([pushedNumber(this.#block[start]!)]);
+    return Buffer.from(this.#block.buffer as ArrayBuffer, this.#block.byteOffset + start, length);
   }
 
-  private copyItem(arena: Arena, item: number): void {
-    const { itemStart, itemLength } = this.scan as ScriptScan;
-    const start = itemStart[item] as number;
-    const length = itemLength[item] as number;
-    if (length < 0) arena.push(pushedNumber(this.block[start] as number));
-    else arena.copy(this.block, start, length);
+  #copyItem(arena: Arena, item: number): void {
+    const { itemStart, itemLength } = this.#scan as ScriptScan;
+    const start = itemStart[item]!;
+    const length = itemLength[item]!;
+    if (length < 0) arena.push(pushedNumber(this.#block[start]!));
+    else arena.copy(this.#block, start, length);
   }
 }
 
@@ -373,7 +376,7 @@ function pointerValue(bytes: Uint8Array, start: number, end: number): number {
   for (let at = start + 8; at < end; at++) if (bytes[at] !== 0) return Number.NaN;
   let pointer = 0;
   for (let at = Math.min(start + 8, end) - 1; at >= start; at--) {
-    pointer = pointer * 256 + (bytes[at] as number);
+    pointer = pointer * 256 + bytes[at]!;
   }
   return Number.isSafeInteger(pointer) ? pointer : Number.NaN;
 }

@@ -44,19 +44,19 @@ export function findEnvelopes(
   if (transactionCount < 2) return;
   let tx = 1;
   let lastReveal = -1;
-  for (let input = firstInput[tx] as number; input < inputCount; input++) {
-    const at = scriptAt[input] as number;
+  for (let input = firstInput[tx]!; input < inputCount; input++) {
+    const at = scriptAt[input]!;
     if (at === 0) continue;
-    const end = scriptEnd[input] as number;
+    const end = scriptEnd[input]!;
     // a script that begins like a signature is one, nine times in ten
     if (block[at] === signaturePrefix && isBareSignature(view, at, end)) continue;
     if (scanScript(scan, block, at, end) === 0) continue;
-    while ((firstInput[tx + 1] as number) <= input) tx++;
+    while (firstInput[tx + 1]! <= input) tx++;
     if (tx !== lastReveal) {
       reveals.add(tx, envelopes.length);
       lastReveal = tx;
     }
-    reader.add(block, scan, input - (firstInput[tx] as number));
+    reader.add(block, scan, input - firstInput[tx]!);
   }
 }
 

@@ -55,63 +55,63 @@ const keptItemsMax = 1 << 17;
 
 /** All that a parse needs and that is worth keeping for the next: a few MB a thread. */
 class BlockParser {
-  private readonly layout = new BlockLayout();
-  private readonly tables = new BlockTables();
-  private readonly scan = new ScriptScan();
-  private readonly budget = new DerivedBudget();
-  private readonly contents: ContentCollector;
-  private readonly reader: EnvelopeReader;
-  private readonly lanes = new Sha256Lanes(this.tables.reveals, true);
-  private keyBytes: Buffer | null = null;
-  private key: FingerprintKey = { words: new Int32Array(0) };
-  private scratch = new Uint8Array(1 << 12);
+  readonly #layout = new BlockLayout();
+  readonly #tables = new BlockTables();
+  readonly #scan = new ScriptScan();
+  readonly #budget = new DerivedBudget();
+  readonly #contents: ContentCollector;
+  readonly #reader: EnvelopeReader;
+  readonly #lanes = new Sha256Lanes(this.#tables.reveals, true);
+  #keyBytes: Buffer | null = null;
+  #key: FingerprintKey = { words: new Int32Array(0) };
+  #scratch = new Uint8Array(1 << 12);
 
   constructor() {
-    this.contents = new ContentCollector(this.tables.contents, this.tables.arena, this.budget);
-    this.reader = new EnvelopeReader(this.tables, this.contents, this.budget);
+    this.#contents = new ContentCollector(this.#tables.contents, this.#tables.arena, this.#budget);
+    this.#reader = new EnvelopeReader(this.#tables, this.#contents, this.#budget);
   }
 
   parse(block: Uint8Array, options: ParseOptions): ParseResult {
-    this.reset(options);
-    const { tables } = this;
-    const layout = options.layout ?? this.layout;
+    this.#reset(options);
+    const tables = this.#tables;
+    const layout = options.layout ?? this.#layout;
     const broken = options.layout === undefined ? readLayout(block, layout) : null;
     if (broken !== null) return { kind: 'broken', ...broken };
     if (layout.maxOutputValue > maxMoney) tables.flags |= blockFlags.valueOutOfRange;
     const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
-    fingerprintInputs(view, layout, tables.inputs, this.key);
-    findEnvelopes(block, view, layout, tables, this.scan, this.reader);
-    const mismatch = this.fillValues(options.spent, layout);
+    fingerprintInputs(view, layout, tables.inputs, this.#key);
+    findEnvelopes(block, view, layout, tables, this.#scan, this.#reader);
+    const mismatch = this.#fillValues(options.spent, layout);
     if (mismatch !== null) return { kind: 'broken', ...mismatch };
-    this.contents.finish();
-    this.hashReveals(block, layout);
+    this.#contents.finish();
+    this.#hashReveals(block, layout);
     const header = block.slice(0, headerLength);
     return { kind: 'parsed', columns: encodeBlockColumns(columnsOf(tables, layout, header), options.into) };
   }
 
   get isOutgrown(): boolean {
-    const { arena, envelopes } = this.tables;
+    const { arena, envelopes } = this.#tables;
     return (
       arena.bytes.length > keptArenaMax ||
       envelopes.input.length > keptEnvelopesMax ||
-      this.scan.itemStart.length > keptItemsMax
+      this.#scan.itemStart.length > keptItemsMax
     );
   }
 
-  private reset(options: ParseOptions): void {
-    if (this.keyBytes?.equals(options.fingerprintKey) !== true) {
-      this.key = expandFingerprintKey(options.fingerprintKey);
-      this.keyBytes = Buffer.from(options.fingerprintKey);
+  #reset(options: ParseOptions): void {
+    if (this.#keyBytes?.equals(options.fingerprintKey) !== true) {
+      this.#key = expandFingerprintKey(options.fingerprintKey);
+      this.#keyBytes = Buffer.from(options.fingerprintKey);
     }
-    this.tables.reset();
-    this.lanes.reset();
-    this.budget.reset();
-    this.reader.reset();
-    this.contents.reset(this.key.words[0] as number, options.textMaxBytes ?? searchableBytesMaxDefault);
+    this.#tables.reset();
+    this.#lanes.reset();
+    this.#budget.reset();
+    this.#reader.reset();
+    this.#contents.reset(this.#key.words[0]!, options.textMaxBytes ?? searchableBytesMaxDefault);
   }
 
-  private fillValues(spent: Uint8Array | null, layout: BlockLayout): ReturnType<typeof readSpentOutputs> {
-    const { transactions, inputs } = this.tables;
+  #fillValues(spent: Uint8Array | null, layout: BlockLayout): ReturnType<typeof readSpentOutputs> {
+    const { transactions, inputs } = this.#tables;
     const { transactionCount, inputCount } = layout;
     const unknown = spent === null ? Number.NaN : 0;
     transactions.reserve(transactionCount);
@@ -123,23 +123,23 @@ class BlockParser {
       inputs.value.fill(0, 0, layout.firstInput[1]);
     }
     if (spent === null) return null;
-    this.tables.flags |= blockFlags.hasSpent;
-    return readSpentOutputs(spent, layout, this.tables);
+    this.#tables.flags |= blockFlags.hasSpent;
+    return readSpentOutputs(spent, layout, this.#tables);
   }
 
   /** A txid is the hash of a transaction without its witness: the pieces around it are put together. */
-  private hashReveals(block: Uint8Array, layout: BlockLayout): void {
-    const { reveals } = this.tables;
-    const { lanes } = this;
+  #hashReveals(block: Uint8Array, layout: BlockLayout): void {
+    const { reveals } = this.#tables;
+    const lanes = this.#lanes;
     for (let row = 0; row < reveals.length; row++) {
-      const tx = reveals.tx[row] as number;
-      const start = layout.start[tx] as number;
-      const from = layout.inputsAt[tx] as number;
-      const middle = (layout.outputsEnd[tx] as number) - from;
-      const end = layout.start[tx + 1] as number;
+      const tx = reveals.tx[row]!;
+      const start = layout.start[tx]!;
+      const from = layout.inputsAt[tx]!;
+      const middle = layout.outputsEnd[tx]! - from;
+      const end = layout.start[tx + 1]!;
       const size = versionLength + middle + lockTimeLength;
       const isShort = Sha256Lanes.takes(size);
-      const target = isShort ? lanes.bytes : this.room(size);
+      const target = isShort ? lanes.bytes : this.#room(size);
       const at = isShort ? lanes.begin(size, row) : 0;
       copyBytes(block, start, versionLength, target, at);
       copyBytes(block, from, middle, target, at + versionLength);
@@ -150,9 +150,9 @@ class BlockParser {
     lanes.flush();
   }
 
-  private room(size: number): Uint8Array {
-    if (size > this.scratch.length) this.scratch = new Uint8Array(size * 2);
-    return this.scratch;
+  #room(size: number): Uint8Array {
+    if (size > this.#scratch.length) this.#scratch = new Uint8Array(size * 2);
+    return this.#scratch;
   }
 }
 

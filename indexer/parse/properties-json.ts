@@ -253,7 +253,7 @@ function skipItem(reader: CborReader): void {
   const left: number[] = [1];
   while (left.length > 0) {
     const level = left.length - 1;
-    const open = left[level] as number;
+    const open = left[level]!;
     if (open === 0) {
       left.pop();
       continue;

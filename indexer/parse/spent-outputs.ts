@@ -27,8 +27,8 @@ export class SpentReader {
   compactSize(): number {
     const { bytes, at } = this;
     const size = compactSizeAt(bytes, at, bytes.length);
-    if (size < 0) return this.break();
-    this.at = at + compactSizeLength(bytes[at] as number);
+    if (size < 0) return this.#break();
+    this.at = at + compactSizeLength(bytes[at]!);
     return size;
   }
 
@@ -36,7 +36,7 @@ export class SpentReader {
   output(): number {
     const { at, bytes } = this;
     const behind = sizedEnd(bytes, at + valueLength, bytes.length);
-    if (behind < 0) return this.break();
+    if (behind < 0) return this.#break();
     this.at = behind;
     return this.view.getUint32(at, true) + this.view.getUint32(at + 4, true) * 2 ** 32;
   }
@@ -45,7 +45,7 @@ export class SpentReader {
     return this.isTruncated || this.isNotShortest;
   }
 
-  private break(): number {
+  #break(): number {
     if (breakFound.kind === 'truncated') this.isTruncated = true;
     else this.isNotShortest = true;
     this.at = breakFound.at;
@@ -85,8 +85,8 @@ function readTransaction(
 ): BrokenSpentOutputs | null {
   const { firstInput, outputValue } = layout;
   const { transactions, inputs } = tables;
-  const first = firstInput[tx] as number;
-  const expected = tx === 0 ? 0 : (firstInput[tx + 1] as number) - first;
+  const first = firstInput[tx]!;
+  const expected = tx === 0 ? 0 : firstInput[tx + 1]! - first;
   const count = reader.compactSize();
   if (!reader.isTruncated && count !== expected) {
     return mismatch(reader, `another number of inputs in transaction ${tx}`);
@@ -99,7 +99,7 @@ function readTransaction(
     sum += value;
   }
   if (reader.isTruncated) return truncated(reader);
-  if (tx > 0 && sum < (outputValue[tx] as number)) {
+  if (tx > 0 && sum < outputValue[tx]!) {
     return mismatch(reader, `less than transaction ${tx} gives`);
   }
   transactions.inputValue[tx] = sum;

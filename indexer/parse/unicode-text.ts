@@ -20,9 +20,9 @@ function utf8Length(codePoint: number): number {
 }
 
 function codePointAt(bytes: Uint8Array, at: number, length: number): number {
-  let codePoint = length === 1 ? (bytes[at] as number) : (bytes[at] as number) & (0x7f >> length);
+  let codePoint = length === 1 ? bytes[at]! : bytes[at]! & (0x7f >> length);
   for (let next = at + 1; next < at + length; next++) {
-    codePoint = (codePoint << 6) | ((bytes[next] as number) & 0x3f);
+    codePoint = (codePoint << 6) | (bytes[next]! & 0x3f);
   }
   return codePoint;
 }
@@ -41,7 +41,7 @@ export function foldUtf8Into({ bytes, words }: Arena, start: number, end: number
   let changed = false;
   while (at < end) {
     if (((at | out) & 3) === 0 && at + 4 <= end) {
-      const word = words[at >> 2] as number;
+      const word = words[at >> 2]!;
       if (isPlainAscii(word)) {
         const mapped = foldAsciiWord(word);
         if (mapped !== word) changed = true;
@@ -51,7 +51,7 @@ export function foldUtf8Into({ bytes, words }: Arena, start: number, end: number
         continue;
       }
     }
-    const length = sequenceLength(bytes[at] as number);
+    const length = sequenceLength(bytes[at]!);
     const codePoint = codePointAt(bytes, at, length);
     const mapped = foldCodePoint(codePoint);
     if (mapped !== codePoint) changed = true;

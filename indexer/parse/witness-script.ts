@@ -42,7 +42,7 @@ export function scanScript(scan: ScriptScan, script: Uint8Array, start: number, 
   let at = start;
   let stutter = 0;
   while (at < end) {
-    const opcode = script[at++] as number;
+    const opcode = script[at++]!;
     if (opcode > opPushData4) continue;
     let length = opcode;
     if (opcode >= opPushData1) {
@@ -87,7 +87,7 @@ function scanItems(
   let pushnum = 0;
   let at = start;
   while (at < end) {
-    const opcode = script[at++] as number;
+    const opcode = script[at++]!;
     if (opcode <= opPushData4) {
       let length = opcode;
       if (opcode >= opPushData1) {
@@ -120,13 +120,13 @@ function none(scan: ScriptScan): number {
 
 function readLength(script: Uint8Array, at: number, width: number): number {
   let length = 0;
-  for (let index = width - 1; index >= 0; index--) length = length * 256 + (script[at + index] as number);
+  for (let index = width - 1; index >= 0; index--) length = length * 256 + script[at + index]!;
   return length;
 }
 
 /** Where the push of "ord" at `at` ends; 0 where there is none. */
 function behindProtocolId(script: Uint8Array, at: number, end: number): number {
-  const opcode = at < end ? (script[at] as number) : 0;
+  const opcode = at < end ? script[at]! : 0;
   let from = at + 1;
   if (opcode >= opPushData1 && opcode <= opPushData4) {
     const width = 1 << (opcode - opPushData1);
@@ -141,7 +141,7 @@ function behindProtocolId(script: Uint8Array, at: number, end: number): number {
 
 function isEmptyPush(script: Uint8Array, at: number, end: number): boolean {
   if (at >= end) return false;
-  const opcode = script[at] as number;
+  const opcode = script[at]!;
   if (opcode === 0) return true;
   if (opcode < opPushData1 || opcode > opPushData4) return false;
   const width = 1 << (opcode - opPushData1);

@@ -13,7 +13,7 @@ export class DistinctInputs {
     this.#others.clear();
     const bytes = Buffer.from(block.buffer, block.byteOffset, block.length);
     for (let input = 0; input < inputCount; input++) {
-      const at = inputAt[input] as number;
+      const at = inputAt[input]!;
       if (this.#isKnown(bytes, at)) return at;
     }
     return -1;

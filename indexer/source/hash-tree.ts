@@ -11,10 +11,10 @@ const hashLength = 32;
 export class HashTree {
   /** Leaves, and later the nodes of a level, 32 bytes each. */
   leaves = new Uint8Array(4096 * hashLength);
-  private readonly rows = { hash: this.leaves };
-  private readonly lanes = new Sha256Lanes(this.rows, true);
-  private scratch = new Uint8Array(1 << 16);
-  private count = 0;
+  readonly #rows = { hash: this.leaves };
+  readonly #lanes = new Sha256Lanes(this.#rows, true);
+  #scratch = new Uint8Array(1 << 16);
+  #count = 0;
 
   /** Begins a tree of `count` leaves, all zero. */
   reset(count: number): void {
@@ -22,11 +22,11 @@ export class HashTree {
     const length = (count + 1) * hashLength;
     if (length > this.leaves.length) {
       this.leaves = new Uint8Array(length * 2);
-      this.rows.hash = this.leaves;
+      this.#rows.hash = this.leaves;
     }
     this.leaves.fill(0, 0, length);
-    this.lanes.reset();
-    this.count = count;
+    this.#lanes.reset();
+    this.#count = count;
   }
 
   /** Sets a leaf to the hash of parts of `source`, from offset to offset, one behind the other. */
@@ -34,20 +34,20 @@ export class HashTree {
     let length = 0;
     for (const [start, end] of parts) length += end - start;
     const isShort = Sha256Lanes.takes(length);
-    if (!isShort && length > this.scratch.length) this.scratch = new Uint8Array(length * 2);
-    const target = isShort ? this.lanes.bytes : this.scratch;
-    let at = isShort ? this.lanes.begin(length, leaf) : 0;
+    if (!isShort && length > this.#scratch.length) this.#scratch = new Uint8Array(length * 2);
+    const target = isShort ? this.#lanes.bytes : this.#scratch;
+    let at = isShort ? this.#lanes.begin(length, leaf) : 0;
     for (const [start, end] of parts) {
       copyBytes(source, start, end - start, target, at);
       at += end - start;
     }
-    if (isShort) this.lanes.commit();
-    else this.leaves.set(doubleSha256(this.scratch.subarray(0, length)), leaf * hashLength);
+    if (isShort) this.#lanes.commit();
+    else this.leaves.set(doubleSha256(this.#scratch.subarray(0, length)), leaf * hashLength);
   }
 
   /** All leaves that were added are there after it. */
   flush(): void {
-    this.lanes.flush();
+    this.#lanes.flush();
   }
 
   /**
@@ -56,10 +56,11 @@ export class HashTree {
    * refuses such a block whatever its root is (consensus/merkle.cpp `ComputeMerkleRoot`, `mutated`).
    */
   fold(): boolean {
-    const { leaves, lanes } = this;
+    const { leaves } = this;
+    const lanes = this.#lanes;
     let distinct = true;
     lanes.flush();
-    for (let count = this.count; count > 1; count = (count + 1) >> 1) {
+    for (let count = this.#count; count > 1; count = (count + 1) >> 1) {
       for (let pair = 0; pair + 1 < count; pair += 2) {
         if (sameNodes(leaves, pair * hashLength)) distinct = false;
       }

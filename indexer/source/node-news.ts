@@ -2,42 +2,42 @@ import type { NodeMessage, NodeMessages } from '#kernel/contracts/node.ts';
 
 /** Remembers that a node said something of its chain until somebody asks, so that nothing said while he worked is lost. */
 export class NodeNews {
-  private readonly stopListening: () => void;
-  private isFresh = false;
-  private wake: (() => void) | null = null;
+  readonly #stopListening: () => void;
+  #isFresh = false;
+  #wake: (() => void) | null = null;
 
   constructor(messages: NodeMessages) {
-    this.stopListening = messages.listen((message) => {
+    this.#stopListening = messages.listen((message) => {
       if (!isOfChain(message)) return;
-      this.isFresh = true;
-      this.wake?.();
+      this.#isFresh = true;
+      this.#wake?.();
     });
   }
 
   /** Settles at once if something was said since the last call, else when it is, or after the time. */
   async wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (!this.isFresh) await this.untilWoken(timeoutMs, signal);
-    this.isFresh = false;
+    if (!this.#isFresh) await this.#untilWoken(timeoutMs, signal);
+    this.#isFresh = false;
     signal.throwIfAborted();
   }
 
   close(): void {
-    this.stopListening();
-    this.wake?.();
+    this.#stopListening();
+    this.#wake?.();
   }
 
-  private untilWoken(timeoutMs: number, signal: AbortSignal): Promise<void> {
+  #untilWoken(timeoutMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', done);
-        this.wake = null;
+        this.#wake = null;
         resolve();
       };
       const timer = setTimeout(done, timeoutMs);
       signal.addEventListener('abort', done, { once: true });
-      this.wake = done;
+      this.#wake = done;
     });
   }
 }

@@ -112,15 +112,15 @@ function hashTransactions(block: Uint8Array, layout: BlockLayout): { weight: num
   const { start, inputsAt, outputsEnd, transactionCount } = layout;
   txids.reset(transactionCount);
   wtxids.reset(transactionCount);
-  let strippedLength = start[0] as number;
+  let strippedLength = start[0]!;
   let anyWitness = false;
   for (let tx = 0; tx < transactionCount; tx++) {
-    const from = start[tx] as number;
-    const end = start[tx + 1] as number;
+    const from = start[tx]!;
+    const end = start[tx + 1]!;
     const whole = [from, end] as const;
     if (layout.hasWitness(tx)) {
       anyWitness = true;
-      const body = [inputsAt[tx] as number, outputsEnd[tx] as number] as const;
+      const body = [inputsAt[tx]!, outputsEnd[tx]!] as const;
       strippedLength += versionLength + (body[1] - body[0]) + lockTimeLength;
       txids.add(tx, block, [from, from + versionLength], body, [end - lockTimeLength, end]);
     } else {
@@ -140,13 +140,13 @@ function verifyWitnesses(
   anyWitness: boolean,
   claim: Claim,
 ): Verification | null {
-  const at = commitmentOffset(block, layout.outputsAt[0] as number);
+  const at = commitmentOffset(block, layout.outputsAt[0]!);
   if (at === null) {
     return anyWitness ? corrupt(headerLength, 'there are witnesses that nothing commits to') : null;
   }
   // before the rule was one, a coinbase could look as if it committed to witnesses
   if (!anyWitness && claim.height < segwitHeights[claim.network]) return null;
-  const reservedAt = layout.hasWitness(0) ? reservedValue(block, layout.outputsEnd[0] as number) : null;
+  const reservedAt = layout.hasWitness(0) ? reservedValue(block, layout.outputsEnd[0]!) : null;
   if (reservedAt === null) {
     return corrupt(headerLength, 'the coinbase commits to witnesses without the 32 bytes that belong to it');
   }

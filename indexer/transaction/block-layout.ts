@@ -86,7 +86,7 @@ export class BlockLayout {
   readBlock(block: Uint8Array): number {
     const count = compactSizeAt(block, headerLength, block.length);
     if (count < 0) return broken;
-    return this.#read(block, headerLength + compactSizeLength(block[headerLength] as number), count);
+    return this.#read(block, headerLength + compactSizeLength(block[headerLength]!), count);
   }
 
   /** Reads the one transaction that begins at `at`. Returns the offset behind it, or `broken`. */
@@ -96,7 +96,7 @@ export class BlockLayout {
 
   /** Whether a transaction is serialised with marker and flag. */
   hasWitness(tx: number): boolean {
-    return (this.inputsAt[tx] as number) - (this.start[tx] as number) > versionLength;
+    return this.inputsAt[tx]! - this.start[tx]! > versionLength;
   }
 
   /** Any bytes are read in time linear in their number. */
@@ -125,11 +125,11 @@ export class BlockLayout {
         at += markerLength;
       }
       inputsAt[tx] = at;
-      let inputCount = bytes[at++] as number;
+      let inputCount = bytes[at++]!;
       if (inputCount >= 0xfd) {
         inputCount = longCompactSize(bytes, at - 1, end);
         if (inputCount < 0) return broken;
-        at += compactSizeLength(bytes[at - 1] as number) - 1;
+        at += compactSizeLength(bytes[at - 1]!) - 1;
       }
       if (inputCount * inputLengthMin > end - at) return breakAt('truncated', end);
       const nextRow = row + inputCount;
@@ -141,22 +141,22 @@ export class BlockLayout {
         if (at + inputLengthMin > end) return breakAt('truncated', end);
         inputAt[input] = at;
         at += outpointLength;
-        let length = bytes[at++] as number;
+        let length = bytes[at++]!;
         if (length >= 0xfd) {
           length = longCompactSize(bytes, at - 1, end);
           if (length < 0) return broken;
-          at += compactSizeLength(bytes[at - 1] as number) - 1;
+          at += compactSizeLength(bytes[at - 1]!) - 1;
         }
         at += length + sequenceLength;
       }
 
       if (at >= end) return breakAt('truncated', end);
       outputsAt[tx] = at;
-      let outputCount = bytes[at++] as number;
+      let outputCount = bytes[at++]!;
       if (outputCount >= 0xfd) {
         outputCount = longCompactSize(bytes, at - 1, end);
         if (outputCount < 0) return broken;
-        at += compactSizeLength(bytes[at - 1] as number) - 1;
+        at += compactSizeLength(bytes[at - 1]!) - 1;
       }
       if (outputCount * outputLengthMin > end - at) return breakAt('truncated', end);
       let sum = 0;
@@ -164,11 +164,11 @@ export class BlockLayout {
         if (at + outputLengthMin > end) return breakAt('truncated', end);
         sum += view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32;
         at += valueLength;
-        let length = bytes[at++] as number;
+        let length = bytes[at++]!;
         if (length >= 0xfd) {
           length = longCompactSize(bytes, at - 1, end);
           if (length < 0) return broken;
-          at += compactSizeLength(bytes[at - 1] as number) - 1;
+          at += compactSizeLength(bytes[at - 1]!) - 1;
         }
         at += length;
       }
@@ -180,11 +180,11 @@ export class BlockLayout {
         let isEmpty = true;
         for (let input = row; input < nextRow; input++) {
           if (at >= end) return breakAt('truncated', end);
-          let items = bytes[at++] as number;
+          let items = bytes[at++]!;
           if (items >= 0xfd) {
             items = longCompactSize(bytes, at - 1, end);
             if (items < 0) return broken;
-            at += compactSizeLength(bytes[at - 1] as number) - 1;
+            at += compactSizeLength(bytes[at - 1]!) - 1;
           }
           if (items > end - at) return breakAt('truncated', end);
           if (items > 0) isEmpty = false;
@@ -197,11 +197,11 @@ export class BlockLayout {
           let lastEnd = 0;
           for (let item = 0; item < items; item++) {
             if (at >= end) return breakAt('truncated', end);
-            let length = bytes[at++] as number;
+            let length = bytes[at++]!;
             if (length >= 0xfd) {
               length = longCompactSize(bytes, at - 1, end);
               if (length < 0) return broken;
-              at += compactSizeLength(bytes[at - 1] as number) - 1;
+              at += compactSizeLength(bytes[at - 1]!) - 1;
             }
             thirdAt = secondAt;
             thirdEnd = secondEnd;

@@ -29,7 +29,7 @@ export function compactSizeLength(first: number): number {
 /** The compact size that begins at `at`; `broken` where it runs over `end` or is not in its shortest form. */
 export function compactSizeAt(bytes: Uint8Array, at: number, end: number): number {
   if (at >= end) return breakAt('truncated', end);
-  const first = bytes[at] as number;
+  const first = bytes[at]!;
   return first < 0xfd ? first : longCompactSize(bytes, at, end);
 }
 
@@ -39,7 +39,7 @@ export function compactSizeAt(bytes: Uint8Array, at: number, end: number): numbe
  */
 export function sizedEnd(bytes: Uint8Array, at: number, end: number): number {
   if (at >= end) return breakAt('truncated', end);
-  const first = bytes[at] as number;
+  const first = bytes[at]!;
   if (first < 0xfd) {
     const behind = at + 1 + first;
     return behind > end ? breakAt('truncated', end) : behind;
@@ -55,11 +55,11 @@ const beyond = 0x7fffffff;
 
 /** A compact size of three bytes or more that begins at `at`; `broken` as above. One that cannot be a length within any block is `beyond`. */
 export function longCompactSize(bytes: Uint8Array, at: number, end: number): number {
-  const length = compactSizeLength(bytes[at] as number);
+  const length = compactSizeLength(bytes[at]!);
   if (at + length > end) return breakAt('truncated', end);
-  const low = (bytes[at + 1] as number) | ((bytes[at + 2] as number) << 8);
+  const low = bytes[at + 1]! | (bytes[at + 2]! << 8);
   if (length === 3) return low < 0xfd ? breakAt('not-shortest', at) : low;
-  const high = (bytes[at + 3] as number) | ((bytes[at + 4] as number) << 8);
+  const high = bytes[at + 3]! | (bytes[at + 4]! << 8);
   if (length === 5) {
     if (high === 0) return breakAt('not-shortest', at);
     return high >= 0x7fff ? beyond : low + high * 0x10000;
@@ -70,20 +70,20 @@ export function longCompactSize(bytes: Uint8Array, at: number, end: number): num
 
 /** The compact size at `at` of bytes that were read through before: nothing is checked. */
 export function knownCompactSize(bytes: Uint8Array, at: number): number {
-  const first = bytes[at] as number;
+  const first = bytes[at]!;
   return first < 0xfd ? first : knownLongCompactSize(bytes, at);
 }
 
 /** Offset behind the run of bytes that the compact size at `at` counts, in bytes that were read through before. */
 export function behindSized(bytes: Uint8Array, at: number): number {
-  const first = bytes[at] as number;
+  const first = bytes[at]!;
   if (first < 0xfd) return at + 1 + first;
   return at + compactSizeLength(first) + knownLongCompactSize(bytes, at);
 }
 
 /** Nothing that has 2^32 elements or bytes is in a block: eight bytes are never met. */
 function knownLongCompactSize(bytes: Uint8Array, at: number): number {
-  const low = (bytes[at + 1] as number) | ((bytes[at + 2] as number) << 8);
+  const low = bytes[at + 1]! | (bytes[at + 2]! << 8);
   if (bytes[at] === 0xfd) return low;
-  return low + ((bytes[at + 3] as number) | ((bytes[at + 4] as number) << 8)) * 0x10000;
+  return low + (bytes[at + 3]! | (bytes[at + 4]! << 8)) * 0x10000;
 }

@@ -38,12 +38,12 @@ export const fingerprint = { low: 0, high: 0 };
 /** Puts the fingerprint of the 36 bytes at `at` into `fingerprint`, as two unsigned 32-bit numbers. */
 export function fingerprintOutpoint(view: DataView, at: number, key: FingerprintKey): void {
   const { words } = key;
-  let low = words[9] as number;
-  let high = words[19] as number;
+  let low = words[9]!;
+  let high = words[19]!;
   for (let index = 0; index < 9; index++) {
     const word = view.getInt32(at + index * 4, true);
-    low = (low + Math.imul(word, words[index] as number)) | 0;
-    high = (high + Math.imul(word, words[index + wordsPerHalf] as number)) | 0;
+    low = (low + Math.imul(word, words[index]!)) | 0;
+    high = (high + Math.imul(word, words[index + wordsPerHalf]!)) | 0;
   }
   // the shifts bring the better mixed upper bits down, for tables that mask
   fingerprint.low = (low ^ (low >>> 15)) >>> 0;
@@ -59,13 +59,13 @@ export function fingerprintOutpoints(
   { words }: FingerprintKey,
   { at, count, low, high }: { at: Uint32Array; count: number; low: Uint32Array; high: Uint32Array },
 ): void {
-  const word = (index: number): number => words[index] as number;
+  const word = (index: number): number => words[index]!;
   const [a0, a1, a2, a3, a4] = [word(0), word(1), word(2), word(3), word(4)];
   const [a5, a6, a7, a8, a9] = [word(5), word(6), word(7), word(8), word(9)];
   const [b0, b1, b2, b3, b4] = [word(10), word(11), word(12), word(13), word(14)];
   const [b5, b6, b7, b8, b9] = [word(15), word(16), word(17), word(18), word(19)];
   for (let row = 0; row < count; row++) {
-    const from = at[row] as number;
+    const from = at[row]!;
     const w0 = view.getInt32(from, true);
     const w1 = view.getInt32(from + 4, true);
     const w2 = view.getInt32(from + 8, true);

@@ -7,23 +7,23 @@ interface WalkedBlock {
 
 /** Where the outpoints of inputs stand in the block. Inputs are asked for in ascending order. */
 export class OutpointReader {
-  private readonly walk: InputWalk;
-  private readonly block: WalkedBlock;
-  private tx = -1;
+  readonly #walk: InputWalk;
+  readonly #block: WalkedBlock;
+  #tx = -1;
 
   constructor(block: WalkedBlock) {
-    this.block = block;
-    this.walk = new InputWalk(block.bytes);
+    this.#block = block;
+    this.#walk = new InputWalk(block.bytes);
   }
 
   at(input: number): number {
-    const { txFirstInput, txStart } = this.block.columns;
-    let tx = Math.max(this.tx, 0);
-    while ((txFirstInput[tx + 1] as number) <= input) tx++;
-    if (tx !== this.tx) {
-      this.tx = tx;
-      this.walk.open(txStart[tx] as number);
+    const { txFirstInput, txStart } = this.#block.columns;
+    let tx = Math.max(this.#tx, 0);
+    while (txFirstInput[tx + 1]! <= input) tx++;
+    if (tx !== this.#tx) {
+      this.#tx = tx;
+      this.#walk.open(txStart[tx]!);
     }
-    return this.walk.outpointOf(input - (txFirstInput[tx] as number));
+    return this.#walk.outpointOf(input - txFirstInput[tx]!);
   }
 }

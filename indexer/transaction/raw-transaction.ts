@@ -68,34 +68,34 @@ export class RawTransactions {
 
   txid(tx: number): Uint8Array {
     const { start, outputsEnd } = this.#layout;
-    return strippedHash(this.#bytes, start[tx] as number, outputsEnd[tx] as number, start[tx + 1] as number);
+    return strippedHash(this.#bytes, start[tx]!, outputsEnd[tx]!, start[tx + 1]!);
   }
 
   /** Bytes. */
   size(tx: number): number {
     const { start } = this.#layout;
-    return (start[tx + 1] as number) - (start[tx] as number);
+    return start[tx + 1]! - start[tx]!;
   }
 
   /** BIP 141: everything but marker, flag and witnesses counts four times. */
   weight(tx: number): number {
     const { inputsAt, outputsEnd } = this.#layout;
     const size = this.size(tx);
-    const body = (outputsEnd[tx] as number) - (inputsAt[tx] as number);
+    const body = outputsEnd[tx]! - inputsAt[tx]!;
     const stripped = this.#layout.hasWitness(tx) ? versionLength + body + lockTimeLength : size;
     return stripped * (witnessScale - 1) + size;
   }
 
   /** Sum of the outputs in sats. */
   outputValue(tx: number): number {
-    return this.#layout.outputValue[tx] as number;
+    return this.#layout.outputValue[tx]!;
   }
 
   at(tx: number): RawTransaction {
     const { start } = this.#layout;
     const view = this.#view;
-    const from = start[tx] as number;
-    const end = start[tx + 1] as number;
+    const from = start[tx]!;
+    const end = start[tx + 1]!;
     return {
       version: view.getInt32(from, true),
       lockTime: view.getUint32(end - lockTimeLength, true),
@@ -110,9 +110,9 @@ export class RawTransactions {
     const { start, outputsEnd } = this.#layout;
     const inputs = new InputWalk(this.#bytes);
     const witnesses = new WitnessWalk(this.#bytes);
-    witnesses.open(outputsEnd[tx] as number);
+    witnesses.open(outputsEnd[tx]!);
     const hasWitness = this.#layout.hasWitness(tx);
-    return Array.from({ length: inputs.open(start[tx] as number) }, (_, index) => {
+    return Array.from({ length: inputs.open(start[tx]!) }, (_, index) => {
       const at = inputs.outpointOf(index);
       const scriptSig = inputs.scriptOf(index);
       const sequenceAt = scriptSig.byteOffset - this.#bytes.byteOffset + scriptSig.length;
@@ -135,7 +135,7 @@ export class RawTransactions {
 
   #outputs(tx: number): RawOutput[] {
     const walk = new OutputWalk(this.#bytes);
-    walk.open(this.#layout.outputsAt[tx] as number);
+    walk.open(this.#layout.outputsAt[tx]!);
     const outputs: RawOutput[] = [];
     while (walk.next()) {
       if (walk.value > Number.MAX_SAFE_INTEGER)

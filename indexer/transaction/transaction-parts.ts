@@ -28,7 +28,7 @@ export class InputWalk {
   /** Goes to the transaction at `start`, and gives the number of its inputs. */
   open(start: number): number {
     const at = inputsAt(this.#bytes, start);
-    this.#at = at + compactSizeLength(this.#bytes[at] as number);
+    this.#at = at + compactSizeLength(this.#bytes[at]!);
     this.#index = 0;
     return knownCompactSize(this.#bytes, at);
   }
@@ -44,7 +44,7 @@ export class InputWalk {
   /** The script of input `index`, a view. */
   scriptOf(index: number): Uint8Array {
     const sizeAt = this.outpointOf(index) + outpointLength;
-    const start = sizeAt + compactSizeLength(this.#bytes[sizeAt] as number);
+    const start = sizeAt + compactSizeLength(this.#bytes[sizeAt]!);
     return this.#bytes.subarray(start, start + knownCompactSize(this.#bytes, sizeAt));
   }
 }
@@ -71,7 +71,7 @@ export class OutputWalk {
   /** Goes before the first output; `outputs` is the offset of their count. */
   open(outputs: number): void {
     this.#left = knownCompactSize(this.#bytes, outputs);
-    this.#at = outputs + compactSizeLength(this.#bytes[outputs] as number);
+    this.#at = outputs + compactSizeLength(this.#bytes[outputs]!);
     this.vout = -1;
     this.value = 0;
   }
@@ -83,7 +83,7 @@ export class OutputWalk {
     this.vout++;
     this.value = this.#view.getUint32(this.#at, true) + this.#view.getUint32(this.#at + 4, true) * 2 ** 32;
     const sizeAt = this.#at + valueLength;
-    this.scriptStart = sizeAt + compactSizeLength(this.#bytes[sizeAt] as number);
+    this.scriptStart = sizeAt + compactSizeLength(this.#bytes[sizeAt]!);
     this.scriptLength = knownCompactSize(this.#bytes, sizeAt);
     this.#at = this.scriptStart + this.scriptLength;
     return true;
@@ -125,7 +125,7 @@ export class WitnessWalk {
     for (; this.#index < index; this.#index++) {
       while (this.next());
       this.#count = knownCompactSize(this.#bytes, this.#at);
-      this.#at += compactSizeLength(this.#bytes[this.#at] as number);
+      this.#at += compactSizeLength(this.#bytes[this.#at]!);
       this.#firstItem = this.#at;
       this.#left = this.#count;
     }
@@ -138,7 +138,7 @@ export class WitnessWalk {
   next(): boolean {
     if (this.#left === 0) return false;
     this.#left--;
-    this.itemStart = this.#at + compactSizeLength(this.#bytes[this.#at] as number);
+    this.itemStart = this.#at + compactSizeLength(this.#bytes[this.#at]!);
     this.itemLength = knownCompactSize(this.#bytes, this.#at);
     this.#at = this.itemStart + this.itemLength;
     return true;

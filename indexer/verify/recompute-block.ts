@@ -79,7 +79,7 @@ async function knownIds(
   const table = new HashTable();
   for (const { sha256, variant, id } of rows) table.add(sha256, 0, variant, id);
   for (let row = 0; row < count; row++) {
-    ids[row] = table.find(hashes, row * hashLength, variants === null ? 0 : (variants[row] as number));
+    ids[row] = table.find(hashes, row * hashLength, variants === null ? 0 : variants[row]!);
   }
   return ids;
 }
@@ -91,7 +91,7 @@ async function knownIds(
  */
 async function heldBefore(client: pg.ClientBase, { columns, ref }: ParsedBlock): Promise<HeldOutputs> {
   const { inputFingerprintLow: low, inputFingerprintHigh: high } = columns;
-  const fingerprints = Array.from(low, (half, input) => storedFingerprint(half, high[input] as number));
+  const fingerprints = Array.from(low, (half, input) => storedFingerprint(half, high[input]!));
   const { rows } = await client.query<HeldQueryRow>(
     `SELECT ${heldColumns} FROM chain.locations l JOIN chain.inscriptions i ON i.key = l.key
      WHERE l.outpoint_fingerprint = ANY($1::bigint[]) AND l.spent_height IS NULL AND l.height < $2

@@ -30,7 +30,7 @@ export function setIds(candidates: Candidates, ids: Iterable<number>): void {
   for (const id of ids) {
     if (id < segment.firstId || id >= segment.nextId) continue;
     const index = id - baseId;
-    bits[index >>> 3] = (bits[index >>> 3] as number) | (1 << (index & 7));
+    bits[index >>> 3] = bits[index >>> 3]! | (1 << (index & 7));
     count++;
   }
   candidates.count = count;
@@ -122,7 +122,7 @@ async function narrowByAlternatives(
             alternative.map((gram) => own[places.get(gram.join()) as number] ?? null),
           );
           for (let index = 0; index < any.length; index++) {
-            any[index] = (any[index] as number) | (one.bits[index] as number);
+            any[index] = any[index]! | one.bits[index]!;
           }
         }
         intersect(candidates.bits, any);

@@ -7,14 +7,14 @@ const bitsOf = Uint8Array.from({ length: 256 }, (_, byte) => {
 /** Counts the ones of a bitmap. */
 export function countBits(bits: Uint8Array): number {
   let count = 0;
-  for (const byte of bits) count += bitsOf[byte] as number;
+  for (const byte of bits) count += bitsOf[byte]!;
   return count;
 }
 
 /** Calls `each` with the index of every one of a bitmap, ascending; the lowest bit of a byte comes first. */
 export function eachBit(bits: Uint8Array, each: (index: number) => void): void {
   for (let at = 0; at < bits.length; at++) {
-    for (let rest = bits[at] as number; rest !== 0; rest &= rest - 1) {
+    for (let rest = bits[at]!; rest !== 0; rest &= rest - 1) {
       each((at << 3) + 31 - Math.clz32(rest & -rest));
     }
   }
@@ -22,7 +22,7 @@ export function eachBit(bits: Uint8Array, each: (index: number) => void): void {
 
 /** Keeps the bits that `other` has too. */
 export function intersect(bits: Uint8Array, other: Uint8Array): void {
-  for (let at = 0; at < bits.length; at++) bits[at] = (bits[at] as number) & (other[at] as number);
+  for (let at = 0; at < bits.length; at++) bits[at] = bits[at]! & other[at]!;
 }
 
 /** A set of ids below a bound: a bitmap that grows. */
@@ -32,7 +32,7 @@ export class IdSet {
   /** Adds one id. */
   add(id: number): void {
     this.#reserve((id >>> 3) + 1);
-    this.#bits[id >>> 3] = (this.#bits[id >>> 3] as number) | (1 << (id & 7));
+    this.#bits[id >>> 3] = this.#bits[id >>> 3]! | (1 << (id & 7));
   }
 
   /** Adds the ids of a bitmap that starts at `baseId` (a multiple of 8). */
@@ -40,7 +40,7 @@ export class IdSet {
     this.#reserve((baseId >>> 3) + bits.length);
     const start = baseId >>> 3;
     for (let at = 0; at < bits.length; at++) {
-      this.#bits[start + at] = (this.#bits[start + at] as number) | (bits[at] as number);
+      this.#bits[start + at] = this.#bits[start + at]! | bits[at]!;
     }
   }
 

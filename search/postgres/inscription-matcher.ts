@@ -91,14 +91,14 @@ class SliceCollector {
     if (this.total <= offset || before >= offset + limit) return;
     let place = before;
     for (let index = 0; index < ids.length && place < offset + limit; index++) {
-      if (!this.#has(ids[index] as number)) continue;
+      if (!this.#has(ids[index]!)) continue;
       if (place >= offset) this.keys.push(keyAt(index));
       place++;
     }
   }
 
   #has(id: number): boolean {
-    return id >= 0 && id < this.#bound && ((this.#bits[id >>> 3] as number) & (1 << (id & 7))) !== 0;
+    return id >= 0 && id < this.#bound && (this.#bits[id >>> 3]! & (1 << (id & 7))) !== 0;
   }
 
   // this runs once per inscription, so everything is in local variables
@@ -107,9 +107,9 @@ class SliceCollector {
     const bound = this.#bound;
     let count = 0;
     for (let index = 0; index < ids.length; index++) {
-      const id = ids[index] as number;
+      const id = ids[index]!;
       // -1 is above every bound
-      if (id >>> 0 < bound) count += ((bits[id >>> 3] as number) >>> (id & 7)) & 1;
+      if (id >>> 0 < bound) count += (bits[id >>> 3]! >>> (id & 7)) & 1;
     }
     return count;
   }
@@ -126,14 +126,14 @@ async function scanColumns(
   for (const segment of segments) {
     const { ids, offsets } = await readIdColumn(matching, segment.segmentId, matching.corpus);
     const { firstId } = segment;
-    collector.scan(ids, (index) => firstId + (offsets === null ? index : (offsets[index] as number)));
+    collector.scan(ids, (index) => firstId + (offsets === null ? index : offsets[index]!));
     turn += ids.length;
     if (turn < keysATurn) continue;
     turn = 0;
     await nextTurn();
   }
   const { ids, keys } = await readTail(matching, sealedEnd(segments));
-  collector.scan(ids, (index) => keys[index] as number);
+  collector.scan(ids, (index) => keys[index]!);
   return { keys: collector.keys, totalItems: collector.total };
 }
 

@@ -174,7 +174,7 @@ function offsetsOf(bytes: Buffer): Uint16Array {
 function bitsOf(offsets: Buffer, size: number): Uint8Array {
   const bits = new Uint8Array(size);
   for (const offset of offsetsOf(offsets)) {
-    bits[offset >>> 3] = (bits[offset >>> 3] as number) | (1 << (offset & 7));
+    bits[offset >>> 3] = bits[offset >>> 3]! | (1 << (offset & 7));
   }
   return bits;
 }

@@ -80,11 +80,11 @@ async function keepTexts(
 function markIds({ ids, offsets }: IdColumn, wanted: Uint8Array, bits: Uint8Array): void {
   const bound = wanted.length * 8;
   for (let index = 0; index < ids.length; index++) {
-    const id = ids[index] as number;
+    const id = ids[index]!;
     // -1 is above every bound
-    if (id >>> 0 >= bound || (((wanted[id >>> 3] as number) >>> (id & 7)) & 1) === 0) continue;
-    const place = offsets === null ? index : (offsets[index] as number);
-    bits[place >>> 3] = (bits[place >>> 3] as number) | (1 << (place & 7));
+    if (id >>> 0 >= bound || ((wanted[id >>> 3]! >>> (id & 7)) & 1) === 0) continue;
+    const place = offsets === null ? index : offsets[index]!;
+    bits[place >>> 3] = bits[place >>> 3]! | (1 << (place & 7));
   }
 }
 
@@ -96,14 +96,14 @@ function keepTypes({ bits }: PartMatches, column: TypeColumn, isType: (name: Buf
     return;
   }
   eachBit(bits.slice(), (index) => {
-    if (isWanted[codes[index] as number] === true) return;
-    bits[index >>> 3] = (bits[index >>> 3] as number) & ~(1 << (index & 7));
+    if (isWanted[codes[index]!] === true) return;
+    bits[index >>> 3] = bits[index >>> 3]! & ~(1 << (index & 7));
   });
 }
 
 function keepNumbers(bits: Uint8Array, cursed: Uint8Array, unknown: Uint8Array, isCursed: boolean): void {
   for (let at = 0; at < bits.length; at++) {
-    const wanted = isCursed ? (cursed[at] as number) : ~((cursed[at] as number) | (unknown[at] as number));
-    bits[at] = (bits[at] as number) & wanted;
+    const wanted = isCursed ? cursed[at]! : ~(cursed[at]! | unknown[at]!);
+    bits[at] = bits[at]! & wanted;
   }
 }

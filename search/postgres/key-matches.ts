@@ -26,7 +26,7 @@ export function addKeys(matches: readonly PartMatches[], keys: Iterable<number>)
     const found = matches[lastBelow(matches, key)];
     if (found === undefined || key >= found.part.nextKey) continue;
     const index = key - found.part.firstKey;
-    found.bits[index >>> 3] = (found.bits[index >>> 3] as number) | (1 << (index & 7));
+    found.bits[index >>> 3] = found.bits[index >>> 3]! | (1 << (index & 7));
   }
 }
 
@@ -47,8 +47,8 @@ export function keepRange({ part, bits }: PartMatches, first: number, next: numb
   const from = Math.min(Math.max(first - part.firstKey, 0), bits.length * 8);
   const to = Math.min(Math.max(next - part.firstKey, from), bits.length * 8);
   bits.fill(0, 0, from >>> 3);
-  if ((from & 7) !== 0) bits[from >>> 3] = (bits[from >>> 3] as number) & (0xff << (from & 7));
-  if ((to & 7) !== 0) bits[to >>> 3] = (bits[to >>> 3] as number) & ((1 << (to & 7)) - 1);
+  if ((from & 7) !== 0) bits[from >>> 3] = bits[from >>> 3]! & (0xff << (from & 7));
+  if ((to & 7) !== 0) bits[to >>> 3] = bits[to >>> 3]! & ((1 << (to & 7)) - 1);
   bits.fill(0, (to + 7) >>> 3);
 }
 
@@ -69,7 +69,7 @@ export function countRange(matches: readonly PartMatches[], first: number, next:
     const to = Math.min(part.nextKey, next) - part.firstKey;
     // the bytes at both ends are cut
     const middle = bits.slice(from >>> 3, (to + 7) >>> 3);
-    middle[0] = (middle[0] as number) & (0xff << (from & 7));
+    middle[0] = middle[0]! & (0xff << (from & 7));
     if ((to & 7) !== 0) middle[middle.length - 1] = (middle.at(-1) as number) & ((1 << (to & 7)) - 1);
     count += countBits(middle);
   }
@@ -95,7 +95,7 @@ export function takeKeys(
     const found: number[] = [];
     eachBit(bits, (index) => found.push(part.firstKey + index));
     if (isDescending) found.reverse();
-    for (let at = left; at < found.length && keys.length < limit; at++) keys.push(found[at] as number);
+    for (let at = left; at < found.length && keys.length < limit; at++) keys.push(found[at]!);
     left = 0;
   }
   return keys;

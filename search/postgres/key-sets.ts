@@ -22,7 +22,7 @@ export function cachedKeySet({ cache }: Matching, name: string, read: ReadKeys):
     const cacheKey = ({ part }: PartMatches): string => `k${part.segmentId}:${name}`;
     const keep = (one: PartMatches, bits: Uint8Array | null): void => {
       if (bits === null) return;
-      kept.push({ part: one.part, bits: one.bits.map((byte, at) => byte & (bits[at] as number)) });
+      kept.push({ part: one.part, bits: one.bits.map((byte, at) => byte & bits[at]!) });
     };
     for (const one of matches) {
       const known = one.part.segmentId === null ? undefined : cache.get(cacheKey(one));

@@ -70,7 +70,7 @@ async function eachLength(
   for (const [at, { part, bits }] of matches.entries()) {
     const { ids } = await columns.ids(part, 'content');
     eachBit(bits, (index) => {
-      each(part.firstKey + index, lengthOf(ids[index] as number));
+      each(part.firstKey + index, lengthOf(ids[index]!));
     });
     if (at % partsATurn === partsATurn - 1) await nextTurn();
   }

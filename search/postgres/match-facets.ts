@@ -42,8 +42,8 @@ async function countTypes(
     const { names, codes } = await columns.types(part);
     const byCode = new Uint32Array(names.length + 1);
     eachBit(bits, (index) => {
-      const code = codes[index] as number;
-      byCode[code] = (byCode[code] as number) + 1;
+      const code = codes[index]!;
+      byCode[code] = byCode[code]! + 1;
     });
     for (const [code, count] of byCode.entries()) {
       const name = code === 0 ? null : (names[code - 1] as Buffer);

@@ -61,7 +61,7 @@ async function numberRuns(columns: KeyColumns, matches: readonly PartMatches[]):
   for (const [place, { part, bits }] of matches.entries()) {
     if (place % partsATurn === partsATurn - 1) await nextTurn();
     const numbers = await columns.numbers(part);
-    const at = (set: Uint8Array, index: number): number => set[index] as number;
+    const at = (set: Uint8Array, index: number): number => set[index]!;
     cursed.push({ part, bits: bits.map((byte, index) => byte & at(numbers.cursed, index)) });
     unknown.push({ part, bits: bits.map((byte, index) => byte & at(numbers.unknown, index)) });
     blessed.push({

@@ -41,7 +41,7 @@ export async function idsWith(
   for (let from = 0; from < sizes.ids.length; ) {
     let to = from;
     for (let bytes = 0; to < sizes.ids.length; to++) {
-      bytes += sizes.bytes[to] as number;
+      bytes += sizes.bytes[to]!;
       if (to > from && bytes > batchBytes) break;
     }
     for (const { id, text } of await readBatch(client, table, sizes.ids.subarray(from, to))) {
@@ -73,9 +73,9 @@ async function readSizes(
     );
     const numbers = int32s(rows[0]?.sizes ?? null);
     for (let at = 0; at < numbers.length; at += 2) {
-      known[count] = numbers[at] as number;
-      bytes[count] = numbers[at + 1] as number;
-      budget.bytesLeft -= bytes[count] as number;
+      known[count] = numbers[at]!;
+      bytes[count] = numbers[at + 1]!;
+      budget.bytesLeft -= bytes[count]!;
       count++;
     }
     if (budget.bytesLeft < 0) {
@@ -113,8 +113,7 @@ function wantedOf(ids: Int32Array, id: string): { where: string; values: unknown
   const last = ids.at(-1) ?? -1;
   if (ids.length < (last - first) * scanShare) return { where: `${id} = ANY($1)`, values: [[...ids]] };
   const bits = Buffer.alloc(Math.ceil((last - first + 1) / 8));
-  for (const one of ids)
-    bits[(one - first) >>> 3] = (bits[(one - first) >>> 3] as number) | (1 << ((one - first) & 7));
+  for (const one of ids) bits[(one - first) >>> 3] = bits[(one - first) >>> 3]! | (1 << ((one - first) & 7));
   // CASE: unwanted texts are not even read
   return {
     where: `${id} BETWEEN $1::integer AND $2::integer AND CASE WHEN get_bit($3::bytea, ${id} - $1::integer) = 1 THEN true END`,

@@ -67,7 +67,7 @@ async function lookAtEach(
   return matched.map(({ segment }) => {
     // segments ascend, and nothing else was read
     let to = from;
-    while (to < found.length && (found[to] as number) < segment.nextId) to++;
+    while (to < found.length && found[to]! < segment.nextId) to++;
     const checked = newCandidates(segment);
     setIds(checked, found.slice(from, to));
     from = to;
@@ -162,7 +162,7 @@ async function checkByScan(
     // the last byte of one segment can be the first of the next
     const at = (baseId - firstBase) / 8;
     for (let index = 0; index < part.length; index++) {
-      bits[at + index] = (bits[at + index] as number) | (part[index] as number);
+      bits[at + index] = bits[at + index]! | part[index]!;
     }
   }
   return readIds(

@@ -63,7 +63,7 @@ export function fuzzyPieces(points: readonly number[], edits: number): number[][
   const swappedAt = (places: readonly number[]): number[] => {
     const swapped = [...points];
     for (const place of places) {
-      [swapped[place - 1], swapped[place]] = [points[place] as number, points[place - 1] as number];
+      [swapped[place - 1], swapped[place]] = [points[place]!, points[place - 1]!];
     }
     return swapped;
   };

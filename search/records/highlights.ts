@@ -37,16 +37,16 @@ export interface Looked {
 
 /** Finds the matches in the texts of a page. */
 export class Highlighter {
-  private readonly looked: Looked;
-  private readonly needles: readonly Needle[];
-  private readonly matchers: readonly WordMatcher[];
-  private comparisonsLeft = comparisonsMax;
+  readonly #looked: Looked;
+  readonly #needles: readonly Needle[];
+  readonly #matchers: readonly WordMatcher[];
+  #comparisonsLeft = comparisonsMax;
 
   constructor(looked: Looked) {
-    this.looked = looked;
+    this.#looked = looked;
     const isSubstring = looked.match === 'substring';
-    this.needles = isSubstring ? [...new Set(looked.needles)].map(needleOf) : [];
-    this.matchers = isSubstring ? [] : looked.needles.map((word) => wordMatcher(word, looked.match));
+    this.#needles = isSubstring ? [...new Set(looked.needles)].map(needleOf) : [];
+    this.#matchers = isSubstring ? [] : looked.needles.map((word) => wordMatcher(word, looked.match));
   }
 
   /**
@@ -57,10 +57,10 @@ export class Highlighter {
     // offsets hold for both texts: folding never changes the units of a code point
     // (test/unit/search/records/highlights.test.ts)
     if (folded.length !== text.length) throw new Error('folding has changed the length of a text');
-    const isSubstring = this.looked.match === 'substring';
-    const found = isSubstring ? firstNeedles(folded, this.needles) : this.firstWords(folded);
+    const isSubstring = this.#looked.match === 'substring';
+    const found = isSubstring ? firstNeedles(folded, this.#needles) : this.#firstWords(folded);
     return joined(found.map((span) => widened(text, span))).map((piece) => {
-      const within = isSubstring ? needlesIn(folded, piece, this.needles) : this.wordsIn(folded, piece);
+      const within = isSubstring ? needlesIn(folded, piece, this.#needles) : this.#wordsIn(folded, piece);
       return {
         text: text.slice(piece.start, piece.end),
         offset: piece.start,
@@ -72,13 +72,13 @@ export class Highlighter {
     });
   }
 
-  private firstWords(folded: string): Span[] {
-    if (this.looked.match === 'words') return firstExactWords(folded, this.looked.needles);
+  #firstWords(folded: string): Span[] {
+    if (this.#looked.match === 'words') return firstExactWords(folded, this.#looked.needles);
     const spans: Span[] = [];
-    const missing = new Set(this.matchers);
+    const missing = new Set(this.#matchers);
     for (const { word, ...span } of wordsWithin(folded, { start: 0, end: folded.length })) {
       for (const matches of missing) {
-        if (this.comparisonsLeft-- <= 0) return spans;
+        if (this.#comparisonsLeft-- <= 0) return spans;
         if (!matches(word)) continue;
         missing.delete(matches);
         spans.push(span);
@@ -88,10 +88,10 @@ export class Highlighter {
     return spans;
   }
 
-  private wordsIn(folded: string, piece: Span): Span[] {
+  #wordsIn(folded: string, piece: Span): Span[] {
     const spans: Span[] = [];
     for (const { word, start, end } of wordsWithin(folded, piece)) {
-      if (this.matchers.some((matches) => matches(word))) spans.push({ start, end });
+      if (this.#matchers.some((matches) => matches(word))) spans.push({ start, end });
     }
     return spans;
   }

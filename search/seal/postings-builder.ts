@@ -63,11 +63,11 @@ export class PostingsBuilder {
     let first = 0;
     let middle = 0;
     for (let at = 0; at < end; ) {
-      let last = text[at++] as number;
+      let last = text[at++]!;
       if (last >= 0x80) {
         const more = last < 0xe0 ? 1 : last < 0xf0 ? 2 : 3;
         last &= 0x3f >> more;
-        for (const next = at + more; at < next; at++) last = (last << 6) | ((text[at] as number) & 0x3f);
+        for (const next = at + more; at < next; at++) last = (last << 6) | (text[at]! & 0x3f);
       }
       this.#addGram(0, 0, last, offset);
       if (middle !== 0) this.#addGram(0, middle, last, offset);
@@ -84,25 +84,25 @@ export class PostingsBuilder {
         : this.#wideSlot(gramHigh(first, middle), gramLow(middle, last) | 0);
     const base = slot * fields;
     const slots = this.#slots;
-    const before = slots[base + lastField] as number;
+    const before = slots[base + lastField]!;
     if (before === offset) return;
     slots[base + lastField] = offset;
     if (slots[base + sizeField] === inBitmap) {
-      const byte = (slots[base + headField] as number) + (offset >>> 3);
-      this.#arena[byte] = (this.#arena[byte] as number) | (1 << (offset & 7));
+      const byte = slots[base + headField]! + (offset >>> 3);
+      this.#arena[byte] = this.#arena[byte]! | (1 << (offset & 7));
     } else this.#append(base, offset - before - 1);
   }
 
   #asciiSlot(first: number, middle: number, last: number): number {
     const index = (first << 14) | (middle << 7) | last;
-    const slot = this.#ascii[index] as number;
+    const slot = this.#ascii[index]!;
     if (slot !== 0) return slot;
     return (this.#ascii[index] = this.#newSlot(gramHigh(first, middle), gramLow(middle, last)));
   }
 
   #wideSlot(high: number, low: number): number {
     const at = this.#wideAt(high, low);
-    const slot = this.#wide[at] as number;
+    const slot = this.#wide[at]!;
     if (slot !== 0) return slot;
     const made = this.#newSlot(high, low);
     this.#wide[at] = made;
@@ -117,7 +117,7 @@ export class PostingsBuilder {
     let hash = Math.imul(high, 0x9e3779b1) ^ Math.imul(low, 0x85ebca6b);
     hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
     for (let at = (hash ^ (hash >>> 13)) & mask; ; at = (at + 1) & mask) {
-      const slot = this.#wide[at] as number;
+      const slot = this.#wide[at]!;
       if (slot === 0) return at;
       const base = slot * fields;
       if (this.#slots[base + highField] === high && this.#slots[base + lowField] === low) return at;
@@ -130,9 +130,7 @@ export class PostingsBuilder {
     for (const slot of before) {
       if (slot === 0) continue;
       const base = slot * fields;
-      this.#wide[
-        this.#wideAt(this.#slots[base + highField] as number, this.#slots[base + lowField] as number)
-      ] = slot;
+      this.#wide[this.#wideAt(this.#slots[base + highField]!, this.#slots[base + lowField]!)] = slot;
     }
   }
 
@@ -150,24 +148,24 @@ export class PostingsBuilder {
   #append(base: number, gap: number): void {
     const slots = this.#slots;
     for (let rest = gap; ; rest >>>= 7) {
-      let to = slots[base + writeField] as number;
+      let to = slots[base + writeField]!;
       if (to === slots[base + endField]) to = this.#newChunk(base);
       this.#arena[to] = rest < 0x80 ? rest : (rest & 0x7f) | 0x80;
       slots[base + writeField] = to + 1;
-      slots[base + sizeField] = (slots[base + sizeField] as number) + 1;
+      slots[base + sizeField] = slots[base + sizeField]! + 1;
       if (rest < 0x80) break;
     }
-    if ((slots[base + sizeField] as number) > bitmapBytes) this.#becomeBitmap(base);
+    if (slots[base + sizeField]! > bitmapBytes) this.#becomeBitmap(base);
   }
 
   /** Links a new chunk to a list and returns where its data begin. */
   #newChunk(base: number): number {
     const slots = this.#slots;
-    const size = slots[base + sizeField] as number;
+    const size = slots[base + sizeField]!;
     const bytes = chunkBytes(size);
     const chunk = this.#reserve(bytes);
     if (size === 0) slots[base + headField] = chunk;
-    else this.#putPlace(slots[base + endField] as number, chunk);
+    else this.#putPlace(slots[base + endField]!, chunk);
     slots[base + endField] = chunk + bytes - placeBytes;
     return chunk;
   }
@@ -190,13 +188,13 @@ export class PostingsBuilder {
 
   #place(at: number): number {
     const arena = this.#arena;
-    const low = (arena[at] as number) | ((arena[at + 1] as number) << 8);
-    return (low | ((arena[at + 2] as number) << 16) | ((arena[at + 3] as number) << 24)) >>> 0;
+    const low = arena[at]! | (arena[at + 1]! << 8);
+    return (low | (arena[at + 2]! << 16) | (arena[at + 3]! << 24)) >>> 0;
   }
 
   #becomeBitmap(base: number): void {
     const bits = new Uint8Array(bitmapBytes);
-    const list = new Uint8Array(this.#slots[base + sizeField] as number);
+    const list = new Uint8Array(this.#slots[base + sizeField]!);
     this.#readList(base, list);
     setListBits(list, bits);
     const at = this.#reserve(bitmapBytes);
@@ -207,8 +205,8 @@ export class PostingsBuilder {
 
   /** Copies a list, chunk by chunk. */
   #readList(base: number, out: Uint8Array): void {
-    const size = this.#slots[base + sizeField] as number;
-    let chunk = this.#slots[base + headField] as number;
+    const size = this.#slots[base + sizeField]!;
+    let chunk = this.#slots[base + headField]!;
     for (let done = 0; done < size; ) {
       const data = chunkBytes(done) - placeBytes;
       const part = Math.min(data, size - done);
@@ -228,13 +226,13 @@ export class PostingsBuilder {
     const halves = new Int32Array(keys.buffer);
     for (let index = 0; index < count; index++) {
       const base = (index + 1) * fields;
-      halves[index * 2] = this.#slots[base + lowField] as number;
-      halves[index * 2 + 1] = this.#slots[base + highField] as number;
+      halves[index * 2] = this.#slots[base + lowField]!;
+      halves[index * 2 + 1] = this.#slots[base + highField]!;
     }
     keys.sort();
     const sorted = new Int32Array(count);
     for (let index = 0; index < count; index++) {
-      sorted[index] = this.#slotOf(halves[index * 2 + 1] as number, halves[index * 2] as number);
+      sorted[index] = this.#slotOf(halves[index * 2 + 1]!, halves[index * 2]!);
     }
     return sorted;
   }
@@ -243,8 +241,8 @@ export class PostingsBuilder {
     const first = gramFirst(high);
     const middle = gramMiddle(high, low);
     const last = gramLast(low);
-    if ((first | middle | last) < 0x80) return this.#ascii[(first << 14) | (middle << 7) | last] as number;
-    return this.#wide[this.#wideAt(high, low)] as number;
+    if ((first | middle | last) < 0x80) return this.#ascii[(first << 14) | (middle << 7) | last]!;
+    return this.#wide[this.#wideAt(high, low)]!;
   }
 
   /** The blocks of everything that was added. */
@@ -254,18 +252,18 @@ export class PostingsBuilder {
     const bits = new Uint8Array(bitmapBytes);
     for (const slot of this.#sortedSlots()) {
       const base = slot * fields;
-      const high = this.#slots[base + highField] as number;
-      const low = this.#slots[base + lowField] as number;
-      const size = this.#slots[base + sizeField] as number;
+      const high = this.#slots[base + highField]!;
+      const low = this.#slots[base + lowField]!;
+      const size = this.#slots[base + sizeField]!;
       if (size === inBitmap) {
-        const at = this.#slots[base + headField] as number;
+        const at = this.#slots[base + headField]!;
         writer.putBitmap(high, low, this.#arena.subarray(at, at + bitmapBytes));
         continue;
       }
       this.#readList(base, list);
       const offsets = list.subarray(0, size);
       // the size of a bitmap of the bytes between the first and the last offset
-      const bitmapSize = ((this.#slots[base + lastField] as number) >>> 3) - (firstOffset(offsets) >>> 3) + 3;
+      const bitmapSize = (this.#slots[base + lastField]! >>> 3) - (firstOffset(offsets) >>> 3) + 3;
       if (size <= bitmapSize) writer.putList(high, low, offsets);
       else {
         bits.fill(0);
@@ -280,7 +278,7 @@ export class PostingsBuilder {
 function firstOffset(list: Uint8Array): number {
   let offset = 0;
   for (let at = 0, shift = 0; ; at++, shift += 7) {
-    const byte = list[at] as number;
+    const byte = list[at]!;
     offset |= (byte & 0x7f) << shift;
     if (byte < 0x80) return offset;
   }

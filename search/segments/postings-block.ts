@@ -31,12 +31,12 @@ class VarintReader {
   }
 
   next(): number {
-    let byte = this.#bytes[this.at++] as number;
+    let byte = this.#bytes[this.at++]!;
     if (byte < 0x80) return byte;
     let value = byte & 0x7f;
     let shift = 7;
     do {
-      byte = this.#bytes[this.at++] as number;
+      byte = this.#bytes[this.at++]!;
       value |= (byte & 0x7f) << shift;
       shift += 7;
     } while (byte >= 0x80);
@@ -81,19 +81,19 @@ export function findPostings(block: Uint8Array, gram: Gram): Postings | null {
 export function addPostings(postings: Postings, bits: Uint8Array): void {
   const { block, start, end, isBitmap } = postings;
   if (isBitmap) {
-    let to = (block[start] as number) | ((block[start + 1] as number) << 8);
-    for (let at = start + 2; at < end; at++, to++) bits[to] = (bits[to] as number) | (block[at] as number);
+    let to = block[start]! | (block[start + 1]! << 8);
+    for (let at = start + 2; at < end; at++, to++) bits[to] = bits[to]! | block[at]!;
     return;
   }
   let offset = -1;
   for (let at = start; at < end; ) {
-    let byte = block[at++] as number;
+    let byte = block[at++]!;
     let gap = byte & 0x7f;
     for (let shift = 7; byte >= 0x80; shift += 7) {
-      byte = block[at++] as number;
+      byte = block[at++]!;
       gap |= (byte & 0x7f) << shift;
     }
     offset += gap + 1;
-    bits[offset >>> 3] = (bits[offset >>> 3] as number) | (1 << (offset & 7));
+    bits[offset >>> 3] = bits[offset >>> 3]! | (1 << (offset & 7));
   }
 }

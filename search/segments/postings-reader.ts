@@ -53,13 +53,13 @@ function locate(segmentId: number, { highs, lows }: Directory, gram: Gram): Want
   // the first block that begins after the gram
   while (from < to) {
     const middle = (from + to) >>> 1;
-    const first = highs[middle] as number;
-    if (first < high || (first === high && (lows[middle] as number) <= low)) from = middle + 1;
+    const first = highs[middle]!;
+    if (first < high || (first === high && lows[middle]! <= low)) from = middle + 1;
     else to = middle;
   }
   if (from === 0) return null;
   const index = from - 1;
-  const firstGram = (BigInt(highs[index] as number) << 32n) | BigInt(lows[index] as number);
+  const firstGram = (BigInt(highs[index]!) << 32n) | BigInt(lows[index]!);
   return { gram, segmentId, key: `b${segmentId}:${index}`, firstGram };
 }
 

@@ -25,21 +25,21 @@ interface Waiting {
 
 /** Runs a bounded number of searches at once and lets a bounded number wait. Others are refused at once. */
 export class SearchGate {
-  private readonly runningMax: number;
-  private readonly waitingMax: number;
-  private readonly waitMs: number;
-  private running = 0;
-  private readonly queue = new Set<Waiting>();
+  readonly #runningMax: number;
+  readonly #waitingMax: number;
+  readonly #waitMs: number;
+  #running = 0;
+  readonly #queue = new Set<Waiting>();
 
   constructor(options: SearchGateOptions = {}) {
-    this.runningMax = options.running ?? runningDefault;
-    this.waitingMax = options.waiting ?? waitingDefault;
-    this.waitMs = options.waitMs ?? waitMsDefault;
+    this.#runningMax = options.running ?? runningDefault;
+    this.#waitingMax = options.waiting ?? waitingDefault;
+    this.#waitMs = options.waitMs ?? waitMsDefault;
   }
 
   /** How many wait now, and how many may. */
   get state(): { readonly length: number; readonly limit: number } {
-    return { length: this.queue.size, limit: this.waitingMax };
+    return { length: this.#queue.size, limit: this.#waitingMax };
   }
 
   /**
@@ -48,29 +48,29 @@ export class SearchGate {
    */
   async run<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     signal?.throwIfAborted();
-    if (this.running >= this.runningMax) await this.wait(signal);
-    else this.running++;
+    if (this.#running >= this.#runningMax) await this.#wait(signal);
+    else this.#running++;
     try {
       return await work();
     } finally {
-      this.leave();
+      this.#leave();
     }
   }
 
   /** A free place goes to the search that has waited longest; later arrivals queue behind. */
-  private leave(): void {
-    const [next] = this.queue;
-    if (next === undefined) this.running--;
+  #leave(): void {
+    const [next] = this.#queue;
+    if (next === undefined) this.#running--;
     else next.enter();
   }
 
-  private wait(signal: AbortSignal | undefined): Promise<void> {
-    if (this.queue.size >= this.waitingMax) throw busy();
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#queue.size >= this.#waitingMax) throw busy();
     return new Promise((resolve, reject) => {
       const settle = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
-        this.queue.delete(waiting);
+        this.#queue.delete(waiting);
       };
       const waiting: Waiting = {
         enter: () => {
@@ -85,9 +85,9 @@ export class SearchGate {
       const timer = setTimeout(() => {
         settle();
         reject(busy());
-      }, this.waitMs);
+      }, this.#waitMs);
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.queue.add(waiting);
+      this.#queue.add(waiting);
     });
   }
 }

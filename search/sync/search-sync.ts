@@ -100,32 +100,32 @@ function failureOf(error: unknown): AppError {
 
 /** The connection that holds the lock, and what is done while it does. */
 class SyncSession {
-  private readonly options: SearchSyncOptions;
-  private readonly signal: AbortSignal;
-  private chain: pg.Client | null = null;
+  readonly #options: SearchSyncOptions;
+  readonly #signal: AbortSignal;
+  #chain: pg.Client | null = null;
 
   constructor(options: SearchSyncOptions, signal: AbortSignal) {
-    this.options = options;
-    this.signal = signal;
+    this.#options = options;
+    this.#signal = signal;
   }
 
   /** Works until the index that is served is another one. `onGood` is called whenever something went well. */
   async work(onGood: () => void): Promise<void> {
-    const chain = await this.open();
+    const chain = await this.#open();
     try {
-      const { elastic, prefix, network } = this.options;
+      const { elastic, prefix, network } = this.#options;
       const { served, servedToo } = await readCatalog(elastic, prefix, network);
       if (served !== null && servedToo.length > 0) {
         await pointReadAlias(elastic, readAlias(prefix, network), served);
       }
-      const sync = served === null ? null : await this.openServed(served, chain);
-      if (served === null || sync === null) await this.build();
-      else await this.follow(served, sync, onGood);
+      const sync = served === null ? null : await this.#openServed(served, chain);
+      if (served === null || sync === null) await this.#build();
+      else await this.#follow(served, sync, onGood);
       onGood();
     } catch (error) {
       if (error instanceof AppError && error.code === 'search_engine_foreign') {
-        this.options.onProblem?.(error);
-        await this.build();
+        this.#options.onProblem?.(error);
+        await this.#build();
         return;
       }
       // a connection that may be broken may have lost the lock with it
@@ -135,19 +135,19 @@ class SyncSession {
   }
 
   /** Connects and takes the lock. Throws `database_busy` where another process has it. */
-  private async open(): Promise<pg.Client> {
-    this.chain ??= await connectClient(this.options.databaseUrl, 'satscribe search sync');
-    await takeOnce(this.chain);
-    return this.chain;
+  async #open(): Promise<pg.Client> {
+    this.#chain ??= await connectClient(this.#options.databaseUrl, 'satscribe search sync');
+    await takeOnce(this.#chain);
+    return this.#chain;
   }
 
-  private async openServed(index: string, chain: pg.ClientBase): Promise<IndexSync | null> {
-    const { elastic, keysMax = keysMaxDefault, onProblem } = this.options;
+  async #openServed(index: string, chain: pg.ClientBase): Promise<IndexSync | null> {
+    const { elastic, keysMax = keysMaxDefault, onProblem } = this.#options;
     const sync = await IndexSync.open({
       elastic,
       index,
       chain,
-      signal: this.signal,
+      signal: this.#signal,
       keysMax,
       ...(onProblem === undefined ? {} : { onRetry: onProblem }),
     });
@@ -155,10 +155,10 @@ class SyncSession {
     return sync?.marker.state === 'loading' ? null : sync;
   }
 
-  private async follow(index: string, sync: IndexSync, onGood: () => void): Promise<void> {
-    const { news, onStep, mergeAfterMs = mergeAfterMsDefault } = this.options;
+  async #follow(index: string, sync: IndexSync, onGood: () => void): Promise<void> {
+    const { news, onStep, mergeAfterMs = mergeAfterMsDefault } = this.#options;
     let mergeAt = performance.now() + mergeAfterMs;
-    while (!this.signal.aborted) {
+    while (!this.#signal.aborted) {
       const mark = news.mark();
       const startedAt = performance.now();
       const done = await sync.step();
@@ -166,49 +166,49 @@ class SyncSession {
       onGood();
       if (done.kind !== 'nothing') continue;
       if (!sync.marker.isMerged && performance.now() >= mergeAt) {
-        await this.merge(index, sync);
+        await this.#merge(index, sync);
         mergeAt = performance.now() + mergeAgainMs;
       }
-      await news.news(mark, lookMs, this.signal);
-      if (!(await this.isStill(index, sync))) return;
+      await news.news(mark, lookMs, this.#signal);
+      if (!(await this.#isStill(index, sync))) return;
     }
   }
 
   /** Nothing depends on it: what the server has against it now is told, and it is asked again later. */
-  private async merge(index: string, sync: IndexSync): Promise<void> {
+  async #merge(index: string, sync: IndexSync): Promise<void> {
     try {
-      await beginMerge(this.options.elastic, index);
+      await beginMerge(this.#options.elastic, index);
     } catch (error) {
-      this.options.onProblem?.(failureOf(error));
+      this.#options.onProblem?.(failureOf(error));
       return;
     }
     await sync.mark({ isMerged: true });
   }
 
   /** Whether searches are still answered from this index, and it is where this process has left it. */
-  private async isStill(index: string, sync: IndexSync): Promise<boolean> {
-    const { elastic, prefix, network } = this.options;
+  async #isStill(index: string, sync: IndexSync): Promise<boolean> {
+    const { elastic, prefix, network } = this.#options;
     const { served, servedToo } = await readCatalog(elastic, prefix, network);
     if (served !== index || servedToo.length > 0) return false;
     const placed = await readMarker(elastic, index);
     return placed !== null && sync.isAt(placed);
   }
 
-  private async build(): Promise<void> {
-    const { databaseUrl, onBuild } = this.options;
+  async #build(): Promise<void> {
+    const { databaseUrl, onBuild } = this.#options;
     const chain = await connectClient(databaseUrl, 'satscribe search build');
     try {
       await takeAdvisoryLock(chain, 'searchBuild');
       if ((await readDatabaseIdentity(chain)) === null) {
-        await pause(standbyMs, this.signal);
+        await pause(standbyMs, this.#signal);
         return;
       }
       await buildIndex({
-        ...this.options,
+        ...this.#options,
         chain,
-        signal: this.signal,
+        signal: this.#signal,
         ...(onBuild === undefined ? {} : { onProgress: onBuild }),
-        ...(this.options.onProblem === undefined ? {} : { onRetry: this.options.onProblem }),
+        ...(this.#options.onProblem === undefined ? {} : { onRetry: this.#options.onProblem }),
       });
       onBuild?.(null);
     } finally {
@@ -217,8 +217,8 @@ class SyncSession {
   }
 
   async close(): Promise<void> {
-    const { chain } = this;
-    this.chain = null;
+    const chain = this.#chain;
+    this.#chain = null;
     await chain?.end().catch(() => undefined);
   }
 }

@@ -42,16 +42,16 @@ export interface StepDone {
  * failure. The first step removes what interrupted steps left behind.
  */
 export class IndexSync {
-  private readonly options: IndexSyncOptions;
-  private readonly book: PhraseBook;
-  private placed: PlacedMarker;
+  readonly #options: IndexSyncOptions;
+  readonly #book: PhraseBook;
+  #placed: PlacedMarker;
   /** Documents may exist beyond the marker, from a step or an undo that was cut off. */
-  private mayHoldMore = true;
+  #mayHoldMore = true;
 
   private constructor(options: IndexSyncOptions, placed: PlacedMarker) {
-    this.options = options;
-    this.placed = placed;
-    this.book = new PhraseBook(placed.marker.phrases);
+    this.#options = options;
+    this.#placed = placed;
+    this.#book = new PhraseBook(placed.marker.phrases);
   }
 
   /** Null: the index has no marker. Throws `search_engine_missing` where there is no index. */
@@ -61,18 +61,18 @@ export class IndexSync {
   }
 
   get marker(): Marker {
-    return this.placed.marker;
+    return this.#placed.marker;
   }
 
   /** Whether a marker is the one that this process wrote or read last. */
   isAt({ place }: PlacedMarker): boolean {
-    const own = this.placed.place;
+    const own = this.#placed.place;
     return own?.seqNo === place?.seqNo && own?.primaryTerm === place?.primaryTerm;
   }
 
   /** Writes another state of the same marker. */
   async mark(changed: Partial<Pick<Marker, 'state' | 'isMerged'>>): Promise<void> {
-    await this.place({ ...this.marker, ...changed });
+    await this.#place({ ...this.marker, ...changed });
   }
 
   /**
@@ -80,55 +80,51 @@ export class IndexSync {
    * another process writes into it, and the other codes of Elasticsearch and Postgres.
    */
   async step(): Promise<StepDone> {
-    const { chain, keysMax, index } = this.options;
+    const { chain, keysMax, index } = this.#options;
     const position = await readPosition(chain, this.marker);
-    if (position === null) return this.done('nothing');
+    if (position === null) return this.#done('nothing');
     const step = planStep(this.marker, position, keysMax);
     switch (step.kind) {
       case 'rebuild':
         throw new AppError('search_engine_foreign', `${index}: ${step.reason}.`, { index });
       case 'nothing':
-        if (this.marker.state !== 'undoing') return this.done('nothing');
+        if (this.marker.state !== 'undoing') return this.#done('nothing');
         // interrupted while going back
-        await this.rewindTo(this.marker, position.lastSequence);
-        return this.done('rewound');
+        await this.#rewindTo(this.marker, position.lastSequence);
+        return this.#done('rewound');
       case 'rewind':
-        await this.rewindTo(step.marker, position.lastSequence);
-        return this.done('rewound');
+        await this.#rewindTo(step.marker, position.lastSequence);
+        return this.#done('rewound');
       case 'advance':
-        return this.advance(step.marker, position.lastSequence);
+        return this.#advance(step.marker, position.lastSequence);
       default:
         return unreachable(step);
     }
   }
 
-  private async advance(to: Marker, version: number): Promise<StepDone> {
+  async #advance(to: Marker, version: number): Promise<StepDone> {
     const from = this.marker;
-    if (from.state === 'undoing' || !(await this.isClean(version))) {
-      await this.rewindTo(from, version);
-      return this.done('rewound');
+    if (from.state === 'undoing' || !(await this.#isClean(version))) {
+      await this.#rewindTo(from, version);
+      return this.#done('rewound');
     }
     if (to.nextKey === from.nextKey) {
-      await this.place(to);
-      return this.done('advanced');
+      await this.#place(to);
+      return this.#done('advanced');
     }
-    this.mayHoldMore = true;
-    const counts = await this.write(from.nextKey, to, version);
-    if (counts === null) return this.done('again');
-    if (to.state !== 'loading') await this.verify(from.nextKey, to.nextKey, counts.findable);
-    await this.place(to);
-    this.mayHoldMore = false;
-    return this.done('advanced', to.nextKey - from.nextKey, counts);
+    this.#mayHoldMore = true;
+    const counts = await this.#write(from.nextKey, to, version);
+    if (counts === null) return this.#done('again');
+    if (to.state !== 'loading') await this.#verify(from.nextKey, to.nextKey, counts.findable);
+    await this.#place(to);
+    this.#mayHoldMore = false;
+    return this.#done('advanced', to.nextKey - from.nextKey, counts);
   }
 
   /** Writes the documents of a step, read in one moment. Null: the block is no longer in the chain. */
-  private write(
-    from: number,
-    to: Marker,
-    version: number,
-  ): Promise<(BulkCounts & { findable: number }) | null> {
-    const { chain, elastic, index, signal, onRetry } = this.options;
-    const { book } = this;
+  #write(from: number, to: Marker, version: number): Promise<(BulkCounts & { findable: number }) | null> {
+    const { chain, elastic, index, signal, onRetry } = this.#options;
+    const book = this.#book;
     const documents = async function* (): AsyncGenerator<SearchDocument> {
       for await (const group of readGroups(chain, from, to.nextKey)) {
         yield* documentsOf(group, version, book);
@@ -151,8 +147,8 @@ export class IndexSync {
   }
 
   /** Makes a step visible, and checks that every inscription is there exactly once before the marker says so. */
-  private async verify(from: number, to: number, findable: number): Promise<void> {
-    const { elastic, index } = this.options;
+  async #verify(from: number, to: number, findable: number): Promise<void> {
+    const { elastic, index } = this.#options;
     await refreshIndex(elastic, index);
     const counted = await countInscriptions(elastic, index, { from, to });
     if (counted === findable) return;
@@ -168,46 +164,46 @@ export class IndexSync {
    * Goes back. Readers are told before any document changes. Documents hold copies of all blocks of a step, so a new
    * end inside a step means going back to its start, and writing the step again.
    */
-  private async rewindTo(to: Marker, version: number): Promise<void> {
-    const { chain } = this.options;
+  async #rewindTo(to: Marker, version: number): Promise<void> {
+    const { chain } = this.#options;
     let marker: Marker = { ...to, state: to.state === 'loading' ? 'loading' : 'undoing' };
     for (;;) {
-      await this.place(marker);
-      const straddling = await this.findStraddling();
+      await this.#place(marker);
+      const straddling = await this.#findStraddling();
       if (straddling === null) break;
       const block = await readBlockUpTo(chain, straddling, marker.sequence);
       marker = { ...marker, ...block, rewinds: marker.rewinds + 1 };
     }
-    await this.removeMore(version);
-    if (marker.state === 'undoing') await this.place({ ...marker, state: 'complete' });
+    await this.#removeMore(version);
+    if (marker.state === 'undoing') await this.#place({ ...marker, state: 'complete' });
   }
 
-  private async findStraddling(): Promise<number | null> {
-    const { elastic, index } = this.options;
+  async #findStraddling(): Promise<number | null> {
+    const { elastic, index } = this.#options;
     await refreshIndex(elastic, index);
     return firstStraddlingKey(elastic, index, this.marker.nextKey);
   }
 
   /** Removes documents beyond the marker where that needs no going back. False: it cannot. */
-  private async isClean(version: number): Promise<boolean> {
-    if (!this.mayHoldMore) return true;
-    if ((await this.findStraddling()) !== null) return false;
-    await this.removeMore(version);
+  async #isClean(version: number): Promise<boolean> {
+    if (!this.#mayHoldMore) return true;
+    if ((await this.#findStraddling()) !== null) return false;
+    await this.#removeMore(version);
     return true;
   }
 
-  private async removeMore(version: number): Promise<void> {
-    const { elastic, index, signal } = this.options;
+  async #removeMore(version: number): Promise<void> {
+    const { elastic, index, signal } = this.#options;
     await removeFrom(elastic, index, this.marker.nextKey, version, signal);
-    this.mayHoldMore = false;
+    this.#mayHoldMore = false;
   }
 
-  private async place(marker: Marker): Promise<void> {
-    const { elastic, index } = this.options;
-    this.placed = await placeMarker(elastic, index, marker, this.placed.place);
+  async #place(marker: Marker): Promise<void> {
+    const { elastic, index } = this.#options;
+    this.#placed = await placeMarker(elastic, index, marker, this.#placed.place);
   }
 
-  private done(kind: StepDone['kind'], keys = 0, counts?: BulkCounts): StepDone {
+  #done(kind: StepDone['kind'], keys = 0, counts?: BulkCounts): StepDone {
     return {
       kind,
       marker: this.marker,

@@ -33,12 +33,12 @@ export class Occurrences {
         matched = 1;
       } else {
         const unit = text.charCodeAt(at);
-        while (matched > 0 && needle.charCodeAt(matched) !== unit) matched = borders[matched - 1] as number;
+        while (matched > 0 && needle.charCodeAt(matched) !== unit) matched = borders[matched - 1]!;
         if (needle.charCodeAt(matched) === unit) matched++;
       }
       if (matched < needle.length) continue;
       yield at - matched + 1;
-      matched = borders[matched - 1] as number;
+      matched = borders[matched - 1]!;
     }
   }
 }
@@ -48,7 +48,7 @@ function bordersOf(needle: string): Uint32Array {
   let border = 0;
   for (let at = 1; at < needle.length; at++) {
     const unit = needle.charCodeAt(at);
-    while (border > 0 && needle.charCodeAt(border) !== unit) border = borders[border - 1] as number;
+    while (border > 0 && needle.charCodeAt(border) !== unit) border = borders[border - 1]!;
     if (needle.charCodeAt(border) === unit) border++;
     borders[at] = border;
   }

@@ -37,6 +37,6 @@ export async function decodedStart(body: Uint8Array, variant: number, bytesMax: 
 export function cutText(bytes: Uint8Array, bytesMax: number): string {
   if (bytes.length <= bytesMax) return utf8.decode(bytes);
   let end = bytesMax;
-  while (end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end--;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
   return utf8.decode(bytes.subarray(0, end));
 }

@@ -47,7 +47,7 @@ interface FuzzyWord {
  */
 function lettersOf(points: Int32Array, length: number): number {
   let letters = 0;
-  for (let at = 0; at < length; at++) letters |= 1 << ((points[at] as number) & 31);
+  for (let at = 0; at < length; at++) letters |= 1 << (points[at]! & 31);
   return letters;
 }
 

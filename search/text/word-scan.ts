@@ -10,7 +10,7 @@ function isLetter(point: number): boolean {
     page = new Uint8Array(256);
     pages[point >>> 8] = page;
   }
-  const known = page[point & 0xff] as number;
+  const known = page[point & 0xff]!;
   if (known !== 0) return known === 1;
   const answer = letter.test(String.fromCodePoint(point));
   page[point & 0xff] = answer ? 1 : 2;
@@ -29,7 +29,7 @@ export function scanWords(text: Uint8Array, each: EachWord): void {
   let start = -1;
   let points = 0;
   for (let at = 0; at < text.length; ) {
-    const byte = text[at] as number;
+    const byte = text[at]!;
     let size = 1;
     let inWord: boolean;
     if (byte < 0x80) inWord = isAsciiLetter[byte] === 1;
@@ -51,8 +51,8 @@ export function scanWords(text: Uint8Array, each: EachWord): void {
 }
 
 function pointAt(text: Uint8Array, at: number, size: number): number {
-  let point = (text[at] as number) & (0xff >> (size + 1));
-  for (let index = 1; index < size; index++) point = (point << 6) | ((text[at + index] as number) & 0x3f);
+  let point = text[at]! & (0xff >> (size + 1));
+  for (let index = 1; index < size; index++) point = (point << 6) | (text[at + index]! & 0x3f);
   return point;
 }
 
@@ -60,7 +60,7 @@ function pointAt(text: Uint8Array, at: number, size: number): number {
 export function readPoints(text: Uint8Array, start: number, end: number, into: Int32Array): void {
   let count = 0;
   for (let at = start; at < end; count++) {
-    const byte = text[at] as number;
+    const byte = text[at]!;
     const size = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
     into[count] = size === 1 ? byte : pointAt(text, at, size);
     at += size;

@@ -26,24 +26,24 @@ interface Entry {
 
 /** Keys that are good, by hash, remembered for some seconds. */
 export class KeyDirectory {
-  private readonly pool: pg.Pool;
-  private readonly now: () => number;
-  private readonly entries = new LRUCache<string, Entry>({ max: keysMax });
+  readonly #pool: pg.Pool;
+  readonly #now: () => number;
+  readonly #entries = new LRUCache<string, Entry>({ max: keysMax });
 
   constructor(pool: pg.Pool, now: () => number = () => performance.now()) {
-    this.pool = pool;
-    this.now = now;
+    this.#pool = pool;
+    this.#now = now;
   }
 
   /** What is remembered of a key: undefined where it must be looked up. */
   remembered(hash: Buffer): Promise<KeyFacts | null> | undefined {
-    const entry = this.entries.get(hash.toString('hex'));
-    return entry === undefined || this.now() >= entry.until ? undefined : entry.found;
+    const entry = this.#entries.get(hash.toString('hex'));
+    return entry === undefined || this.#now() >= entry.until ? undefined : entry.found;
   }
 
   /** Whether a key was good when it was looked up last, however long ago that is. */
   wasGood(hash: Buffer): boolean {
-    return this.entries.peek(hash.toString('hex'))?.isGood === true;
+    return this.#entries.peek(hash.toString('hex'))?.isGood === true;
   }
 
   /**
@@ -54,19 +54,19 @@ export class KeyDirectory {
     const remembered = this.remembered(hash);
     if (remembered !== undefined) return remembered;
     const name = hash.toString('hex');
-    const found = keyByHash(this.pool, hash);
+    const found = keyByHash(this.#pool, hash);
     const entry: Entry = {
       found,
-      until: this.now() + keyMemoryMs,
-      isGood: this.entries.peek(name)?.isGood ?? null,
+      until: this.#now() + keyMemoryMs,
+      isGood: this.#entries.peek(name)?.isGood ?? null,
     };
-    this.entries.set(name, entry);
+    this.#entries.set(name, entry);
     found.then(
       (key) => {
         entry.isGood = key !== null;
       },
       () => {
-        if (this.entries.peek(name) === entry) this.entries.delete(name);
+        if (this.#entries.peek(name) === entry) this.#entries.delete(name);
       },
     );
     return found;

@@ -64,42 +64,42 @@ interface Bucket {
  * that are allowed are at most: burst + burst × span / per + (leaseCap − 1) × processes.
  */
 export class RateLimiter {
-  private readonly parts: Required<RateLimiterParts>;
-  private readonly buckets = new Map<string, Bucket>();
+  readonly #parts: Required<RateLimiterParts>;
+  readonly #buckets = new Map<string, Bucket>();
   /** Those that have tokens. */
-  private readonly leased = new Set<Bucket>();
+  readonly #leased = new Set<Bucket>();
   /** Those that wait for tokens or have some to give back. */
-  private readonly asking = new Set<Bucket>();
-  private running: Promise<void> | null = null;
-  private readonly timer: NodeJS.Timeout;
+  readonly #asking = new Set<Bucket>();
+  #running: Promise<void> | null = null;
+  readonly #timer: NodeJS.Timeout;
 
   constructor({ lease, now = () => performance.now() }: RateLimiterParts) {
-    this.parts = { lease, now };
-    this.timer = setInterval(() => this.giveBackExpired(), leaseMs / 2).unref();
+    this.#parts = { lease, now };
+    this.#timer = setInterval(() => this.giveBackExpired(), leaseMs / 2).unref();
   }
 
   /**
    * Takes a token of the subject's bucket. Throws `access_unavailable` where the database cannot be asked.
    */
   take(subject: string, rate: Rate): Promise<Decision> | Decision {
-    const bucket = this.bucketOf(subject, rate);
-    const now = this.parts.now();
+    const bucket = this.#bucketOf(subject, rate);
+    const now = this.#parts.now();
     if (bucket.tokens > 0 && now < bucket.leasedUntil) {
       bucket.tokens--;
       return decision(bucket, now, true);
     }
-    if (bucket.tokens > 0) this.giveBack(bucket);
+    if (bucket.tokens > 0) this.#giveBack(bucket);
     if (now < bucket.emptyUntil) return decision(bucket, now, false);
     return new Promise((resolve, reject) => {
       bucket.waiting.push({ resolve, reject });
-      this.ask(bucket);
+      this.#ask(bucket);
     });
   }
 
   /** Whether it is known without asking that the bucket is empty: what the next `take` would say. */
   refusal(subject: string, rate: Rate): Decision | null {
-    const bucket = this.buckets.get(subject);
-    const now = this.parts.now();
+    const bucket = this.#buckets.get(subject);
+    const now = this.#parts.now();
     if (bucket === undefined || bucket.tokens > 0 || now >= bucket.emptyUntil) return null;
     // what is known of another rate says nothing of this one
     if (bucket.rate.burst !== rate.burst || bucket.rate.perSeconds !== rate.perSeconds) return null;
@@ -108,34 +108,34 @@ export class RateLimiter {
 
   /** Gives back what leases have left. Nothing may be taken afterwards. */
   async close(): Promise<void> {
-    clearInterval(this.timer);
-    for (const bucket of this.leased) this.giveBack(bucket);
-    while (this.running !== null) await this.running;
+    clearInterval(this.#timer);
+    for (const bucket of this.#leased) this.#giveBack(bucket);
+    while (this.#running !== null) await this.#running;
   }
 
   /** Gives back what leases have left whose time is over. */
   giveBackExpired(): void {
-    const now = this.parts.now();
-    for (const bucket of this.leased) if (now >= bucket.leasedUntil) this.giveBack(bucket);
+    const now = this.#parts.now();
+    for (const bucket of this.#leased) if (now >= bucket.leasedUntil) this.#giveBack(bucket);
   }
 
-  private giveBack(bucket: Bucket): void {
-    this.leased.delete(bucket);
+  #giveBack(bucket: Bucket): void {
+    this.#leased.delete(bucket);
     if (bucket.tokens === 0) return;
     // more than was needed: less the next time
     bucket.chunk = Math.max(1, Math.floor(bucket.chunk / 2));
     bucket.givenBack += bucket.tokens;
     bucket.tokens = 0;
-    this.ask(bucket);
+    this.#ask(bucket);
   }
 
-  private bucketOf(subject: string, rate: Rate): Bucket {
-    const known = this.buckets.get(subject);
+  #bucketOf(subject: string, rate: Rate): Bucket {
+    const known = this.#buckets.get(subject);
     if (known !== undefined) {
       known.rate = rate;
       // the order of the map is that of their use
-      this.buckets.delete(subject);
-      this.buckets.set(subject, known);
+      this.#buckets.delete(subject);
+      this.#buckets.set(subject, known);
       return known;
     }
     const bucket: Bucket = {
@@ -146,57 +146,57 @@ export class RateLimiter {
       emptyUntil: 0,
       chunk: 1,
       level: rate.burst,
-      levelAt: this.parts.now(),
+      levelAt: this.#parts.now(),
       givenBack: 0,
       isAsked: false,
       waiting: [],
     };
-    this.buckets.set(subject, bucket);
-    if (this.buckets.size > bucketsMax) this.forgetOldest();
+    this.#buckets.set(subject, bucket);
+    if (this.#buckets.size > bucketsMax) this.#forgetOldest();
     return bucket;
   }
 
-  private forgetOldest(): void {
-    const [oldest] = this.buckets.values();
+  #forgetOldest(): void {
+    const [oldest] = this.#buckets.values();
     // a second bucket of a subject must not come into the statement that the first one is in
-    if (oldest === undefined || oldest.isAsked || this.asking.has(oldest)) return;
-    this.buckets.delete(oldest.subject);
-    this.leased.delete(oldest);
+    if (oldest === undefined || oldest.isAsked || this.#asking.has(oldest)) return;
+    this.#buckets.delete(oldest.subject);
+    this.#leased.delete(oldest);
   }
 
-  private ask(bucket: Bucket): void {
-    this.asking.add(bucket);
-    this.running ??= this.run();
+  #ask(bucket: Bucket): void {
+    this.#asking.add(bucket);
+    this.#running ??= this.#run();
   }
 
   /** One statement at a time: what is asked for meanwhile goes into the next one together. */
-  private async run(): Promise<void> {
+  async #run(): Promise<void> {
     // whatever is asked for in this turn of the event loop belongs together
     await Promise.resolve();
-    while (this.asking.size > 0) {
-      const buckets = [...this.asking].filter((bucket) => this.serveFromLease(bucket));
-      this.asking.clear();
-      if (buckets.length > 0) await this.askFor(buckets);
+    while (this.#asking.size > 0) {
+      const buckets = [...this.#asking].filter((bucket) => this.#serveFromLease(bucket));
+      this.#asking.clear();
+      if (buckets.length > 0) await this.#askFor(buckets);
     }
-    this.running = null;
+    this.#running = null;
   }
 
   /** Serves those who came while a lease was under way from what it has left. True where the database must be asked all the same. */
-  private serveFromLease(bucket: Bucket): boolean {
-    const now = this.parts.now();
+  #serveFromLease(bucket: Bucket): boolean {
+    const now = this.#parts.now();
     if (now < bucket.leasedUntil) {
       const served = bucket.waiting.splice(0, bucket.tokens);
       bucket.tokens -= served.length;
       for (const { resolve } of served) resolve(decision(bucket, now, true));
     }
     // a lease of others must not be on top of one that is not used up
-    if (bucket.waiting.length > 0) this.giveBack(bucket);
+    if (bucket.waiting.length > 0) this.#giveBack(bucket);
     return bucket.waiting.length > 0 || bucket.givenBack > 0;
   }
 
-  private async askFor(buckets: readonly Bucket[]): Promise<void> {
+  async #askFor(buckets: readonly Bucket[]): Promise<void> {
     const asked = buckets.map((bucket) => {
-      const ask = askOf(bucket, this.parts.now());
+      const ask = askOf(bucket, this.#parts.now());
       const waiting = bucket.waiting.splice(0);
       bucket.givenBack = 0;
       bucket.isAsked = true;
@@ -204,7 +204,7 @@ export class RateLimiter {
     });
     let grants: ReadonlyMap<string, LeaseGrant>;
     try {
-      const answer = await this.parts.lease(asked.map(({ ask }) => ask));
+      const answer = await this.#parts.lease(asked.map(({ ask }) => ask));
       grants = new Map(answer.map((grant) => [grant.subject, grant]));
     } catch (error) {
       // what was given back is lost with it: fewer are allowed, never more
@@ -214,12 +214,12 @@ export class RateLimiter {
     } finally {
       for (const bucket of buckets) bucket.isAsked = false;
     }
-    const now = this.parts.now();
+    const now = this.#parts.now();
     for (const { bucket, waiting } of asked) {
       const grant = grants.get(bucket.subject);
       if (grant === undefined) throw new Error(`no answer for ${bucket.subject}`);
       spend(bucket, waiting, grant, now);
-      if (bucket.tokens > 0) this.leased.add(bucket);
+      if (bucket.tokens > 0) this.#leased.add(bucket);
     }
   }
 }

@@ -55,43 +55,43 @@ export interface Admission {
  * the memory, that before the limit on unknown keys, that before the database. Throws `access_unavailable`.
  */
 export class SearchAccess {
-  private readonly parts: SearchAccessParts;
+  readonly #parts: SearchAccessParts;
 
   constructor(parts: SearchAccessParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   async decide(request: AccessRequest): Promise<Admission> {
-    const isOpen = this.parts.mode === 'open' || !request.needsRight;
+    const isOpen = this.#parts.mode === 'open' || !request.needsRight;
     const given = givenKey(request.apiKey, request.authorization);
     // where no key is needed one that is not good is none, and neither are two
     if (given.kind === 'two' && !isOpen) return refuse(twoKeys());
     if (given.kind === 'one') {
-      const { key, admission } = await this.keyOf(given.key, request);
-      if (key?.scopes.includes(searchScope) === true) return this.withinKeyRate(key, request);
+      const { key, admission } = await this.#keyOf(given.key, request);
+      if (key?.scopes.includes(searchScope) === true) return this.#withinKeyRate(key, request);
       if (!isOpen) return key === null ? admission : refuse(wrongScope(key.scopes));
     }
-    if (!isOpen && !this.comesFromListed(request)) return refuse(missingKey(request));
-    return this.withinAddressRate(request);
+    if (!isOpen && !this.#comesFromListed(request)) return refuse(missingKey(request));
+    return this.#withinAddressRate(request);
   }
 
-  private async withinKeyRate({ id, rate }: KeyFacts, { endpoints }: AccessRequest): Promise<Admission> {
-    const decision = rate === null ? null : await this.parts.limiter.take(`key ${id}`, rate);
-    this.parts.usage.count(id, endpoints, decision?.isAllowed === false ? 'refused' : 'requests');
+  async #withinKeyRate({ id, rate }: KeyFacts, { endpoints }: AccessRequest): Promise<Admission> {
+    const decision = rate === null ? null : await this.#parts.limiter.take(`key ${id}`, rate);
+    this.#parts.usage.count(id, endpoints, decision?.isAllowed === false ? 'refused' : 'requests');
     return limited(decision, 'this key');
   }
 
-  private async withinAddressRate({ address, bucket }: AccessRequest): Promise<Admission> {
-    const { buckets, limiter } = this.parts;
+  async #withinAddressRate({ address, bucket }: AccessRequest): Promise<Admission> {
+    const { buckets, limiter } = this.#parts;
     return limited(await takeFrom(limiter, buckets, bucket, clientOf(address)), 'this address');
   }
 
   /** The key, or what to answer where there is none such. */
-  private async keyOf(
+  async #keyOf(
     given: string,
     request: AccessRequest,
   ): Promise<{ key: KeyFacts | null; admission: Admission }> {
-    const { keys, limiter, buckets } = this.parts;
+    const { keys, limiter, buckets } = this.#parts;
     const unknown = refuse(unknownKey());
     const hash = apiKeyHash(given);
     if (hash === null) return { key: null, admission: unknown };
@@ -113,12 +113,12 @@ export class SearchAccess {
    * Whether a browser says that a page of a listed domain, or of ours, asks. Whoever writes a program can say so, too: this is for
    * pages that cannot keep a key secret, and limits by address hold for them.
    */
-  private comesFromListed({ origin, referer, fetchSite, host }: AccessRequest): boolean {
+  #comesFromListed({ origin, referer, fetchSite, host }: AccessRequest): boolean {
     // our own pages name no Referer, and a browser no Origin to where a page is from
     if (fetchSite === 'same-origin') return true;
     const site = callingSite(origin, referer);
     if (site === null) return false;
-    return site.host === (this.parts.ownHost ?? host) || this.parts.domains.allows(site.hostname);
+    return site.host === (this.#parts.ownHost ?? host) || this.#parts.domains.allows(site.hostname);
   }
 }
 

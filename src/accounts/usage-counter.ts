@@ -14,62 +14,62 @@ type Count = { requests: number; refused: number };
 
 /** Counts requests of keys in memory, by day and group of routes, and writes them in batches. */
 export class UsageCounter {
-  private readonly parts: Required<UsageCounterParts>;
+  readonly #parts: Required<UsageCounterParts>;
   // keys in use × groups of routes × days since the last write: bounded by what clients have keys for
-  private counts = new Map<string, Count & { readonly line: Omit<UsageLine, keyof Count> }>();
-  private lastUsed = new Date(0);
-  private readonly timer: NodeJS.Timeout;
-  private writing: Promise<void> = Promise.resolve();
+  #counts = new Map<string, Count & { readonly line: Omit<UsageLine, keyof Count> }>();
+  #lastUsed = new Date(0);
+  readonly #timer: NodeJS.Timeout;
+  #writing: Promise<void> = Promise.resolve();
 
   constructor({ now = () => new Date(), ...parts }: UsageCounterParts) {
-    this.parts = { now, ...parts };
-    this.timer = setInterval(() => void this.flush(), usageFlushMs).unref();
+    this.#parts = { now, ...parts };
+    this.#timer = setInterval(() => void this.flush(), usageFlushMs).unref();
   }
 
   /** Counts a request. `refused`: it was over the rate. */
   count(keyId: number, endpoints: string, outcome: keyof Count): void {
-    const now = this.parts.now();
-    this.lastUsed = now;
-    this.add({ keyId, endpoints, day: now.toISOString().slice(0, 10) }, outcome, 1);
+    const now = this.#parts.now();
+    this.#lastUsed = now;
+    this.#add({ keyId, endpoints, day: now.toISOString().slice(0, 10) }, outcome, 1);
   }
 
   /** Writes what was counted. A failure is told, and what it held is written with the next batch. */
   flush(): Promise<void> {
-    this.writing = this.writing.then(() => this.write());
-    return this.writing;
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
   }
 
   /** Writes the last of it. */
   async close(): Promise<void> {
-    clearInterval(this.timer);
+    clearInterval(this.#timer);
     await this.flush();
   }
 
-  private async write(): Promise<void> {
-    if (this.counts.size === 0) return;
-    const lines = [...this.counts.values()].map(({ line, requests, refused }) => ({
+  async #write(): Promise<void> {
+    if (this.#counts.size === 0) return;
+    const lines = [...this.#counts.values()].map(({ line, requests, refused }) => ({
       ...line,
       requests,
       refused,
     }));
-    this.counts = new Map();
+    this.#counts = new Map();
     try {
-      await this.parts.write(lines, this.lastUsed);
+      await this.#parts.write(lines, this.#lastUsed);
     } catch (error) {
-      this.parts.onError(error);
+      this.#parts.onError(error);
       for (const { requests, refused, ...line } of lines) {
-        this.add(line, 'requests', requests);
-        this.add(line, 'refused', refused);
+        this.#add(line, 'requests', requests);
+        this.#add(line, 'refused', refused);
       }
     }
   }
 
-  private add(line: Omit<UsageLine, keyof Count>, outcome: keyof Count, by: number): void {
+  #add(line: Omit<UsageLine, keyof Count>, outcome: keyof Count, by: number): void {
     const name = `${line.keyId} ${line.day} ${line.endpoints}`;
-    let count = this.counts.get(name);
+    let count = this.#counts.get(name);
     if (count === undefined) {
       count = { line, requests: 0, refused: 0 };
-      this.counts.set(name, count);
+      this.#counts.set(name, count);
     }
     count[outcome] += by;
   }

@@ -85,20 +85,20 @@ export function followerReports(
 
 /** One bar after the other: a load may come again, as after a long time without the node. */
 class Bar {
-  private readonly log: Parameters<typeof createProgress>[2];
-  private progress: Progress | null = null;
+  readonly #log: Parameters<typeof createProgress>[2];
+  #progress: Progress | null = null;
 
   constructor(log: Parameters<typeof createProgress>[2]) {
-    this.log = log;
+    this.#log = log;
   }
 
   update(state: IndexProgress): void {
-    this.progress ??= createProgress(process.stderr, () => performance.now(), this.log);
-    this.progress.update(state);
+    this.#progress ??= createProgress(process.stderr, () => performance.now(), this.#log);
+    this.#progress.update(state);
   }
 
   finish(): void {
-    this.progress?.finish();
-    this.progress = null;
+    this.#progress?.finish();
+    this.#progress = null;
   }
 }

@@ -12,30 +12,30 @@ const pauseMsMax = 100;
  * during a search. Bounded: each piece runs in its turn, delayed by a tenth of a second at most.
  */
 export class SearchDemand {
-  private underWay = 0;
-  private lastAskedAt = Number.NEGATIVE_INFINITY;
-  private lastTurn: Promise<unknown> = Promise.resolve();
-  private endPause: (() => void) | null = null;
-  private readonly now: () => number;
+  #underWay = 0;
+  #lastAskedAt = Number.NEGATIVE_INFINITY;
+  #lastTurn: Promise<unknown> = Promise.resolve();
+  #endPause: (() => void) | null = null;
+  readonly #now: () => number;
 
   /** @param now a monotonic clock in milliseconds */
   constructor(now: () => number = () => performance.now()) {
-    this.now = now;
+    this.#now = now;
   }
 
   /** A search runs now, or ran within the last ten seconds. */
   get isRecent(): boolean {
-    return this.underWay > 0 || this.now() - this.lastAskedAt < recentMs;
+    return this.#underWay > 0 || this.#now() - this.#lastAskedAt < recentMs;
   }
 
   /** Runs a search. */
   async during<T>(search: () => Promise<T>): Promise<T> {
-    this.underWay++;
+    this.#underWay++;
     try {
       return await search();
     } finally {
-      this.lastAskedAt = this.now();
-      if (--this.underWay === 0) this.endPause?.();
+      this.#lastAskedAt = this.#now();
+      if (--this.#underWay === 0) this.#endPause?.();
     }
   }
 
@@ -45,22 +45,22 @@ export class SearchDemand {
    */
   async turn<T>(piece: () => T | Promise<T>): Promise<T> {
     if (!this.isRecent) return piece();
-    const before = this.lastTurn;
-    const work = before.then(() => this.pause()).then(piece);
-    this.lastTurn = work.catch(() => undefined);
+    const before = this.#lastTurn;
+    const work = before.then(() => this.#pause()).then(piece);
+    this.#lastTurn = work.catch(() => undefined);
     return work;
   }
 
-  private pause(): Promise<void> | undefined {
-    if (this.underWay === 0) return undefined;
+  #pause(): Promise<void> | undefined {
+    if (this.#underWay === 0) return undefined;
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
-        this.endPause = null;
+        this.#endPause = null;
         resolve();
       };
       const timer = setTimeout(end, pauseMsMax);
-      this.endPause = end;
+      this.#endPause = end;
     });
   }
 }

@@ -12,7 +12,7 @@ const idleMs = 30_000;
  * takes a third of a second, in which the serving thread would answer no requests.
  */
 export class AnswerReader {
-  private readonly workers = new Piscina<AnswerTask, ReadAnswer>({
+  readonly #workers = new Piscina<AnswerTask, ReadAnswer>({
     filename: new URL('./answer.worker.ts', import.meta.url).href,
     minThreads: 0,
     maxThreads: 1,
@@ -24,10 +24,10 @@ export class AnswerReader {
 
   /** The bytes are transferred, so they are gone here. */
   async read<Kind extends AnswerKind>(kind: Kind, bytes: Uint8Array<ArrayBuffer>): Promise<ReadAnswer<Kind>> {
-    return (await this.workers.run({ kind, bytes }, { transferList: [bytes.buffer] })) as ReadAnswer<Kind>;
+    return (await this.#workers.run({ kind, bytes }, { transferList: [bytes.buffer] })) as ReadAnswer<Kind>;
   }
 
   close(): Promise<void> {
-    return this.workers.destroy();
+    return this.#workers.destroy();
   }
 }

@@ -32,33 +32,35 @@ const notFound = -5;
 /** RPC_MISC_ERROR: the node has only the header, or has pruned the block. */
 const notAvailable = -1;
 
+type Endpoint = 'block' | 'spenttxouts' | 'headers';
+
 /**
  * Blocks, what they spend, and headers: over REST where it exists, otherwise, and whenever REST fails, over RPC. The
  * bytes hash to what was asked for and have a possible length; the parser checks that they are whole.
  */
 export class BlockReads {
-  private readonly bulk: BulkReads;
-  private readonly rpc: CoreRpc;
-  private readonly pauses = { block: 0, spenttxouts: 0, headers: 0 };
+  readonly #bulk: BulkReads;
+  readonly #rpc: CoreRpc;
+  readonly #pauses: Record<Endpoint, number> = { block: 0, spenttxouts: 0, headers: 0 };
 
   constructor(bulk: BulkReads, rpc: CoreRpc, facts: Pick<NodeFacts, 'hasRest' | 'spentOutputs'>) {
-    this.bulk = bulk;
-    this.rpc = rpc;
-    if (!facts.hasRest) this.pauses.block = this.pauses.headers = Number.POSITIVE_INFINITY;
-    if (facts.spentOutputs === 'rpc') this.pauses.spenttxouts = Number.POSITIVE_INFINITY;
+    this.#bulk = bulk;
+    this.#rpc = rpc;
+    if (!facts.hasRest) this.#pauses.block = this.#pauses.headers = Number.POSITIVE_INFINITY;
+    if (facts.spentOutputs === 'rpc') this.#pauses.spenttxouts = Number.POSITIVE_INFINITY;
   }
 
   /** A raw block. Throws `block_unavailable`, `node_pruned`, `block_truncated`, `block_oversized`, `block_corrupt`. */
   async block(hash: Uint8Array, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const shown = displayHash(hash);
     const path = `/rest/block/${shown}.bin`;
-    const fromRest = await this.byRest('block', path, blockBytesMax, options, (bytes) => {
+    const fromRest = await this.#byRest('block', path, blockBytesMax, options, (bytes) => {
       checkBlock(bytes, hash, shown);
       return bytes;
     });
     if (fromRest !== null) return fromRest;
     const bounds = { bytesMax: blockJsonBytesMax, signal: options.signal };
-    const hex = await this.explained(shown, () => this.bulk.rpc('getblock', [shown, 0], bounds));
+    const hex = await this.#explained(shown, () => this.#bulk.rpc('getblock', [shown, 0], bounds));
     const bytes = bytesOfHex(hex, options);
     checkBlock(bytes, hash, shown);
     return bytes;
@@ -68,14 +70,14 @@ export class BlockReads {
   async spentOutputs(hash: Uint8Array, options: ReadOptions = {}): Promise<SpentOutputs> {
     const shown = displayHash(hash);
     const path = `/rest/spenttxouts/${shown}.bin`;
-    const fromRest = await this.byRest('spenttxouts', path, spentBytesMax, options, (bytes) => {
+    const fromRest = await this.#byRest('spenttxouts', path, spentBytesMax, options, (bytes) => {
       // the number of transactions and the empty entry of the coinbase
       if (bytes.length < 2) throw truncated(`The spent outputs of block ${shown}`, bytes.length, shown);
       return { bytes, heights: null };
     });
     if (fromRest !== null) return fromRest;
     const bounds = { bytesMax: blockDetailsBytesMax, signal: options.signal };
-    return this.explained(shown, () => this.bulk.spentOutputs(shown, bounds));
+    return this.#explained(shown, () => this.#bulk.spentOutputs(shown, bounds));
   }
 
   /**
@@ -86,20 +88,20 @@ export class BlockReads {
     const options = signal === undefined ? {} : { signal };
     const wanted = Math.min(count, headersMax);
     if (wanted <= 0) return [];
-    const first = await this.hashAt(height, options);
+    const first = await this.#hashAt(height, options);
     if (first === null) return [];
     const path = `/rest/headers/${wanted}/${first}.bin`;
-    const fromRest = await this.byRest('headers', path, wanted * headerBytes, options, (bytes) => {
+    const fromRest = await this.#byRest('headers', path, wanted * headerBytes, options, (bytes) => {
       if (bytes.length % headerBytes !== 0) throw truncated(`What ${path} gave`, bytes.length, first);
       return cutHeaders(bytes);
     });
-    const headers = fromRest ?? (await this.headersByRpc(height, wanted, options));
+    const headers = fromRest ?? (await this.#headersByRpc(height, wanted, options));
     return headers.length > 0 && areLinked(headers, first) ? headers : null;
   }
 
-  private async hashAt(height: number, options: { signal?: AbortSignal }): Promise<string | null> {
+  async #hashAt(height: number, options: { signal?: AbortSignal }): Promise<string | null> {
     try {
-      const hash = await this.rpc.call<unknown>('getblockhash', [height], options);
+      const hash = await this.#rpc.call<unknown>('getblockhash', [height], options);
       if (typeof hash === 'string' && /^[0-9a-f]{64}$/u.test(hash)) return hash;
       throw new AppError('node_answer_invalid', 'The node gives no hash for getblockhash.', { height });
     } catch (error) {
@@ -109,20 +111,20 @@ export class BlockReads {
     }
   }
 
-  private async headersByRpc(
+  async #headersByRpc(
     height: number,
     count: number,
     options: { signal?: AbortSignal },
   ): Promise<Uint8Array[]> {
-    const tip = await this.rpc.call<number>('getblockcount', [], options);
+    const tip = await this.#rpc.call<number>('getblockcount', [], options);
     const heights = Array.from({ length: Math.min(count, tip - height + 1) }, (_, index) => height + index);
     if (heights.length === 0) return [];
     try {
-      const hashes = await this.rpc.batch<string>(
+      const hashes = await this.#rpc.batch<string>(
         heights.map((at) => ({ method: 'getblockhash', parameters: [at] })),
         options,
       );
-      const headers = await this.rpc.batch<string>(
+      const headers = await this.#rpc.batch<string>(
         hashes.map((hash) => ({ method: 'getblockheader', parameters: [hash, false] })),
         options,
       );
@@ -135,29 +137,30 @@ export class BlockReads {
   }
 
   /** Null: REST cannot answer now. */
-  private async byRest<Result>(
-    endpoint: keyof BlockReads['pauses'],
+  async #byRest<Result>(
+    endpoint: Endpoint,
     path: string,
     bytesMax: number,
     options: ReadOptions,
     use: (bytes: Uint8Array<ArrayBuffer>) => Result,
   ): Promise<Result | null> {
-    if (performance.now() < this.pauses[endpoint]) return null;
+    if (performance.now() < this.#pauses[endpoint]) return null;
     try {
-      const { status, bytes } = await this.bulk.rest(path, { ...options, bytesMax });
+      const { status, bytes } = await this.#bulk.rest(path, { ...options, bytesMax });
       if (status === 200) return use(bytes);
       // the block is missing, or the endpoint is: RPC knows
       options.buffers?.give(bytes.buffer);
-      if (status !== 404) this.pauses[endpoint] = performance.now() + restPauseMs;
+      if (status !== 404) this.#pauses[endpoint] = performance.now() + restPauseMs;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (!(this.bulk.isOneServer && isDown(error))) this.pauses[endpoint] = performance.now() + restPauseMs;
+      if (!(this.#bulk.isOneServer && isDown(error)))
+        this.#pauses[endpoint] = performance.now() + restPauseMs;
     }
     return null;
   }
 
   /** Asks for a block. Where the node does not have it, the error says why. */
-  private async explained<Answer>(shown: string, ask: () => Promise<Answer>): Promise<Answer> {
+  async #explained<Answer>(shown: string, ask: () => Promise<Answer>): Promise<Answer> {
     try {
       return await ask();
     } catch (error) {
@@ -166,7 +169,7 @@ export class BlockReads {
       const isPruned = /prune/iu.test((error as AppError).message);
       const code: ErrorCode = isPruned ? 'node_pruned' : 'block_unavailable';
       const why = isPruned ? 'has been pruned' : 'is not there';
-      throw new AppError(code, `Block ${shown} ${why} at ${this.rpc.url}.`, { hash: shown, rpcCode });
+      throw new AppError(code, `Block ${shown} ${why} at ${this.#rpc.url}.`, { hash: shown, rpcCode });
     }
   }
 }

@@ -46,59 +46,59 @@ export async function boundedPost(
 
 class BoundedPost {
   readonly response: Promise<CallResponse>;
-  private readonly running: CallRequest;
-  private readonly signal: AbortSignal | undefined;
-  private readonly timer: NodeJS.Timeout;
-  private readonly resolvers = Promise.withResolvers<CallResponse>();
-  private bytes = 0;
+  readonly #running: CallRequest;
+  readonly #signal: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout;
+  readonly #resolvers = Promise.withResolvers<CallResponse>();
+  #bytes = 0;
 
   constructor(
     library: RequestLibrary,
     request: Record<string, unknown>,
     { signal, timeoutMs = timeoutDefaultMs }: CallOptions,
   ) {
-    this.signal = signal;
-    this.response = this.resolvers.promise;
-    this.running = library.post(
+    this.#signal = signal;
+    this.response = this.#resolvers.promise;
+    this.#running = library.post(
       // a proxy of the environment must not see the password
       { ...request, timeout: timeoutMs, followRedirect: false, proxy: null },
       (error, response) => {
-        this.release();
-        if (error === null || error === undefined) this.resolvers.resolve(response);
-        else this.resolvers.reject(error);
+        this.#release();
+        if (error === null || error === undefined) this.#resolvers.resolve(response);
+        else this.#resolvers.reject(error);
       },
     );
-    this.running.on('data', (chunk) => this.count(chunk));
+    this.#running.on('data', (chunk) => this.#count(chunk));
     // the library's own timeout restarts with every byte
-    this.timer = setTimeout(() => {
-      this.end(new AppError('node_unreachable', `There was no whole answer within ${timeoutMs} ms.`));
+    this.#timer = setTimeout(() => {
+      this.#end(new AppError('node_unreachable', `There was no whole answer within ${timeoutMs} ms.`));
     }, timeoutMs);
-    signal?.addEventListener('abort', this.stop, { once: true });
+    signal?.addEventListener('abort', this.#stop, { once: true });
   }
 
   /** A node closes idle connections; a request may pick one that closes just now. */
   metClosedConnection(error: unknown): boolean {
     const { code } = error as { code?: unknown };
     const isReset = code === 'ECONNRESET' || code === 'EPIPE';
-    return isReset && this.bytes === 0 && this.running.req?.reusedSocket === true;
+    return isReset && this.#bytes === 0 && this.#running.req?.reusedSocket === true;
   }
 
-  private readonly stop = (): void => this.end(new Error('The call was given up.'));
+  readonly #stop = (): void => this.#end(new Error('The call was given up.'));
 
-  private count(chunk: Uint8Array): void {
-    this.bytes += chunk.length;
-    if (this.bytes <= answerBytesMax) return;
-    this.end(new AppError('node_answer_invalid', `An answer has more than ${answerBytesMax} bytes.`));
+  #count(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes <= answerBytesMax) return;
+    this.#end(new AppError('node_answer_invalid', `An answer has more than ${answerBytesMax} bytes.`));
   }
 
-  private end(error: Error): void {
-    this.release();
-    this.running.abort();
-    this.resolvers.reject(error);
+  #end(error: Error): void {
+    this.#release();
+    this.#running.abort();
+    this.#resolvers.reject(error);
   }
 
-  private release(): void {
-    clearTimeout(this.timer);
-    this.signal?.removeEventListener('abort', this.stop);
+  #release(): void {
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener('abort', this.#stop);
   }
 }

@@ -45,37 +45,37 @@ const blockCodes = { cut: 'block_truncated', tooLong: 'block_oversized' } as con
 
 /** Large answers of a node: REST in binary, and single RPC calls whose JSON is too large for `NodeRpc`. */
 export class BulkReads {
-  private readonly rpcUrl: string;
-  private readonly restUrl: string;
-  private readonly credentials: Credentials;
-  private readonly timeoutMs: number;
-  private readonly rpcPool: Pool;
-  private readonly restPool: Pool;
-  private readonly reader = new AnswerReader();
+  readonly #rpcUrl: string;
+  readonly #restUrl: string;
+  readonly #credentials: Credentials;
+  readonly #timeoutMs: number;
+  readonly #rpcPool: Pool;
+  readonly #restPool: Pool;
+  readonly #reader = new AnswerReader();
 
   constructor(rpcUrl: string, restUrl: string, credentials: Credentials, timeoutMs = answerTimeoutMs) {
-    this.rpcUrl = rpcUrl;
-    this.restUrl = restUrl;
-    this.credentials = credentials;
-    this.timeoutMs = timeoutMs;
-    this.rpcPool = poolFor(rpcUrl, timeoutMs);
-    this.restPool =
-      new URL(rpcUrl).origin === new URL(restUrl).origin ? this.rpcPool : poolFor(restUrl, timeoutMs);
+    this.#rpcUrl = rpcUrl;
+    this.#restUrl = restUrl;
+    this.#credentials = credentials;
+    this.#timeoutMs = timeoutMs;
+    this.#rpcPool = poolFor(rpcUrl, timeoutMs);
+    this.#restPool =
+      new URL(rpcUrl).origin === new URL(restUrl).origin ? this.#rpcPool : poolFor(restUrl, timeoutMs);
   }
 
   /** Whether REST and RPC are one server, and so reachable together. */
   get isOneServer(): boolean {
-    return this.restPool === this.rpcPool;
+    return this.#restPool === this.#rpcPool;
   }
 
   /** The answer of REST with any status. `path` begins with `/rest/`. */
   rest(path: string, { bytesMax, signal, buffers }: BulkBounds): Promise<Body> {
-    const base = new URL(this.restUrl);
-    return readBody(this.restPool, {
-      url: this.restUrl,
+    const base = new URL(this.#restUrl);
+    return readBody(this.#restPool, {
+      url: this.#restUrl,
       path: base.pathname.replace(/\/+$/u, '') + path,
       bytesMax,
-      timeoutMs: this.timeoutMs,
+      timeoutMs: this.#timeoutMs,
       codes: blockCodes,
       signal,
       buffers,
@@ -84,18 +84,18 @@ export class BulkReads {
 
   /** The result of an RPC call. Throws as NodeRpc does, and `block_truncated` or `block_oversized`. */
   async rpc(method: string, parameters: readonly unknown[], bounds: BulkBounds): Promise<unknown> {
-    return this.resultOf(method, await this.authorised(callBody(method, parameters), bounds));
+    return this.#resultOf(method, await this.#authorised(callBody(method, parameters), bounds));
   }
 
   /** What a block spends, as `getblock <hash> 3` tells it, read in a thread of its own. Throws as `rpc`. */
   spentOutputs(hash: string, bounds: BulkBounds): Promise<ReadAnswers['spent-outputs']> {
-    return this.readApart('spent-outputs', 'getblock', callBody('getblock', [hash, 3]), bounds);
+    return this.#readApart('spent-outputs', 'getblock', callBody('getblock', [hash, 3]), bounds);
   }
 
   /** The ids of the node's mempool, read in a thread of its own. Throws as NodeRpc does. */
   rawMempool(signal?: AbortSignal): Promise<RawMempool> {
     const body = callBody('getrawmempool', [false, true]);
-    return this.readApart(
+    return this.#readApart(
       'mempool',
       'getrawmempool',
       body,
@@ -108,50 +108,50 @@ export class BulkReads {
   async hexBatch(calls: readonly BulkCall[], signal?: AbortSignal): Promise<HexBatch> {
     const bounds = { bytesMax: batchBytesMax, signal };
     const method = calls[0]?.method ?? 'nothing';
-    const batch = await this.readApart('hex-batch', method, batchBody(calls), bounds, answerCodes);
+    const batch = await this.#readApart('hex-batch', method, batchBody(calls), bounds, answerCodes);
     if (batch.ends.length === calls.length) return batch;
     throw new AppError('node_answer_invalid', `The node did not answer each of ${calls.length} calls.`, {
       method,
     });
   }
 
-  private async readApart<Kind extends AnswerKind>(
+  async #readApart<Kind extends AnswerKind>(
     kind: Kind,
     method: string,
     sent: string,
     bounds: BulkBounds,
     codes: BodyRequest['codes'] = blockCodes,
   ): Promise<ReadAnswers[Kind]> {
-    const body = await this.authorised(sent, bounds, codes);
-    const call = this.callOf(method);
+    const body = await this.#authorised(sent, bounds, codes);
+    const call = this.#callOf(method);
     // says that credentials are refused, in an undocumented form
     if (body.status === 401 || body.status === 403) throw failureOfAnswer(body.status, '', call);
-    const answer = await this.reader.read(kind, body.bytes);
+    const answer = await this.#reader.read(kind, body.bytes);
     if (answer.kind === 'read') return answer.value;
     if (answer.kind === 'failed') throw new AppError(answer.code, answer.message, { ...answer.details });
     throw failureOfAnswer(answer.rpcCode === 0 ? body.status : answer.rpcCode, answer.message, call);
   }
 
-  private async authorised(
+  async #authorised(
     sent: string,
     bounds: BulkBounds,
     codes: BodyRequest['codes'] = blockCodes,
   ): Promise<Body> {
-    const shown = await this.credentials.current();
-    const body = await this.post(sent, shown, bounds, codes);
-    if (body.status !== 401 || !(await this.credentials.renew(shown))) return body;
-    return this.post(sent, await this.credentials.current(), bounds, codes);
+    const shown = await this.#credentials.current();
+    const body = await this.#post(sent, shown, bounds, codes);
+    if (body.status !== 401 || !(await this.#credentials.renew(shown))) return body;
+    return this.#post(sent, await this.#credentials.current(), bounds, codes);
   }
 
   async close(): Promise<void> {
     await Promise.all([
-      this.rpcPool.destroy(),
-      this.restPool === this.rpcPool ? null : this.restPool.destroy(),
-      this.reader.close(),
+      this.#rpcPool.destroy(),
+      this.#restPool === this.#rpcPool ? null : this.#restPool.destroy(),
+      this.#reader.close(),
     ]);
   }
 
-  private post(
+  #post(
     sent: string,
     shown: UserAndPassword | null,
     { bytesMax, signal }: BulkBounds,
@@ -161,29 +161,29 @@ export class BulkReads {
       shown === null
         ? {}
         : { authorization: `Basic ${Buffer.from(`${shown.user}:${shown.password}`).toString('base64')}` };
-    return readBody(this.rpcPool, {
-      url: this.rpcUrl,
-      path: new URL(this.rpcUrl).pathname,
+    return readBody(this.#rpcPool, {
+      url: this.#rpcUrl,
+      path: new URL(this.#rpcUrl).pathname,
       body: sent,
       headers: { 'content-type': 'application/json', ...authorization },
       bytesMax,
-      timeoutMs: this.timeoutMs,
+      timeoutMs: this.#timeoutMs,
       codes,
       signal,
     });
   }
 
-  private callOf(name: string): Call {
+  #callOf(name: string): Call {
     return {
-      url: this.rpcUrl,
+      url: this.#rpcUrl,
       name,
-      redact: (text) => this.credentials.redact(text),
-      refusal: () => this.credentials.refusal(),
+      redact: (text) => this.#credentials.redact(text),
+      refusal: () => this.#credentials.refusal(),
     };
   }
 
-  private resultOf(method: string, { status, bytes }: Body): unknown {
-    const call = this.callOf(method);
+  #resultOf(method: string, { status, bytes }: Body): unknown {
+    const call = this.#callOf(method);
     const answer = parsedJson(bytes);
     if (typeof answer !== 'object' || answer === null) throw failureOfAnswer(status, '', call);
     const { result, error } = answer as { result?: unknown; error?: unknown };

@@ -12,13 +12,13 @@ const cookieBytesMax = 4096;
 
 /** What the node is shown. Only this class holds it, so it cannot end up in a message. */
 export class Credentials {
-  private readonly auth: NodeAuth;
-  private known: UserAndPassword | null = null;
+  readonly #auth: NodeAuth;
+  #known: UserAndPassword | null = null;
 
   constructor(auth: NodeAuth, fromUrl: UserAndPassword | null = null) {
-    this.auth = auth;
-    if (auth.kind === 'password') this.known = { user: auth.user, password: auth.password };
-    if (auth.kind === 'none') this.known = fromUrl;
+    this.#auth = auth;
+    if (auth.kind === 'password') this.#known = { user: auth.user, password: auth.password };
+    if (auth.kind === 'none') this.#known = fromUrl;
   }
 
   /**
@@ -26,29 +26,29 @@ export class Credentials {
    * and the call itself tells what is wrong. Throws `node_refused` for an unreadable cookie file.
    */
   async current(): Promise<UserAndPassword | null> {
-    if (this.auth.kind === 'cookie') this.known ??= await readCookie(this.auth.file);
-    return this.known;
+    if (this.#auth.kind === 'cookie') this.#known ??= await readCookie(this.#auth.file);
+    return this.#known;
   }
 
   /** After a refusal: whether other credentials than `refused` exist, as after a restart of the node. */
   async renew(refused: UserAndPassword | null): Promise<boolean> {
-    if (this.auth.kind !== 'cookie') return false;
+    if (this.#auth.kind !== 'cookie') return false;
     // another call may have read the new one meanwhile
-    if (this.known === refused) this.known = await readCookie(this.auth.file);
-    return this.known !== null && this.known.password !== refused?.password;
+    if (this.#known === refused) this.#known = await readCookie(this.#auth.file);
+    return this.#known !== null && this.#known.password !== refused?.password;
   }
 
   /** Why a node answered 401, as far as it can be told from here. */
   refusal(): string {
-    if (this.known !== null) return 'the user, password or cookie is wrong';
-    return this.auth.kind === 'cookie'
-      ? `there is no cookie file ${this.auth.file}`
+    if (this.#known !== null) return 'the user, password or cookie is wrong';
+    return this.#auth.kind === 'cookie'
+      ? `there is no cookie file ${this.#auth.file}`
       : 'neither a cookie file nor a user and password are set';
   }
 
   /** A text with secrets removed. */
   redact(text: string): string {
-    const password = this.known?.password ?? '';
+    const password = this.#known?.password ?? '';
     return password === '' ? text : text.replaceAll(password, '***');
   }
 }

@@ -59,36 +59,36 @@ export function readBody(pool: Pool, request: BodyRequest): Promise<Body> {
 }
 
 class BodyHandler implements Dispatcher.DispatchHandler {
-  private readonly request: BodyRequest;
-  private readonly resolve: (body: Body) => void;
-  private readonly reject: (error: unknown) => void;
-  private readonly timer: NodeJS.Timeout;
-  private controller: Dispatcher.DispatchController | null = null;
-  private failure: unknown = null;
-  private status = 0;
-  private contentType = '';
-  private expected: number | null = null;
-  private buffer: ArrayBuffer | null = null;
-  private target = new Uint8Array(0);
-  private length = 0;
+  readonly #request: BodyRequest;
+  readonly #resolve: (body: Body) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | null = null;
+  #failure: unknown = null;
+  #status = 0;
+  #contentType = '';
+  #expected: number | null = null;
+  #buffer: ArrayBuffer | null = null;
+  #target = new Uint8Array(0);
+  #length = 0;
 
   constructor(request: BodyRequest, resolve: (body: Body) => void, reject: (error: unknown) => void) {
-    this.request = request;
-    this.resolve = resolve;
-    this.reject = reject;
-    this.timer = setTimeout(
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = setTimeout(
       () =>
-        this.end(
-          this.error('node_unreachable', `gave no whole answer within ${request.timeoutMs} ms`, 'timeout'),
+        this.#end(
+          this.#error('node_unreachable', `gave no whole answer within ${request.timeoutMs} ms`, 'timeout'),
         ),
       request.timeoutMs,
     );
-    request.signal?.addEventListener('abort', this.onAbort, { once: true });
+    request.signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.controller = controller;
-    if (this.failure !== null) controller.abort(asError(this.failure));
+    this.#controller = controller;
+    if (this.#failure !== null) controller.abort(asError(this.#failure));
   }
 
   onResponseStart(
@@ -96,92 +96,97 @@ class BodyHandler implements Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
-    this.status = status;
-    this.contentType = String(headers['content-type'] ?? '');
+    this.#status = status;
+    this.#contentType = String(headers['content-type'] ?? '');
     const length = headers['content-length'];
-    this.expected = typeof length === 'string' ? Number(length) : null;
-    if ((this.expected ?? 0) > this.request.bytesMax) this.tooLong();
-    else this.grow(Math.min(this.expected ?? unknownLengthBytes, believedBytesMax));
+    this.#expected = typeof length === 'string' ? Number(length) : null;
+    if ((this.#expected ?? 0) > this.#request.bytesMax) this.#tooLong();
+    else this.#grow(Math.min(this.#expected ?? unknownLengthBytes, believedBytesMax));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    if (this.failure !== null) return;
-    const length = this.length + chunk.length;
-    if (length > this.request.bytesMax) {
-      this.tooLong();
+    if (this.#failure !== null) return;
+    const length = this.#length + chunk.length;
+    if (length > this.#request.bytesMax) {
+      this.#tooLong();
       return;
     }
-    if (length > this.target.length) this.grow(Math.max(length, 2 * this.target.length));
-    this.target.set(chunk, this.length);
-    this.length = length;
+    if (length > this.#target.length) this.#grow(Math.max(length, 2 * this.#target.length));
+    this.#target.set(chunk, this.#length);
+    this.#length = length;
   }
 
   onResponseEnd(): void {
-    if (this.failure !== null) {
-      this.settle();
+    if (this.#failure !== null) {
+      this.#settle();
       return;
     }
-    this.release();
-    const { buffer, status, contentType } = this;
-    const bytes = new Uint8Array(buffer ?? new ArrayBuffer(0), 0, this.length);
-    this.resolve({ status, contentType, bytes });
+    this.#release();
+    const buffer = this.#buffer;
+    const status = this.#status;
+    const contentType = this.#contentType;
+    const bytes = new Uint8Array(buffer ?? new ArrayBuffer(0), 0, this.#length);
+    this.#resolve({ status, contentType, bytes });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.failure ??= this.failureOf(error);
-    this.settle();
+    this.#failure ??= this.#failureOf(error);
+    this.#settle();
   }
 
-  private readonly onAbort = (): void => this.end(this.request.signal?.reason);
+  readonly #onAbort = (): void => this.#end(this.#request.signal?.reason);
 
-  private end(failure: unknown): void {
-    if (this.failure !== null) return;
-    this.failure = failure;
-    this.controller?.abort(asError(failure));
+  #end(failure: unknown): void {
+    if (this.#failure !== null) return;
+    this.#failure = failure;
+    this.#controller?.abort(asError(failure));
     // a request that waits for a connection has no controller: it learns of it when it starts
-    if (this.controller === null) this.settle();
+    if (this.#controller === null) this.#settle();
   }
 
-  private settle(): void {
-    this.release();
-    if (this.buffer !== null) this.request.buffers?.give(this.buffer);
-    this.buffer = null;
-    this.reject(this.failure);
+  #settle(): void {
+    this.#release();
+    if (this.#buffer !== null) this.#request.buffers?.give(this.#buffer);
+    this.#buffer = null;
+    this.#reject(this.#failure);
   }
 
-  private release(): void {
-    clearTimeout(this.timer);
-    this.request.signal?.removeEventListener('abort', this.onAbort);
+  #release(): void {
+    clearTimeout(this.#timer);
+    this.#request.signal?.removeEventListener('abort', this.#onAbort);
   }
 
-  private grow(sizeBytes: number): void {
-    const size = Math.min(sizeBytes, this.request.bytesMax);
-    const { buffers } = this.request;
+  #grow(sizeBytes: number): void {
+    const size = Math.min(sizeBytes, this.#request.bytesMax);
+    const { buffers } = this.#request;
     const buffer = buffers === undefined ? new ArrayBuffer(size) : buffers.take(size);
     const target = new Uint8Array(buffer);
-    target.set(this.target.subarray(0, this.length));
-    if (this.buffer !== null) buffers?.give(this.buffer);
-    this.buffer = buffer;
-    this.target = target;
+    target.set(this.#target.subarray(0, this.#length));
+    if (this.#buffer !== null) buffers?.give(this.#buffer);
+    this.#buffer = buffer;
+    this.#target = target;
   }
 
-  private tooLong(): void {
-    const { codes, bytesMax } = this.request;
-    this.end(this.error(codes.tooLong, `sends more than ${bytesMax} bytes`));
+  #tooLong(): void {
+    const { codes, bytesMax } = this.#request;
+    this.#end(this.#error(codes.tooLong, `sends more than ${bytesMax} bytes`));
   }
 
-  private failureOf(error: Error): AppError {
+  #failureOf(error: Error): AppError {
     const given = (error as { code?: unknown }).code;
     const code = typeof given === 'string' ? given : error.name;
     if (error.name === 'HTTPParserError')
-      return this.error('node_answer_invalid', 'gives an answer that is no HTTP');
-    if (this.status === 0) return this.error('node_unreachable', `does not answer (${code})`, code);
-    const all = this.expected === null ? '' : ` of ${this.expected}`;
-    return this.error(this.request.codes.cut, `ends its answer after ${this.length}${all} bytes (${code})`);
+      return this.#error('node_answer_invalid', 'gives an answer that is no HTTP');
+    if (this.#status === 0) return this.#error('node_unreachable', `does not answer (${code})`, code);
+    const all = this.#expected === null ? '' : ` of ${this.#expected}`;
+    return this.#error(
+      this.#request.codes.cut,
+      `ends its answer after ${this.#length}${all} bytes (${code})`,
+    );
   }
 
-  private error(code: ErrorCode, what: string, reason?: string): AppError {
-    const { url, path } = this.request;
+  #error(code: ErrorCode, what: string, reason?: string): AppError {
+    const { url, path } = this.#request;
     const details = reason === undefined ? { url, path } : { url, path, reason };
     return new AppError(code, `${url}${path} ${what}.`, details);
   }

@@ -11,45 +11,45 @@ export interface SpentOutputs {
 
 /** A buffer written from the front; grows by doubling. */
 class Writer {
-  private bytes = Buffer.alloc(64 * 1024);
+  #bytes = Buffer.alloc(64 * 1024);
   length = 0;
 
   compactSize(size: number): void {
-    this.reserve(9);
+    this.#reserve(9);
     if (size < 0xfd) {
-      this.length = this.bytes.writeUInt8(size, this.length);
+      this.length = this.#bytes.writeUInt8(size, this.length);
     } else if (size <= 0xffff) {
-      this.length = this.bytes.writeUInt8(0xfd, this.length);
-      this.length = this.bytes.writeUInt16LE(size, this.length);
+      this.length = this.#bytes.writeUInt8(0xfd, this.length);
+      this.length = this.#bytes.writeUInt16LE(size, this.length);
     } else {
-      this.length = this.bytes.writeUInt8(0xfe, this.length);
-      this.length = this.bytes.writeUInt32LE(size, this.length);
+      this.length = this.#bytes.writeUInt8(0xfe, this.length);
+      this.length = this.#bytes.writeUInt32LE(size, this.length);
     }
   }
 
   sats(value: number): void {
-    this.reserve(8);
-    this.length = this.bytes.writeUInt32LE(value % 2 ** 32, this.length);
-    this.length = this.bytes.writeUInt32LE(Math.floor(value / 2 ** 32), this.length);
+    this.#reserve(8);
+    this.length = this.#bytes.writeUInt32LE(value % 2 ** 32, this.length);
+    this.length = this.#bytes.writeUInt32LE(Math.floor(value / 2 ** 32), this.length);
   }
 
   /** False where the text is not hex. */
   hex(text: string): boolean {
-    this.reserve(text.length / 2);
-    const written = this.bytes.write(text, this.length, 'hex');
+    this.#reserve(text.length / 2);
+    const written = this.#bytes.write(text, this.length, 'hex');
     this.length += written;
     return written * 2 === text.length;
   }
 
   finish(): Uint8Array<ArrayBuffer> {
-    return Uint8Array.from(this.bytes.subarray(0, this.length));
+    return Uint8Array.from(this.#bytes.subarray(0, this.length));
   }
 
-  private reserve(count: number): void {
-    if (this.length + count <= this.bytes.length) return;
-    const longer = Buffer.alloc(Math.max(2 * this.bytes.length, this.length + Math.ceil(count)));
-    this.bytes.copy(longer);
-    this.bytes = longer;
+  #reserve(count: number): void {
+    if (this.length + count <= this.#bytes.length) return;
+    const longer = Buffer.alloc(Math.max(2 * this.#bytes.length, this.length + Math.ceil(count)));
+    this.#bytes.copy(longer);
+    this.#bytes = longer;
   }
 }
 

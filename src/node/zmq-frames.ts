@@ -9,17 +9,17 @@ const hashBytes = 32;
  * order and are reversed (Bitcoin Core doc/zmq.md).
  */
 export class ZmqReader {
-  private readonly next = new Map<ZmqTopic, number>();
-  private readonly blocksBy: ZmqTopic;
+  readonly #next = new Map<ZmqTopic, number>();
+  readonly #blocksBy: ZmqTopic;
 
   /** `blocksBy`: the topic that tells of connected blocks, where two topics do. */
   constructor(blocksBy: 'sequence' | 'hashblock') {
-    this.blocksBy = blocksBy;
+    this.#blocksBy = blocksBy;
   }
 
   /** The connection is new: counters start again. */
   reset(): void {
-    this.next.clear();
+    this.#next.clear();
   }
 
   /** The meaning of one message. A hole in the counter, or a malformed message, is a gap before it. */
@@ -30,15 +30,15 @@ export class ZmqReader {
     if (body === undefined || count?.length !== 4) return [gap];
     const message = readBody(topic, body);
     if (message === null) return [gap];
-    const messages = this.followsLast(topic, count) ? [] : [gap];
-    const isSaidElsewhere = topic === 'hashblock' && this.blocksBy !== topic;
+    const messages = this.#followsLast(topic, count) ? [] : [gap];
+    const isSaidElsewhere = topic === 'hashblock' && this.#blocksBy !== topic;
     return isSaidElsewhere ? messages : [...messages, message];
   }
 
-  private followsLast(topic: ZmqTopic, count: Uint8Array): boolean {
+  #followsLast(topic: ZmqTopic, count: Uint8Array): boolean {
     const number = Buffer.from(count).readUInt32LE();
-    const expected = this.next.get(topic) ?? number;
-    this.next.set(topic, (number + 1) % 2 ** 32);
+    const expected = this.#next.get(topic) ?? number;
+    this.#next.set(topic, (number + 1) % 2 ** 32);
     return number === expected;
   }
 }

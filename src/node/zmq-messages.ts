@@ -64,8 +64,8 @@ class EndpointSocket {
   readonly endpoint: string;
   readonly firstConnection: Promise<void>;
   wasConnected = false;
-  private readonly socket: Subscriber;
-  private readonly receiving: Promise<void>;
+  readonly #socket: Subscriber;
+  readonly #receiving: Promise<void>;
 
   constructor(
     endpoint: string,
@@ -84,7 +84,7 @@ class EndpointSocket {
       // both versions of IP
       ipv6: true,
     });
-    this.socket = socket;
+    this.#socket = socket;
     this.firstConnection = new Promise((resolve) => {
       socket.events.on('handshake', () => {
         if (this.wasConnected) {
@@ -102,12 +102,12 @@ class EndpointSocket {
       socket.close();
       throw new AppError('config_invalid', `${endpoint} is no address of ZMQ.`, { endpoint }, error);
     }
-    this.receiving = receive(socket, reader, emit);
+    this.#receiving = receive(socket, reader, emit);
   }
 
   async close(): Promise<void> {
-    this.socket.close();
-    await this.receiving;
+    this.#socket.close();
+    await this.#receiving;
   }
 }
 

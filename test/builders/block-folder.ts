@@ -7,26 +7,26 @@ import type { Output } from './transaction.ts';
 
 /** The outputs that a block spends, transaction by transaction, as `/rest/spenttxouts/<hash>.bin` gives them. */
 export class SpentWriter {
-  private readonly out = new ByteWriter(1 << 20);
-  private transactions = 0;
+  readonly #out = new ByteWriter(1 << 20);
+  #transactions = 0;
 
   add(outputs: readonly Output[]): void {
-    this.out.compactSize(outputs.length);
+    this.#out.compactSize(outputs.length);
     for (const output of outputs) {
-      this.out.u64(output.value);
-      this.out.sized(output.script);
+      this.#out.u64(output.value);
+      this.#out.sized(output.script);
     }
-    this.transactions++;
+    this.#transactions++;
   }
 
   /** The encoding, with the coinbase's empty entry before the others; the writer is empty again. */
   finish(): Uint8Array {
     const head = new ByteWriter(8);
-    head.compactSize(this.transactions + 1);
+    head.compactSize(this.#transactions + 1);
     head.compactSize(0);
-    const bytes = Buffer.concat([head.view(), this.out.view()]);
-    this.out.clear();
-    this.transactions = 0;
+    const bytes = Buffer.concat([head.view(), this.#out.view()]);
+    this.#out.clear();
+    this.#transactions = 0;
     return bytes;
   }
 }
@@ -36,11 +36,11 @@ export type Description = Record<string, number | string>;
 
 /** Writes one block after another into `<dir>/blocks` and `<dir>/spent`. */
 export class BlockFolder {
-  private readonly headers: { height: number; hash: string }[] = [];
-  private readonly dir: string;
+  readonly #headers: { height: number; hash: string }[] = [];
+  readonly #dir: string;
 
   constructor(dir: string) {
-    this.dir = dir;
+    this.#dir = dir;
     mkdirSync(join(dir, 'blocks'), { recursive: true });
     mkdirSync(join(dir, 'spent'), { recursive: true });
   }
@@ -48,15 +48,15 @@ export class BlockFolder {
   add(height: number, block: RawBlock, spent: Uint8Array | null): void {
     const hash = displayHash(block.hash);
     const name = `${String(height).padStart(7, '0')}-${hash}.bin`;
-    writeFileSync(join(this.dir, 'blocks', name), block.bytes);
-    if (spent !== null) writeFileSync(join(this.dir, 'spent', name), spent);
-    this.headers.push({ height, hash });
+    writeFileSync(join(this.#dir, 'blocks', name), block.bytes);
+    if (spent !== null) writeFileSync(join(this.#dir, 'spent', name), spent);
+    this.#headers.push({ height, hash });
   }
 
   finish(gaps: boolean, description: Description): void {
-    const chain = { network: 'regtest', ...(gaps ? { gaps } : {}), headers: this.headers };
-    writeFileSync(join(this.dir, 'chain.json'), JSON.stringify(chain, null, 1));
-    writeFileSync(join(this.dir, 'generated.json'), JSON.stringify(description, null, 1));
+    const chain = { network: 'regtest', ...(gaps ? { gaps } : {}), headers: this.#headers };
+    writeFileSync(join(this.#dir, 'chain.json'), JSON.stringify(chain, null, 1));
+    writeFileSync(join(this.#dir, 'generated.json'), JSON.stringify(description, null, 1));
   }
 }
 

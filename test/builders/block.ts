@@ -26,7 +26,7 @@ export function mineHeader(
   for (let nonce = 0; ; nonce++) {
     header.writeUInt32LE(nonce, 76);
     const hash = doubleHash(header);
-    if ((hash[31] as number) < 0x7f) return { header, hash };
+    if (hash[31]! < 0x7f) return { header, hash };
   }
 }
 
@@ -46,29 +46,29 @@ function coinbaseScript(height: number): Uint8Array {
 
 /** Collects the transactions of a block in their serialised form and puts coinbase and header before them. */
 export class BlockBuilder {
-  private readonly body = new ByteWriter(4 << 20);
-  private readonly stripped = new ByteWriter();
-  private readonly txids = new ByteWriter(1 << 18);
-  private readonly wtxids = new ByteWriter(1 << 18);
-  private transactions = 0;
-  private strippedBytes = 0;
+  readonly #body = new ByteWriter(4 << 20);
+  readonly #stripped = new ByteWriter();
+  readonly #txids = new ByteWriter(1 << 18);
+  readonly #wtxids = new ByteWriter(1 << 18);
+  #transactions = 0;
+  #strippedBytes = 0;
 
   /** Weight units of what was added (BIP 141): header and coinbase are not in it. */
   get weight(): number {
-    return this.body.length + 3 * this.strippedBytes;
+    return this.#body.length + 3 * this.#strippedBytes;
   }
 
   /** Appends a transaction and gives its txid. */
   add(transaction: Transaction): Uint8Array {
-    const start = this.body.length;
-    writeTransaction(this.body, transaction, true);
-    this.stripped.clear();
-    writeTransaction(this.stripped, transaction, false);
-    const txid = doubleHash(this.stripped.view());
-    this.strippedBytes += this.stripped.length;
-    this.txids.set(txid);
-    this.wtxids.set(doubleHash(this.body.bytes.subarray(start, this.body.length)));
-    this.transactions++;
+    const start = this.#body.length;
+    writeTransaction(this.#body, transaction, true);
+    this.#stripped.clear();
+    writeTransaction(this.#stripped, transaction, false);
+    const txid = doubleHash(this.#stripped.view());
+    this.#strippedBytes += this.#stripped.length;
+    this.#txids.set(txid);
+    this.#wtxids.set(doubleHash(this.#body.bytes.subarray(start, this.#body.length)));
+    this.#transactions++;
     return txid;
   }
 
@@ -79,24 +79,24 @@ export class BlockBuilder {
     time: number,
     outputs: readonly Output[],
   ): RawBlock & { coinbase: Uint8Array } {
-    const commitment = witnessCommitment(Buffer.concat([zeros, this.wtxids.view()]), zeros);
+    const commitment = witnessCommitment(Buffer.concat([zeros, this.#wtxids.view()]), zeros);
     const coinbase: Transaction = {
       inputs: [{ txid: zeros, vout: 0xffffffff, scriptSig: coinbaseScript(height), witness: [zeros] }],
       outputs: [...outputs, { value: 0, script: Buffer.concat([commitmentHead, commitment]) }],
     };
-    this.stripped.clear();
-    writeTransaction(this.stripped, coinbase, false);
-    const coinbaseTxid = doubleHash(this.stripped.view());
-    const root = merkleRoot(Buffer.concat([coinbaseTxid, this.txids.view()]));
+    this.#stripped.clear();
+    writeTransaction(this.#stripped, coinbase, false);
+    const coinbaseTxid = doubleHash(this.#stripped.view());
+    const root = merkleRoot(Buffer.concat([coinbaseTxid, this.#txids.view()]));
     const { header, hash } = mineHeader(previous, root, time);
-    const block = new ByteWriter(this.body.length + 1024);
+    const block = new ByteWriter(this.#body.length + 1024);
     block.set(header);
-    block.compactSize(this.transactions + 1);
+    block.compactSize(this.#transactions + 1);
     writeTransaction(block, coinbase, true);
-    block.set(this.body.view());
-    for (const part of [this.body, this.txids, this.wtxids]) part.clear();
-    this.transactions = 0;
-    this.strippedBytes = 0;
+    block.set(this.#body.view());
+    for (const part of [this.#body, this.#txids, this.#wtxids]) part.clear();
+    this.#transactions = 0;
+    this.#strippedBytes = 0;
     return { hash, bytes: block.view(), coinbase: coinbaseTxid };
   }
 }

@@ -7,7 +7,7 @@ export class ByteWriter {
     this.bytes = Buffer.allocUnsafeSlow(capacity);
   }
 
-  private reserve(count: number): number {
+  #reserve(count: number): number {
     const at = this.length;
     this.length = at + count;
     if (this.length > this.bytes.length) {
@@ -19,12 +19,12 @@ export class ByteWriter {
   }
 
   u8(value: number): void {
-    const at = this.reserve(1);
+    const at = this.#reserve(1);
     this.bytes[at] = value;
   }
 
   u32(value: number): void {
-    const at = this.reserve(4);
+    const at = this.#reserve(4);
     this.bytes.writeUInt32LE(value >>> 0, at);
   }
 
@@ -37,7 +37,7 @@ export class ByteWriter {
   compactSize(value: number): void {
     if (value < 0xfd) return this.u8(value);
     if (value <= 0xffff) {
-      const at = this.reserve(3);
+      const at = this.#reserve(3);
       this.bytes[at] = 0xfd;
       this.bytes.writeUInt16LE(value, at + 1);
       return;
@@ -47,7 +47,7 @@ export class ByteWriter {
   }
 
   set(bytes: Uint8Array): void {
-    const at = this.reserve(bytes.length);
+    const at = this.#reserve(bytes.length);
     this.bytes.set(bytes, at);
   }
 

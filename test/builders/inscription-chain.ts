@@ -55,36 +55,36 @@ function randomBytes(random: Random, length: number): Uint8Array {
 /** Builds the chain block by block: every block funds the reveals of the next one with one fan-out transaction. */
 class ChainWriter {
   height = 0;
-  private previous: RawBlock = regtestGenesis;
-  private readonly builder = new BlockBuilder();
-  private readonly spent = new SpentWriter();
-  private readonly script = new ByteWriter();
-  private readonly matured: Coin[] = [];
-  private commits: Coin[] = [];
-  private nextCommits: Coin[] = [];
-  private change: Coin | null = null;
-  private fees = 0;
+  #previous: RawBlock = regtestGenesis;
+  readonly #builder = new BlockBuilder();
+  readonly #spent = new SpentWriter();
+  readonly #script = new ByteWriter();
+  readonly #matured: Coin[] = [];
+  #commits: Coin[] = [];
+  #nextCommits: Coin[] = [];
+  #change: Coin | null = null;
+  #fees = 0;
   /** Outputs with an inscription that never moved. */
-  private readonly unmoved: Coin[] = [];
-  private readonly folder: BlockFolder;
-  private readonly random: Random;
+  readonly #unmoved: Coin[] = [];
+  readonly #folder: BlockFolder;
+  readonly #random: Random;
 
   constructor(folder: BlockFolder, random: Random) {
-    this.folder = folder;
-    this.random = random;
-    folder.add(0, regtestGenesis, this.spent.finish());
-    for (let count = 0; count < 2 * maturity; count++) this.matured.push(this.finishBlock());
-    this.matured.length = maturity;
+    this.#folder = folder;
+    this.#random = random;
+    folder.add(0, regtestGenesis, this.#spent.finish());
+    for (let count = 0; count < 2 * maturity; count++) this.#matured.push(this.finishBlock());
+    this.#matured.length = maturity;
   }
 
   /** Pays `count` outputs that the reveals of the next block spend. */
   fanOut(count: number): void {
     if (count === 0) return;
-    const coins: Coin[] = this.change === null ? [] : [this.change];
+    const coins: Coin[] = this.#change === null ? [] : [this.#change];
     const needed = (count + 1) * (postage + fee) + count;
-    let value = this.change?.value ?? 0;
+    let value = this.#change?.value ?? 0;
     while (value < needed) {
-      const coin = this.matured.shift();
+      const coin = this.#matured.shift();
       if (coin === undefined)
         throw new RangeError('the chain has no matured coinbase left to pay for reveals');
       coins.push(coin);
@@ -92,66 +92,62 @@ class ChainWriter {
     }
     const outputs: Output[] = Array.from({ length: count }, () => ({
       value: postage + fee,
-      script: taprootScript(this.random),
+      script: taprootScript(this.#random),
     }));
-    outputs.push({ value: value - count * (postage + fee) - count, script: taprootScript(this.random) });
-    const made = this.spend(coins, outputs, []);
-    this.change = made.pop() as Coin;
-    this.nextCommits = made;
+    outputs.push({ value: value - count * (postage + fee) - count, script: taprootScript(this.#random) });
+    const made = this.#spend(coins, outputs, []);
+    this.#change = made.pop() as Coin;
+    this.#nextCommits = made;
   }
 
   reveal(text: Text, metadata: ItemMetadata | null = null): void {
-    const coin = this.commits.pop() as Coin;
-    this.script.clear();
-    const key = randomBytes(this.random, 32);
-    writeRevealScript(this.script, key, text.contentType, text.body, metadata?.cbor);
-    const control = randomBytes(this.random, 33);
+    const coin = this.#commits.pop() as Coin;
+    this.#script.clear();
+    const key = randomBytes(this.#random, 32);
+    writeRevealScript(this.#script, key, text.contentType, text.body, metadata?.cbor);
+    const control = randomBytes(this.#random, 33);
     control[0] = 0xc0;
-    const outputs = [{ value: postage, script: taprootScript(this.random) }];
-    this.unmoved.push(
-      ...this.spend([coin], outputs, [randomBytes(this.random, 64), this.script.copy(), control]),
+    const outputs = [{ value: postage, script: taprootScript(this.#random) }];
+    this.#unmoved.push(
+      ...this.#spend([coin], outputs, [randomBytes(this.#random, 64), this.#script.copy(), control]),
     );
   }
 
   /** Sends an inscription that never moved to a new owner. */
   move(): void {
-    if (this.unmoved.length === 0) return;
-    const at = this.random.below(this.unmoved.length);
-    const coin = this.unmoved[at] as Coin;
-    this.unmoved[at] = this.unmoved.at(-1) as Coin;
-    this.unmoved.pop();
-    this.spend([coin], [{ value: coin.value - moveFee, script: taprootScript(this.random) }], []);
+    if (this.#unmoved.length === 0) return;
+    const at = this.#random.below(this.#unmoved.length);
+    const coin = this.#unmoved[at] as Coin;
+    this.#unmoved[at] = this.#unmoved.at(-1) as Coin;
+    this.#unmoved.pop();
+    this.#spend([coin], [{ value: coin.value - moveFee, script: taprootScript(this.#random) }], []);
   }
 
   finishBlock(): Coin {
     this.height++;
     const reward = subsidy / 2 ** Math.floor(this.height / halvingInterval);
-    const output = { value: Math.floor(reward) + this.fees, script: taprootScript(this.random) };
+    const output = { value: Math.floor(reward) + this.#fees, script: taprootScript(this.#random) };
     const time = genesisTime + this.height * blockIntervalSeconds;
-    const block = this.builder.finish(this.height, this.previous.hash, time, [output]);
-    this.folder.add(this.height, block, this.spent.finish());
-    this.previous = block;
-    this.fees = 0;
-    this.commits = this.nextCommits;
-    this.nextCommits = [];
+    const block = this.#builder.finish(this.height, this.#previous.hash, time, [output]);
+    this.#folder.add(this.height, block, this.#spent.finish());
+    this.#previous = block;
+    this.#fees = 0;
+    this.#commits = this.#nextCommits;
+    this.#nextCommits = [];
     return { ...output, txid: block.coinbase, vout: 0 };
   }
 
-  private spend(
-    coins: readonly Coin[],
-    outputs: readonly Output[],
-    scriptPath: readonly Uint8Array[],
-  ): Coin[] {
+  #spend(coins: readonly Coin[], outputs: readonly Output[], scriptPath: readonly Uint8Array[]): Coin[] {
     const inputs: Input[] = coins.map(({ txid, vout }) => ({
       txid,
       vout,
       scriptSig: noBytes,
-      witness: scriptPath.length > 0 ? scriptPath : [randomBytes(this.random, 64)],
+      witness: scriptPath.length > 0 ? scriptPath : [randomBytes(this.#random, 64)],
     }));
-    const txid = this.builder.add({ inputs, outputs });
-    this.spent.add(coins);
-    for (const coin of coins) this.fees += coin.value;
-    for (const output of outputs) this.fees -= output.value;
+    const txid = this.#builder.add({ inputs, outputs });
+    this.#spent.add(coins);
+    for (const coin of coins) this.#fees += coin.value;
+    for (const output of outputs) this.#fees -= output.value;
     return outputs.map((output, vout) => ({ ...output, txid, vout }));
   }
 }

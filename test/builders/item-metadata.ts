@@ -19,18 +19,18 @@ const traits: Readonly<Record<string, readonly string[]>> = {
 
 /** Metadata shaped like those of mainnet's collections: a name with a number, and some traits. */
 export class ItemMetadataSource {
-  private readonly random: Random;
-  private readonly share: number;
+  readonly #random: Random;
+  readonly #share: number;
 
   constructor(random: Random, share: number) {
-    this.random = random;
-    this.share = share;
+    this.#random = random;
+    this.#share = share;
   }
 
   /** Null: the next inscription has none. */
   next(): ItemMetadata | null {
-    const { random } = this;
-    if (random.unit() >= this.share) return null;
+    const random = this.#random;
+    if (random.unit() >= this.#share) return null;
     // few collections have most of the items
     const collection = Math.floor(random.unit() ** 3 * collections);
     const attributes = Object.entries(traits).map(([name, values]) => ({

@@ -74,43 +74,43 @@ const text = (value: string): Uint8Array => Buffer.from(value);
  * in batches, transfers of what was revealed. Nothing is signed, as every output can be spent by anybody.
  */
 export class MainnetShapedChain {
-  private readonly blocks = new ValidBlocks();
-  private readonly random: Random;
-  private readonly wallet: Wallet;
-  private readonly texts: TextSource;
-  private readonly matured: Coin[] = [];
-  private readonly maturing: Coin[] = [];
-  private readonly coins: Coin[] = [];
-  private readonly held: HeldCoin[] = [];
-  private readonly script = new ByteWriter();
+  readonly #blocks = new ValidBlocks();
+  readonly #random: Random;
+  readonly #wallet: Wallet;
+  readonly #texts: TextSource;
+  readonly #matured: Coin[] = [];
+  readonly #maturing: Coin[] = [];
+  readonly #coins: Coin[] = [];
+  readonly #held: HeldCoin[] = [];
+  readonly #script = new ByteWriter();
 
   constructor(seed: string) {
-    this.random = seededRandom(`node chain ${seed}`);
-    this.wallet = new Wallet(this.random);
-    this.texts = mainnetShapedTexts(seed);
+    this.#random = seededRandom(`node chain ${seed}`);
+    this.#wallet = new Wallet(this.#random);
+    this.#texts = mainnetShapedTexts(seed);
   }
 
   /** Blocks that only make the coins which all later ones spend. */
   *beginning(): Generator<ValidBlock> {
-    for (let count = 0; count < coinbaseMaturity; count++) yield this.mine();
-    while (this.coins.length < coinsAtStart) {
-      const coinbase = this.matured.pop();
-      if (coinbase !== undefined) this.coins.push(...this.fanOut([coinbase], coinsPerFanOut));
-      yield this.mine();
+    for (let count = 0; count < coinbaseMaturity; count++) yield this.#mine();
+    while (this.#coins.length < coinsAtStart) {
+      const coinbase = this.#matured.pop();
+      if (coinbase !== undefined) this.#coins.push(...this.#fanOut([coinbase], coinsPerFanOut));
+      yield this.#mine();
     }
   }
 
   /** A nearly full block. */
   full(): ValidBlock {
     const { reveal, batch, move } = transactionShares;
-    while (this.room() > roomForAny) {
-      const way = this.random.unit();
-      if (way < reveal) this.reveal(this.revealed());
-      else if (way < reveal + batch) this.revealBatch();
-      else if (way < reveal + batch + move) this.move();
-      else this.pay();
+    while (this.#room() > roomForAny) {
+      const way = this.#random.unit();
+      if (way < reveal) this.#reveal(this.#revealed());
+      else if (way < reveal + batch) this.#revealBatch();
+      else if (way < reveal + batch + move) this.#move();
+      else this.#pay();
     }
-    return this.mine();
+    return this.#mine();
   }
 
   /** Reveals of distinct texts, each with the words that it is given. */
@@ -118,67 +118,67 @@ export class MainnetShapedChain {
     const needed = count * (postageSats + feeSats) + feeSats;
     const paying: Coin[] = [];
     for (let value = 0; value < needed; ) {
-      const coin = this.matured.pop() ?? this.takeCoin();
+      const coin = this.#matured.pop() ?? this.#takeCoin();
       paying.push(coin);
       value += coin.value;
     }
-    const commits = this.fanOut(paying, count, postageSats + feeSats);
-    this.coins.push(...commits.splice(count).filter(({ value }) => value > dustSats));
-    const funding = this.mine();
+    const commits = this.#fanOut(paying, count, postageSats + feeSats);
+    this.#coins.push(...commits.splice(count).filter(({ value }) => value > dustSats));
+    const funding = this.#mine();
     const reveals = commits.map((coin, index) => {
-      const fresh = this.texts.fresh();
+      const fresh = this.#texts.fresh();
       const body = Buffer.concat([fresh.body, text(` ${words(index)}`)]);
-      const made = this.revealFrom(coin, { fields: [[tag.contentType, fresh.contentType]], body });
+      const made = this.#revealFrom(coin, { fields: [[tag.contentType, fresh.contentType]], body });
       return { txid: made.txid, body };
     });
-    return { funding, block: this.mine(), reveals };
+    return { funding, block: this.#mine(), reveals };
   }
 
-  private room(): number {
-    return blockWeightMax - this.blocks.weight;
+  #room(): number {
+    return blockWeightMax - this.#blocks.weight;
   }
 
   /** Whether something large may be begun. */
-  private hasRoom(): boolean {
-    return this.room() > transactionWeightMax;
+  #hasRoom(): boolean {
+    return this.#room() > transactionWeightMax;
   }
 
-  private takeCoin(): Coin {
-    const among = Math.min(this.random.unit() < 0.5 ? newestCoins : this.coins.length, this.coins.length);
-    return takeAt(this.coins, this.coins.length - 1 - this.random.below(among));
+  #takeCoin(): Coin {
+    const among = Math.min(this.#random.unit() < 0.5 ? newestCoins : this.#coins.length, this.#coins.length);
+    return takeAt(this.#coins, this.#coins.length - 1 - this.#random.below(among));
   }
 
   /** A coin that is spent with a witness, in which an envelope can be. */
-  private takeWitnessCoin(): Coin {
+  #takeWitnessCoin(): Coin {
     for (;;) {
-      const coin = this.takeCoin();
-      if (this.wallet.signed(coin).witness.length > 0) return coin;
-      this.coins.push(coin);
+      const coin = this.#takeCoin();
+      if (this.#wallet.signed(coin).witness.length > 0) return coin;
+      this.#coins.push(coin);
     }
   }
 
-  private keep(made: readonly Coin[]): void {
-    this.coins.push(...made.filter(({ value }) => value > dustSats));
+  #keep(made: readonly Coin[]): void {
+    this.#coins.push(...made.filter(({ value }) => value > dustSats));
   }
 
-  private fanOut(from: readonly Coin[], count: number, each?: number): Coin[] {
+  #fanOut(from: readonly Coin[], count: number, each?: number): Coin[] {
     const total = from.reduce((sum, { value }) => sum + value, 0) - feeSats;
     const value = each ?? Math.floor(total / count);
     const outputs = Array.from({ length: count }, () => ({
       value,
-      script: each === undefined ? this.wallet.owner() : this.wallet.taproot(),
+      script: each === undefined ? this.#wallet.owner() : this.#wallet.taproot(),
     }));
-    if (each !== undefined) outputs.push({ value: total - count * each, script: this.wallet.owner() });
-    return this.blocks.spend(
-      from.map((coin) => this.wallet.signed(coin)),
+    if (each !== undefined) outputs.push({ value: total - count * each, script: this.#wallet.owner() });
+    return this.#blocks.spend(
+      from.map((coin) => this.#wallet.signed(coin)),
       outputs,
     );
   }
 
-  private pay(): void {
-    const shape = paymentShape(this.random);
-    if (Math.max(shape.inputs, shape.outputs) >= manyAtLeast && !this.hasRoom()) return;
-    const inputs = Array.from({ length: shape.inputs }, () => this.takeCoin());
+  #pay(): void {
+    const shape = paymentShape(this.#random);
+    if (Math.max(shape.inputs, shape.outputs) >= manyAtLeast && !this.#hasRoom()) return;
+    const inputs = Array.from({ length: shape.inputs }, () => this.#takeCoin());
     const total = inputs.reduce((sum, { value }) => sum + value, 0) - feeSats;
     const count = Math.max(
       1,
@@ -187,137 +187,139 @@ export class MainnetShapedChain {
     const each = Math.floor(total / count);
     const outputs: Output[] = Array.from({ length: count }, (_, index) => ({
       value: index === 0 ? total - (count - 1) * each : each,
-      script: this.wallet.owner(),
+      script: this.#wallet.owner(),
     }));
-    if (shape.hasOpReturn) outputs.push({ value: 0, script: this.wallet.runestone() });
-    this.keep(
-      this.blocks.spend(
-        inputs.map((coin) => this.wallet.signed(coin)),
+    if (shape.hasOpReturn) outputs.push({ value: 0, script: this.#wallet.runestone() });
+    this.#keep(
+      this.#blocks.spend(
+        inputs.map((coin) => this.#wallet.signed(coin)),
         outputs,
       ),
     );
   }
 
   /** What a reveal that is alone reveals: now and then something large, where there is room for it. */
-  private revealed(): Envelope {
-    if (this.random.unit() < transactionShares.image / transactionShares.reveal && this.hasRoom()) {
+  #revealed(): Envelope {
+    if (this.#random.unit() < transactionShares.image / transactionShares.reveal && this.#hasRoom()) {
       return {
         fields: [[tag.contentType, text('image/webp')]],
-        body: this.wallet.bytes(imageBytes(this.random)),
+        body: this.#wallet.bytes(imageBytes(this.#random)),
       };
     }
-    const envelope = this.small();
-    if (this.random.unit() >= detailShares.metadata) return envelope;
-    return { ...envelope, fields: [...envelope.fields, [tag.metadata, metadataOf(this.random)]] };
+    const envelope = this.#small();
+    if (this.#random.unit() >= detailShares.metadata) return envelope;
+    return { ...envelope, fields: [...envelope.fields, [tag.metadata, metadataOf(this.#random)]] };
   }
 
-  private small(): Envelope {
-    const { contentType, body }: Text = this.texts.next();
+  #small(): Envelope {
+    const { contentType, body }: Text = this.#texts.next();
     return { fields: [[tag.contentType, contentType]], body };
   }
 
-  private reveal(envelope: Envelope): void {
-    const coin = this.takeWitnessCoin();
-    const parent = this.random.unit() < detailShares.parent && this.held.length > 0 ? this.takeHeld() : null;
+  #reveal(envelope: Envelope): void {
+    const coin = this.#takeWitnessCoin();
+    const parent =
+      this.#random.unit() < detailShares.parent && this.#held.length > 0 ? this.#takeHeld() : null;
     if (parent === null) {
-      this.revealFrom(coin, envelope);
+      this.#revealFrom(coin, envelope);
       return;
     }
     const field = [tag.parent, inscriptionReference(parent.reveal, parent.index)] as const;
-    const [kept, made, change] = this.blocks.spend(
+    const [kept, made, change] = this.#blocks.spend(
       [
-        this.wallet.signed(parent),
-        this.revealing(coin, { ...envelope, fields: [field, ...envelope.fields] }),
+        this.#wallet.signed(parent),
+        this.#revealing(coin, { ...envelope, fields: [field, ...envelope.fields] }),
       ],
       [
-        { value: parent.value, script: this.wallet.owner() },
-        { value: postageSats, script: this.wallet.owner() },
-        { value: coin.value - postageSats - feeSats, script: this.wallet.owner() },
+        { value: parent.value, script: this.#wallet.owner() },
+        { value: postageSats, script: this.#wallet.owner() },
+        { value: coin.value - postageSats - feeSats, script: this.#wallet.owner() },
       ],
     ) as [Coin, Coin, Coin];
-    this.held.push({ ...kept, ...identityOf(parent) });
-    this.hold(made, made.txid);
-    if (change.value > dustSats) this.coins.push(change);
+    this.#held.push({ ...kept, ...identityOf(parent) });
+    this.#hold(made, made.txid);
+    if (change.value > dustSats) this.#coins.push(change);
   }
 
-  private revealFrom(coin: Coin, envelope: Envelope): Coin {
+  #revealFrom(coin: Coin, envelope: Envelope): Coin {
     const change = coin.value - postageSats - feeSats;
-    const outputs = [{ value: postageSats, script: this.wallet.owner() }];
-    if (change > dustSats) outputs.push({ value: change, script: this.wallet.owner() });
-    const [made, rest] = this.blocks.spend([this.revealing(coin, envelope)], outputs) as [Coin, Coin?];
-    this.hold(made, made.txid);
-    if (rest !== undefined) this.coins.push(rest);
+    const outputs = [{ value: postageSats, script: this.#wallet.owner() }];
+    if (change > dustSats) outputs.push({ value: change, script: this.#wallet.owner() });
+    const [made, rest] = this.#blocks.spend([this.#revealing(coin, envelope)], outputs) as [Coin, Coin?];
+    this.#hold(made, made.txid);
+    if (rest !== undefined) this.#coins.push(rest);
     return made;
   }
 
   /** Many envelopes in one input, whose inscriptions go to an output each, by their pointers. */
-  private revealBatch(): void {
-    const count = batchCount(this.random);
-    if (!this.hasRoom()) return;
+  #revealBatch(): void {
+    const count = batchCount(this.#random);
+    if (!this.#hasRoom()) return;
     const envelopes = Array.from({ length: count }, (_, index): Envelope => {
-      const { fields, body } = this.small();
+      const { fields, body } = this.#small();
       const pointer = [tag.pointer, littleEndian(index * postageSats)] as const;
       return { fields: index === 0 ? fields : [...fields, pointer], body };
     });
-    const coin = this.takeWitnessCoin();
+    const coin = this.#takeWitnessCoin();
     const paying: Coin[] = [];
     let value = coin.value;
     for (; value < count * postageSats + feeSats; value += paying.at(-1)?.value ?? 0) {
-      paying.push(this.takeCoin());
+      paying.push(this.#takeCoin());
     }
     const outputs = Array.from({ length: count }, () => ({
       value: postageSats,
-      script: this.wallet.owner(),
+      script: this.#wallet.owner(),
     }));
     const change = value - count * postageSats - feeSats;
-    const made = this.blocks.spend(
-      [this.revealing(coin, ...envelopes), ...paying.map((each) => this.wallet.signed(each))],
-      [...outputs, { value: change, script: this.wallet.owner() }],
+    const made = this.#blocks.spend(
+      [this.#revealing(coin, ...envelopes), ...paying.map((each) => this.#wallet.signed(each))],
+      [...outputs, { value: change, script: this.#wallet.owner() }],
     );
-    this.keep(made.slice(count));
+    this.#keep(made.slice(count));
     for (const [index, inscribed] of made.slice(0, count).entries())
-      this.hold(inscribed, inscribed.txid, index);
+      this.#hold(inscribed, inscribed.txid, index);
   }
 
   /** A script path spend: signature, script with the envelopes, control block. */
-  private revealing(coin: Coin, ...envelopes: readonly Envelope[]): SpentCoin {
-    this.script.clear();
-    writePush(this.script, this.wallet.bytes(32));
-    this.script.u8(0xac);
-    for (const envelope of envelopes) writeEnvelope(this.script, envelope);
-    return { coin, witness: [this.wallet.bytes(64), this.script.copy(), this.wallet.bytes(33)] };
+  #revealing(coin: Coin, ...envelopes: readonly Envelope[]): SpentCoin {
+    this.#script.clear();
+    writePush(this.#script, this.#wallet.bytes(32));
+    this.#script.u8(0xac);
+    for (const envelope of envelopes) writeEnvelope(this.#script, envelope);
+    return { coin, witness: [this.#wallet.bytes(64), this.#script.copy(), this.#wallet.bytes(33)] };
   }
 
-  private hold(coin: Coin, reveal: Uint8Array, index = 0): void {
+  #hold(coin: Coin, reveal: Uint8Array, index = 0): void {
     const held = { ...coin, reveal, index };
-    if (this.held.length < heldMax) this.held.push(held);
-    else this.held[this.random.below(heldMax)] = held;
+    if (this.#held.length < heldMax) this.#held.push(held);
+    else this.#held[this.#random.below(heldMax)] = held;
   }
 
-  private takeHeld(): HeldCoin {
-    return takeAt(this.held, this.random.below(this.held.length));
+  #takeHeld(): HeldCoin {
+    return takeAt(this.#held, this.#random.below(this.#held.length));
   }
 
   /** One inscription or several, each to an output of its own, and a coin that pays for it. */
-  private move(): void {
-    const count = Math.min(movedCount(this.random), this.held.length);
-    if (count === 0 || (count >= manyAtLeast && !this.hasRoom())) return;
-    const moving = Array.from({ length: count }, () => this.takeHeld());
-    const paying = this.takeCoin();
-    const outputs = moving.map(({ value }) => ({ value, script: this.wallet.owner() }));
-    const made = this.blocks.spend(
-      [...moving, paying].map((coin) => this.wallet.signed(coin)),
-      [...outputs, { value: paying.value - feeSats, script: this.wallet.owner() }],
+  #move(): void {
+    const count = Math.min(movedCount(this.#random), this.#held.length);
+    if (count === 0 || (count >= manyAtLeast && !this.#hasRoom())) return;
+    const moving = Array.from({ length: count }, () => this.#takeHeld());
+    const paying = this.#takeCoin();
+    const outputs = moving.map(({ value }) => ({ value, script: this.#wallet.owner() }));
+    const made = this.#blocks.spend(
+      [...moving, paying].map((coin) => this.#wallet.signed(coin)),
+      [...outputs, { value: paying.value - feeSats, script: this.#wallet.owner() }],
     );
-    for (const [at, held] of moving.entries()) this.held.push({ ...(made[at] as Coin), ...identityOf(held) });
-    this.keep(made.slice(count));
+    for (const [at, held] of moving.entries())
+      this.#held.push({ ...(made[at] as Coin), ...identityOf(held) });
+    this.#keep(made.slice(count));
   }
 
-  private mine(): ValidBlock {
-    const block = this.blocks.mine({ coinbaseScript: this.wallet.owner() });
-    this.maturing.push(block.coinbase);
+  #mine(): ValidBlock {
+    const block = this.#blocks.mine({ coinbaseScript: this.#wallet.owner() });
+    this.#maturing.push(block.coinbase);
     // the next block is the first that may spend it
-    if (this.maturing.length >= coinbaseMaturity) this.matured.push(this.maturing.shift() as Coin);
+    if (this.#maturing.length >= coinbaseMaturity) this.#matured.push(this.#maturing.shift() as Coin);
     return block;
   }
 }

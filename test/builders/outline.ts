@@ -13,25 +13,25 @@ export interface TransactionOutline {
 
 class Cursor {
   at: number;
-  private readonly bytes: Buffer;
+  readonly #bytes: Buffer;
 
   constructor(bytes: Uint8Array, at: number) {
-    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     this.at = at;
   }
 
   compactSize(): number {
-    const first = this.bytes.readUInt8(this.at++);
+    const first = this.#bytes.readUInt8(this.at++);
     if (first < 0xfd) return first;
     const size = first === 0xfd ? 2 : first === 0xfe ? 4 : 8;
     this.at += size;
     return size === 8
-      ? Number(this.bytes.readBigUInt64LE(this.at - 8))
-      : this.bytes.readUIntLE(this.at - size, size);
+      ? Number(this.#bytes.readBigUInt64LE(this.at - 8))
+      : this.#bytes.readUIntLE(this.at - size, size);
   }
 
   peek(): number {
-    return this.bytes.readUInt8(this.at);
+    return this.#bytes.readUInt8(this.at);
   }
 
   /** Passes over a counted run of bytes and gives where it was. */

@@ -114,25 +114,25 @@ const makers: Record<TextKind, (random: Random) => [Uint8Array, string]> = {
 /** Texts shaped like those of mainnet: the first of all kinds is new each time, and copies are of earlier ones. */
 export class TextSource {
   readonly distinct: Text[] = [];
-  private readonly random: Random;
-  private readonly shareOfCopies: number;
-  private readonly seen = new Set<string>();
-  private readonly byKind: Record<TextKind, Text[]> = { 'brc-20': [], name: [], prose: [], markup: [] };
+  readonly #random: Random;
+  readonly #shareOfCopies: number;
+  readonly #seen = new Set<string>();
+  readonly #byKind: Record<TextKind, Text[]> = { 'brc-20': [], name: [], prose: [], markup: [] };
 
   constructor(random: Random, shareOfCopies: number) {
-    this.random = random;
-    this.shareOfCopies = shareOfCopies;
+    this.#random = random;
+    this.#shareOfCopies = shareOfCopies;
   }
 
   /** A text that was never given before. */
   fresh(): Text {
-    const kind = this.kind();
+    const kind = this.#kind();
     for (;;) {
-      const [contentType, text] = makers[kind](this.random);
-      if (this.seen.has(text)) continue;
-      this.seen.add(text);
+      const [contentType, text] = makers[kind](this.#random);
+      if (this.#seen.has(text)) continue;
+      this.#seen.add(text);
       const made = { kind, contentType, body: Buffer.from(text) };
-      this.byKind[kind].push(made);
+      this.#byKind[kind].push(made);
       this.distinct.push(made);
       return made;
     }
@@ -140,16 +140,16 @@ export class TextSource {
 
   /** A fresh text or a copy, by the share of copies; the first copies need something to copy. */
   next(): Text {
-    if (this.random.unit() >= this.shareOfCopies) return this.fresh();
-    const earlier = this.byKind[this.kind()];
+    if (this.#random.unit() >= this.#shareOfCopies) return this.fresh();
+    const earlier = this.#byKind[this.#kind()];
     if (earlier.length === 0) return this.fresh();
     // few texts have most of the copies: half of them copy the oldest ones most, half the newest ones
-    const place = Math.floor(earlier.length * this.random.unit() ** 3);
-    return earlier[this.random.u32() % 2 === 0 ? place : earlier.length - 1 - place] as Text;
+    const place = Math.floor(earlier.length * this.#random.unit() ** 3);
+    return earlier[this.#random.u32() % 2 === 0 ? place : earlier.length - 1 - place] as Text;
   }
 
-  private kind(): TextKind {
-    let rest = this.random.unit();
+  #kind(): TextKind {
+    let rest = this.#random.unit();
     for (const kind of textKinds) {
       rest -= kindShares[kind];
       if (rest < 0) return kind;

@@ -58,29 +58,29 @@ export function openScript(program: Uint8Array): Uint8Array {
 
 /** Puts transactions into blocks, each on the one before it, and counts fees. The caller knows which coins there are. */
 export class ValidBlocks {
-  private tip: { readonly height: number; readonly hash: Uint8Array } = {
+  #tip: { readonly height: number; readonly hash: Uint8Array } = {
     height: 0,
     hash: regtestGenesis.hash,
   };
-  private readonly builder = new BlockBuilder();
-  private fees = 0;
+  readonly #builder = new BlockBuilder();
+  #fees = 0;
 
   get height(): number {
-    return this.tip.height;
+    return this.#tip.height;
   }
 
   get weight(): number {
-    return this.builder.weight;
+    return this.#builder.weight;
   }
 
   /** What the transactions of the block under construction left for its coinbase. */
   get collectedFees(): number {
-    return this.fees;
+    return this.#fees;
   }
 
   /** The next block follows this one: the way to another branch. */
   continueFrom(tip: { readonly height: number; readonly hash: Uint8Array }): void {
-    this.tip = tip;
+    this.#tip = tip;
   }
 
   /** Adds a transaction and gives its outputs. */
@@ -91,19 +91,19 @@ export class ValidBlocks {
       scriptSig,
       witness,
     }));
-    for (const { coin } of inputs) this.fees += coin.value;
-    for (const { value } of outputs) this.fees -= value;
-    const txid = this.builder.add({ inputs: spent, outputs });
+    for (const { coin } of inputs) this.#fees += coin.value;
+    for (const { value } of outputs) this.#fees -= value;
+    const txid = this.#builder.add({ inputs: spent, outputs });
     return outputs.map((output, vout) => ({ ...output, txid, vout }));
   }
 
   mine({ coinbaseScript, unclaimed = 0, time }: MineOptions): ValidBlock {
-    const height = this.tip.height + 1;
-    const output = { value: subsidyAt(height) + this.fees - unclaimed, script: coinbaseScript };
+    const height = this.#tip.height + 1;
+    const output = { value: subsidyAt(height) + this.#fees - unclaimed, script: coinbaseScript };
     const seconds = time ?? genesisTime + height * blockIntervalSeconds;
-    const { hash, bytes, coinbase } = this.builder.finish(height, this.tip.hash, seconds, [output]);
-    this.fees = 0;
-    this.tip = { height, hash };
+    const { hash, bytes, coinbase } = this.#builder.finish(height, this.#tip.hash, seconds, [output]);
+    this.#fees = 0;
+    this.#tip = { height, hash };
     return { height, hash, bytes: new Uint8Array(bytes), coinbase: { ...output, txid: coinbase, vout: 0 } };
   }
 }

@@ -31,24 +31,24 @@ function openKeyHashScript(hash: Uint8Array): Uint8Array {
 
 /** By the first byte of what the script is a hash of. */
 function isMultisig({ script }: Coin): boolean {
-  return (script[2] as number) < multisigShare * 256;
+  return script[2]! < multisigShare * 256;
 }
 
 /** Scripts as long as those of mainnet's wallets, which anybody may spend with a witness, or a script, as long as theirs. */
 export class Wallet {
-  private readonly random: Random;
+  readonly #random: Random;
 
   constructor(random: Random) {
-    this.random = random;
+    this.#random = random;
   }
 
   bytes(length: number): Uint8Array {
-    return randomBytes(this.random, length);
+    return randomBytes(this.#random, length);
   }
 
   /** The script of an output of somebody's. */
   owner(): Uint8Array {
-    const way = this.random.unit();
+    const way = this.#random.unit();
     if (way < witnessKeyHashShare) return openScript(this.bytes(20));
     if (way < witnessKeyHashShare + keyHashShare) return openKeyHashScript(this.bytes(20));
     return openScript(this.bytes(32));

@@ -12,12 +12,12 @@ const startAgainMs = 500;
 /** A real Postgres behind a proxy, which may be stopped, crashed and started. */
 export class ChaosDatabase {
   readonly proxy: TcpProxy;
-  private readonly dataDir: string;
-  private server: EmbeddedPostgres;
+  readonly #dataDir: string;
+  #server: EmbeddedPostgres;
 
   private constructor(dataDir: string, server: EmbeddedPostgres, proxy: TcpProxy) {
-    this.dataDir = dataDir;
-    this.server = server;
+    this.#dataDir = dataDir;
+    this.#server = server;
     this.proxy = proxy;
   }
 
@@ -28,18 +28,18 @@ export class ChaosDatabase {
 
   /** URL of a database by way of the proxy. */
   proxied(name: string): string {
-    const url = this.direct(name);
+    const url = this.#direct(name);
     url.port = String(this.proxy.port);
     return url.href;
   }
 
   /** Past the proxy. Valid until the server is stopped. */
   directUrl(name: string): string {
-    return this.direct(name).href;
+    return this.#direct(name).href;
   }
 
   async create(name: string): Promise<void> {
-    const client = await connectClient(this.direct('postgres').href);
+    const client = await connectClient(this.#direct('postgres').href);
     try {
       await client.query(`CREATE DATABASE ${name}`);
     } finally {
@@ -49,12 +49,12 @@ export class ChaosDatabase {
 
   /** A pool of the harness's own, past the proxy. Valid until the server is stopped. */
   pool(name: string): pg.Pool {
-    return createPool(this.direct(name).href, { applicationName: 'satscribe chaos' });
+    return createPool(this.#direct(name).href, { applicationName: 'satscribe chaos' });
   }
 
   /** One query past the proxy. */
   async query<Row extends pg.QueryResultRow>(name: string, text: string): Promise<Row[]> {
-    const client = await connectClient(this.direct(name).href);
+    const client = await connectClient(this.#direct(name).href);
     try {
       return (await client.query<Row>(text)).rows;
     } finally {
@@ -72,39 +72,39 @@ export class ChaosDatabase {
 
   /** Stops it in order, and starts it again behind the same port of the proxy. */
   async restart(downMs: number): Promise<void> {
-    await this.server.stop();
+    await this.#server.stop();
     await delay(downMs);
-    await this.startAgain();
+    await this.#startAgain();
   }
 
   /** Ends it without a checkpoint (SIGQUIT) or its first process alone (SIGKILL): the next start recovers. */
   async crash(signal: 'SIGQUIT' | 'SIGKILL', downMs: number): Promise<void> {
-    const connection = await readConnectionFile(this.dataDir);
+    const connection = await readConnectionFile(this.#dataDir);
     if (connection === null) throw new Error('the database does not run');
     process.kill(connection.serverPid, signal);
     while (isAlive(connection.serverPid)) await delay(20);
     this.proxy.cut();
-    await this.server.stop();
+    await this.#server.stop();
     await delay(downMs);
-    await this.startAgain();
+    await this.#startAgain();
   }
 
   async stop(): Promise<void> {
     await this.proxy.close();
-    await this.server.stop();
+    await this.#server.stop();
   }
 
-  private direct(name: string): URL {
-    const url = new URL(this.server.url);
+  #direct(name: string): URL {
+    const url = new URL(this.#server.url);
     url.pathname = `/${name}`;
     return url;
   }
 
-  private async startAgain(): Promise<void> {
+  async #startAgain(): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
-        this.server = await startEmbeddedPostgres({ dataDir: this.dataDir });
-        this.proxy.target = this.server.port;
+        this.#server = await startEmbeddedPostgres({ dataDir: this.#dataDir });
+        this.proxy.target = this.#server.port;
         return;
       } catch (error) {
         if (tries === startTriesMax) throw error;

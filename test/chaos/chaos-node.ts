@@ -23,25 +23,25 @@ export class ChaosNode {
   made = 0;
   reorgs = 0;
   deepestReorg = 0;
-  private readonly blocks: RandomBlocks;
+  readonly #blocks: RandomBlocks;
   /** A branch that was taken back and has more blocks than the one that is best now. */
-  private longer: { readonly first: string; readonly chain: readonly ModelBlock[] } | null = null;
-  private sent: SentTransaction[] = [];
+  #longer: { readonly first: string; readonly chain: readonly ModelBlock[] } | null = null;
+  #sent: SentTransaction[] = [];
   /** Blocks of the longest chain that there ever was. */
-  private longest = 0;
+  #longest = 0;
 
   private constructor(node: Bitcoind, rpcProxy: TcpProxy, zmqProxy: TcpProxy, blocks: RandomBlocks) {
     this.node = node;
     this.rpcProxy = rpcProxy;
     this.zmqProxy = zmqProxy;
-    this.blocks = blocks;
+    this.#blocks = blocks;
   }
 
   static async start(bitcoind: string, dataDir: string, blocks: RandomBlocks): Promise<ChaosNode> {
     const node = await startBitcoind({ executable: bitcoind, dataDir, extra: ['-acceptnonstdtxn=1'] });
     const [rpc, zmq] = [await TcpProxy.listen(node.rpcPort), await TcpProxy.listen(node.zmqPort)];
     const chaos = new ChaosNode(node, rpc, zmq, blocks);
-    for (const block of blocks.base()) await chaos.append(block);
+    for (const block of blocks.base()) await chaos.#append(block);
     return chaos;
   }
 
@@ -52,8 +52,8 @@ export class ChaosNode {
   /** Mines blocks on the tip, and now and then something for the mempool. */
   async extend(count: number): Promise<void> {
     for (let index = 0; index < count; index++) {
-      await this.append(this.blocks.next(this.tip, this.sent));
-      if (this.blocks.random.unit() < 0.3) await this.send();
+      await this.#append(this.#blocks.next(this.tip, this.#sent));
+      if (this.#blocks.random.unit() < 0.3) await this.send();
     }
   }
 
@@ -62,15 +62,15 @@ export class ChaosNode {
     const branch = this.chain.slice(0, this.chain.length - depth);
     const first = branch.length;
     while (branch.length < this.chain.length + ahead) {
-      const block = this.blocks.next((branch.at(-1) as ModelBlock).after, this.sent);
+      const block = this.#blocks.next((branch.at(-1) as ModelBlock).after, this.#sent);
       branch.push(block);
       this.made++;
     }
-    for (const { block } of branch.slice(first)) await this.submit(block);
-    this.reorganised(depth);
+    for (const { block } of branch.slice(first)) await this.#submit(block);
+    this.#reorganised(depth);
     this.chain = branch;
-    this.longest = Math.max(this.longest, branch.length);
-    this.longer = null;
+    this.#longest = Math.max(this.#longest, branch.length);
+    this.#longer = null;
     await this.settle();
   }
 
@@ -81,23 +81,23 @@ export class ChaosNode {
     const first = displayHash((this.chain[kept.length] as ModelBlock).block.hash);
     await this.node.rpc.call('invalidateblock', [first]);
     this.chain = kept;
-    await this.prefer();
-    for (let index = 0; index < count; index++) await this.append(this.blocks.next(this.tip, this.sent));
+    await this.#prefer();
+    for (let index = 0; index < count; index++) await this.#append(this.#blocks.next(this.tip, this.#sent));
     await this.settle();
-    this.reorganised(depth);
-    this.longer = before.length > this.chain.length ? { first, chain: before } : null;
+    this.#reorganised(depth);
+    this.#longer = before.length > this.chain.length ? { first, chain: before } : null;
   }
 
   /** Back to the branch that was called invalid, where it is longer. Gives whether it was. */
   async reconsider(): Promise<boolean> {
-    const { longer } = this;
+    const longer = this.#longer;
     if (longer === null || longer.chain.length <= this.chain.length) return false;
     const fork = this.chain.findIndex((each, index) => longer.chain[index] !== each);
-    this.reorganised(fork === -1 ? 0 : this.chain.length - fork);
+    this.#reorganised(fork === -1 ? 0 : this.chain.length - fork);
     await this.node.rpc.call('reconsiderblock', [longer.first]);
     this.chain = [...longer.chain];
-    this.longer = null;
-    await this.prefer();
+    this.#longer = null;
+    await this.#prefer();
     return true;
   }
 
@@ -106,23 +106,23 @@ export class ChaosNode {
     await this.node[how]();
     await delay(downMs);
     await this.node.start();
-    await this.restore();
+    await this.#restore();
     if (how === 'stop') return;
     // A killed node may no longer know the branch that it had called invalid: an indexer that is on it waits for more
     // work, as it must (`node_behind`).
-    this.longer = null;
-    await this.extend(Math.max(1, this.longest + 1 - this.chain.length));
+    this.#longer = null;
+    await this.extend(Math.max(1, this.#longest + 1 - this.chain.length));
   }
 
-  private async restore(): Promise<void> {
-    for (const { block } of this.chain) await this.submit(block);
-    await this.prefer();
+  async #restore(): Promise<void> {
+    for (const { block } of this.chain) await this.#submit(block);
+    await this.#prefer();
   }
 
   /** Calls every branch invalid that the node prefers to the model's: one that was left may have more blocks. */
-  private async prefer(): Promise<void> {
+  async #prefer(): Promise<void> {
     const ours = new Set(this.chain.map(({ block }) => displayHash(block.hash)));
-    while (!(await this.isAtTip())) {
+    while (!(await this.#isAtTip())) {
       let first = await this.node.rpc.call<string>('getbestblockhash');
       if (ours.has(first)) throw new Error('the node did not take the blocks of its chain');
       for (;;) {
@@ -140,14 +140,14 @@ export class ChaosNode {
   /** The node's best block is the model's. */
   async settle(): Promise<void> {
     for (let tries = 0; tries < 100; tries++) {
-      if (await this.isAtTip()) return;
+      if (await this.#isAtTip()) return;
       await delay(50);
     }
     throw new Error('the node is not where its blocks should have brought it');
   }
 
   async send(): Promise<void> {
-    const made = this.blocks.unconfirmed(this.tip);
+    const made = this.#blocks.unconfirmed(this.tip);
     if (made === null) return;
     const inputs = made.inputs.map(({ coin, witness }) => ({
       txid: coin.txid,
@@ -166,10 +166,10 @@ export class ChaosNode {
       return;
     }
     const keys = new Set(made.inputs.map(({ coin }) => coinKey(coin)));
-    const others = this.sent.filter(
+    const others = this.#sent.filter(
       ({ inputs: spent }) => !spent.some(({ coin }) => keys.has(coinKey(coin))),
     );
-    this.sent = [...others, made].slice(-sentKept);
+    this.#sent = [...others, made].slice(-sentKept);
   }
 
   /** Txids of its mempool. */
@@ -182,7 +182,7 @@ export class ChaosNode {
     await this.node.stop();
   }
 
-  private async isAtTip(): Promise<boolean> {
+  async #isAtTip(): Promise<boolean> {
     return (await this.node.rpc.call<string>('getbestblockhash')) === displayHash(this.tip.hash);
   }
 
@@ -190,7 +190,7 @@ export class ChaosNode {
    * A node that was killed may remember a branch as invalid that it was told to take again since: that word was not on the
    * disk yet. It is asked once more.
    */
-  private async submit({ hash, bytes }: ValidBlock): Promise<void> {
+  async #submit({ hash, bytes }: ValidBlock): Promise<void> {
     try {
       await submitBlock(this.node.rpc, bytes);
     } catch (error) {
@@ -199,14 +199,14 @@ export class ChaosNode {
     }
   }
 
-  private async append(block: ModelBlock): Promise<void> {
-    await this.submit(block.block);
+  async #append(block: ModelBlock): Promise<void> {
+    await this.#submit(block.block);
     this.chain.push(block);
     this.made++;
-    this.longest = Math.max(this.longest, this.chain.length);
+    this.#longest = Math.max(this.#longest, this.chain.length);
   }
 
-  private reorganised(depth: number): void {
+  #reorganised(depth: number): void {
     if (depth === 0) return;
     this.reorgs++;
     this.deepestReorg = Math.max(this.deepestReorg, depth);

@@ -59,90 +59,90 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
 }
 
 class ChaosRun {
-  private readonly options: ChaosOptions;
-  private readonly random: Random;
-  private readonly startedAt = Date.now();
-  private database: ChaosDatabase | null = null;
-  private node: ChaosNode | null = null;
-  private indexer: Supervisor | null = null;
-  private reader: EventReader | null = null;
-  private readonly counts = new Map<string, number>();
-  private origin = '';
-  private settings: Record<string, string> = {};
+  readonly #options: ChaosOptions;
+  readonly #random: Random;
+  readonly #startedAt = Date.now();
+  #database: ChaosDatabase | null = null;
+  #node: ChaosNode | null = null;
+  #indexer: Supervisor | null = null;
+  #reader: EventReader | null = null;
+  readonly #counts = new Map<string, number>();
+  #origin = '';
+  #settings: Record<string, string> = {};
 
   constructor(options: ChaosOptions) {
-    this.options = options;
-    this.random = seededRandom(`faults ${options.seed}`);
+    this.#options = options;
+    this.#random = seededRandom(`faults ${options.seed}`);
   }
 
   async start(): Promise<void> {
-    const { folder, seed, bitcoind } = this.options;
-    this.database = await ChaosDatabase.start(join(folder, 'database'));
-    this.node = await ChaosNode.start(bitcoind, join(folder, 'node'), new RandomBlocks(seed));
-    await this.node.extend(blocksBefore);
-    this.settings = await this.commonSettings();
+    const { folder, seed, bitcoind } = this.#options;
+    this.#database = await ChaosDatabase.start(join(folder, 'database'));
+    this.#node = await ChaosNode.start(bitcoind, join(folder, 'node'), new RandomBlocks(seed));
+    await this.#node.extend(blocksBefore);
+    this.#settings = await this.#commonSettings();
     for (const name of [survivor, cleanName]) {
-      await this.database.create(name);
-      await migrate(this.database.directUrl(name));
+      await this.#database.create(name);
+      await migrate(this.#database.directUrl(name));
     }
     const port = await freePort();
-    this.origin = `http://127.0.0.1:${port}`;
-    this.indexer = new Supervisor({
+    this.#origin = `http://127.0.0.1:${port}`;
+    this.#indexer = new Supervisor({
       name: survivor,
       folder,
       env: {
-        ...this.settings,
-        DATABASE_URL: this.database.proxied(survivor),
+        ...this.#settings,
+        DATABASE_URL: this.#database.proxied(survivor),
         PORT: String(port),
-        BITCOIN_RPC_URL: `http://127.0.0.1:${this.node.rpcProxy.port}`,
-        BITCOIN_ZMQ: `tcp://127.0.0.1:${this.node.zmqProxy.port}`,
+        BITCOIN_RPC_URL: `http://127.0.0.1:${this.#node.rpcProxy.port}`,
+        BITCOIN_ZMQ: `tcp://127.0.0.1:${this.#node.zmqProxy.port}`,
       },
     });
-    this.reader = new EventReader(this.origin);
+    this.#reader = new EventReader(this.#origin);
   }
 
   /** Rounds of blocks and faults: each failpoint first, in random order, among random ones; then at random. */
   async rounds(): Promise<void> {
-    const { minutes } = this.options;
-    const until = this.startedAt + minutes * 60_000;
-    const aimed = shuffled(this.random, failpoints);
+    const { minutes } = this.#options;
+    const until = this.#startedAt + minutes * 60_000;
+    const aimed = shuffled(this.#random, failpoints);
     for (let round = 0; aimed.length > 0 || Date.now() < until; round++) {
-      const name = this.random.unit() < 0.5 || Date.now() > until ? aimed.pop() : undefined;
-      if (name === undefined) await this.randomRound(round);
-      else await this.aimedRound(round, name);
+      const name = this.#random.unit() < 0.5 || Date.now() > until ? aimed.pop() : undefined;
+      if (name === undefined) await this.#randomRound(round);
+      else await this.#aimedRound(round, name);
     }
   }
 
   async end(): Promise<ChaosResult> {
-    const { node, database, indexer, reader } = this.parts();
+    const { node, database, indexer, reader } = this.#parts();
     await node.settle();
     // what is pending is compared too: something must be
     for (let count = 0; count < pendingAtEnd; count++) await node.send();
-    this.say(`comparing at block ${node.tip.height}`);
-    await this.caughtUp(survivor);
+    this.#say(`comparing at block ${node.tip.height}`);
+    await this.#caughtUp(survivor);
     const port = await freePort();
     const clean = new Supervisor({
       name: cleanName,
-      folder: this.options.folder,
+      folder: this.#options.folder,
       env: {
-        ...this.settings,
+        ...this.#settings,
         DATABASE_URL: database.directUrl(cleanName),
         PORT: String(port),
         BITCOIN_RPC_URL: node.node.rpcUrl,
       },
     });
     const sides: [Side, Side] = [
-      { name: survivor, origin: this.origin, pool: database.pool(survivor) },
+      { name: survivor, origin: this.#origin, pool: database.pool(survivor) },
       { name: cleanName, origin: `http://127.0.0.1:${port}`, pool: database.pool(cleanName) },
     ];
     try {
-      await this.caughtUp(cleanName);
-      const found = await verdictOf(sides[0], sides[1], reader, this.random, () => node.mempool());
-      found.push(...(await this.compareWithOrd(sides[0])));
-      const differences = [...found, ...this.unwantedEnds(indexer), ...this.unwantedEnds(clean)];
-      for (const line of differences.slice(0, 40)) this.say(line);
-      writeFileSync(join(this.options.folder, 'differences.txt'), differences.join('\n'));
-      return { differences, verdict: this.verdictLine(differences.length) };
+      await this.#caughtUp(cleanName);
+      const found = await verdictOf(sides[0], sides[1], reader, this.#random, () => node.mempool());
+      found.push(...(await this.#compareWithOrd(sides[0])));
+      const differences = [...found, ...this.#unwantedEnds(indexer), ...this.#unwantedEnds(clean)];
+      for (const line of differences.slice(0, 40)) this.#say(line);
+      writeFileSync(join(this.#options.folder, 'differences.txt'), differences.join('\n'));
+      return { differences, verdict: this.#verdictLine(differences.length) };
     } finally {
       await clean.stop();
       await Promise.all(sides.map(({ pool }) => pool.end()));
@@ -150,83 +150,87 @@ class ChaosRun {
   }
 
   async close(): Promise<void> {
-    await this.reader?.stop();
-    await this.indexer?.stop();
-    await this.node?.stop();
-    await this.database?.stop();
+    await this.#reader?.stop();
+    await this.#indexer?.stop();
+    await this.#node?.stop();
+    await this.#database?.stop();
   }
 
-  private async compareWithOrd({ origin, pool }: Side): Promise<readonly string[]> {
-    const { ord, folder } = this.options;
+  async #compareWithOrd({ origin, pool }: Side): Promise<readonly string[]> {
+    const { ord, folder } = this.#options;
     if (ord === null) return [];
-    const { asked, differences } = await compareWithOrd(ord, this.parts().node.node, origin, pool, folder);
-    this.say(`ord was asked ${asked} questions, and answered ${differences.length} of them otherwise`);
+    const { asked, differences } = await compareWithOrd(ord, this.#parts().node.node, origin, pool, folder);
+    this.#say(`ord was asked ${asked} questions, and answered ${differences.length} of them otherwise`);
     return differences;
   }
 
-  private async commonSettings(): Promise<Record<string, string>> {
+  async #commonSettings(): Promise<Record<string, string>> {
     return {
       HOST: '127.0.0.1',
       LOG_LEVEL: 'info',
-      BITCOIN_COOKIE_FILE: this.parts().node.node.cookieFile,
+      BITCOIN_COOKIE_FILE: this.#parts().node.node.cookieFile,
       EVENTS_KEEP_BLOCKS: '1000000',
-      INDEX_ADDRESSES: String(this.random.unit() < 0.5),
+      INDEX_ADDRESSES: String(this.#random.unit() < 0.5),
     };
   }
 
-  private parts(): Parts & { readonly reader: EventReader } {
-    const { random, node, database, indexer, reader } = this;
+  #parts(): Parts & { readonly reader: EventReader } {
+    const random = this.#random;
+    const node = this.#node;
+    const database = this.#database;
+    const indexer = this.#indexer;
+    const reader = this.#reader;
     return { random, node, database, indexer, reader, name: survivor } as Parts & { reader: EventReader };
   }
 
-  private say(words: string): void {
-    const seconds = ((Date.now() - this.startedAt) / 1000).toFixed(0).padStart(4);
-    this.options.say(`${seconds} s  ${words}`);
+  #say(words: string): void {
+    const seconds = ((Date.now() - this.#startedAt) / 1000).toFixed(0).padStart(4);
+    this.#options.say(`${seconds} s  ${words}`);
   }
 
-  private count(what: string): void {
-    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  #count(what: string): void {
+    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
   }
 
-  private async randomRound(round: number): Promise<void> {
-    const parts = this.parts();
-    const fault = faultNames[this.random.below(faultNames.length)] as Fault;
-    this.count(fault);
-    const plan = this.planBlocks(null);
-    this.say(`round ${round}: ${plan.words}, ${fault}`);
+  async #randomRound(round: number): Promise<void> {
+    const parts = this.#parts();
+    const fault = faultNames[this.#random.below(faultNames.length)] as Fault;
+    this.#count(fault);
+    const plan = this.#planBlocks(null);
+    this.#say(`round ${round}: ${plan.words}, ${fault}`);
     if (nodeFaults.has(fault)) {
       await plan.run();
       await faults[fault](parts);
-    } else if (fault === 'none' && this.random.unit() < 0.3) {
+    } else if (fault === 'none' && this.#random.unit() < 0.3) {
       await parts.indexer.without(() => parts.node.extend(absenceBlocks));
     } else {
       await Promise.all([plan.run(), faults[fault](parts)]);
     }
-    if (this.random.unit() < 0.7) await this.caughtUp(survivor);
+    if (this.#random.unit() < 0.7) await this.#caughtUp(survivor);
   }
 
   /** Until the point was hit: the process is armed, and what passes the point is made to happen. */
-  private async aimedRound(round: number, name: Armed['name']): Promise<void> {
-    const { indexer } = this.parts();
+  async #aimedRound(round: number, name: Armed['name']): Promise<void> {
+    const { indexer } = this.#parts();
     const before = indexer.hits.get(name) ?? 0;
-    const passes = 1 + this.random.below(3);
-    this.say(`round ${round}: aimed at ${name}, passed ${passes} times`);
-    await this.caughtUp(survivor);
+    const passes = 1 + this.#random.below(3);
+    this.#say(`round ${round}: aimed at ${name}, passed ${passes} times`);
+    await this.#caughtUp(survivor);
     for (let tries = 0; tries < hitTriesMax; tries++) {
       await indexer.kill({ name, passes });
       const until = Date.now() + hitWithinMs;
       while ((indexer.hits.get(name) ?? 0) === before && Date.now() < until) {
-        await this.planBlocks(name).run();
+        await this.#planBlocks(name).run();
         await delay(1200);
       }
       if ((indexer.hits.get(name) ?? 0) > before) break;
     }
-    await this.caughtUp(survivor);
+    await this.#caughtUp(survivor);
   }
 
   /** What happens to the chain. An undo needs a reorganisation; everything else needs blocks. */
-  private planBlocks(aim: Armed['name'] | null): { words: string; run: () => Promise<void> } {
-    const { node, random } = this.parts();
+  #planBlocks(aim: Armed['name'] | null): { words: string; run: () => Promise<void> } {
+    const { node, random } = this.#parts();
     const way = aim === 'undo' ? 0.9 : aim === null ? random.unit() : 0;
     const most = Math.min(deepestReorg, node.tip.height - 101);
     // shallow ones are common, and the deepest come too
@@ -255,8 +259,8 @@ class ChaosRun {
   }
 
   /** The tip in a database is the node's. */
-  private async caughtUp(name: string): Promise<void> {
-    const { node, database } = this.parts();
+  async #caughtUp(name: string): Promise<void> {
+    const { node, database } = this.#parts();
     const until = Date.now() + catchUpWithinMs;
     const wanted = displayHash(node.tip.hash);
     let seen = 'nothing';
@@ -272,21 +276,21 @@ class ChaosRun {
     throw new Error(`${name} stands at ${seen} and not at ${wanted} (height ${node.tip.height})`);
   }
 
-  private unwantedEnds({ exits }: Supervisor): string[] {
+  #unwantedEnds({ exits }: Supervisor): string[] {
     return exits.map((words) => `process: ${words}`);
   }
 
-  private verdictLine(count: number): string {
-    const { indexer, node, reader } = this.parts();
+  #verdictLine(count: number): string {
+    const { indexer, node, reader } = this.#parts();
     const hits = failpoints.map((name) => `${name}:${indexer.hits.get(name) ?? 0}`).join(',');
     const missed = failpoints.filter((name) => (indexer.hits.get(name) ?? 0) === 0);
     const killed = indexer.kills + [...indexer.hits.values()].reduce((sum, each) => sum + each, 0);
-    const done = [...this.counts].map(([name, times]) => `${name}:${times}`).join(',');
-    this.say(
+    const done = [...this.#counts].map(([name, times]) => `${name}:${times}`).join(',');
+    this.#say(
       `faults: ${done}; deepest reorganisation ${node.deepestReorg}, ${reader.replay.undone} undo events read, ${indexer.failedStarts} starts while the database was away`,
     );
-    if (missed.length > 0) this.say(`never hit: ${missed.join(', ')}`);
-    return `chaos: ${count + missed.length} differences; kills=${killed}, reorgs=${node.reorgs}, blocks=${node.made}, failpoints=${hits}, seed=${this.options.seed}`;
+    if (missed.length > 0) this.#say(`never hit: ${missed.join(', ')}`);
+    return `chaos: ${count + missed.length} differences; kills=${killed}, reorgs=${node.reorgs}, blocks=${node.made}, failpoints=${hits}, seed=${this.#options.seed}`;
   }
 }
 

@@ -86,32 +86,32 @@ export class EventReader {
   /** What could not be, in the order in which it was seen. */
   readonly contradictions: string[] = [];
   reconnects = 0;
-  private readonly origin: string;
-  private readonly controller = new AbortController();
+  readonly #origin: string;
+  readonly #controller = new AbortController();
 
   constructor(origin: string) {
-    this.origin = origin;
-    this.ended = this.read();
+    this.#origin = origin;
+    this.ended = this.#read();
   }
 
   async stop(): Promise<void> {
-    this.controller.abort();
+    this.#controller.abort();
     await this.ended;
   }
 
-  private async read(): Promise<void> {
-    const { signal } = this.controller;
+  async #read(): Promise<void> {
+    const { signal } = this.#controller;
     while (!signal.aborted) {
-      await this.readOnce(signal).catch(() => undefined);
+      await this.#readOnce(signal).catch(() => undefined);
       this.reconnects++;
       await delay(againMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  private async readOnce(signal: AbortSignal): Promise<void> {
+  async #readOnce(signal: AbortSignal): Promise<void> {
     const { lastId } = this.replay;
     const place = lastId === null ? '?from=0' : '';
-    const answer = await fetch(`${this.origin}/events${place}`, {
+    const answer = await fetch(`${this.#origin}/events${place}`, {
       signal,
       headers: {
         accept: 'text/event-stream',
@@ -123,11 +123,11 @@ export class EventReader {
     for await (const text of answer.body.pipeThrough(new TextDecoderStream())) {
       const messages = (rest + text).split('\n\n');
       rest = messages.pop() ?? '';
-      for (const message of messages) this.take(message);
+      for (const message of messages) this.#take(message);
     }
   }
 
-  private take(message: string): void {
+  #take(message: string): void {
     const data = message.split('\n').find((line) => line.startsWith('data: '));
     if (data === undefined) return;
     try {

@@ -27,8 +27,8 @@ const root = join(import.meta.dirname, '../..');
 /** `satscribe serve` in a process of its own. */
 export class IndexerProcess {
   readonly ended: Promise<IndexerEnd>;
-  private readonly child: ChildProcess;
-  private wanted = false;
+  readonly #child: ChildProcess;
+  #wanted = false;
 
   constructor({ name, folder, env }: IndexerOptions, armed: { name: Failpoint; passes: number } | null) {
     const file = join(folder, `${name}.log`);
@@ -36,7 +36,7 @@ export class IndexerProcess {
     const failpoint = armed === null ? {} : { FAILPOINT: `${armed.name}:${armed.passes}` };
     writeSync(log, `--- start ${new Date().toISOString()} ${JSON.stringify(failpoint)}\n`);
     const before = fstatSync(log).size;
-    this.child = spawn(
+    this.#child = spawn(
       process.execPath,
       ['--trace-deprecation', 'src/main.ts', 'serve', '--data', join(folder, `${name}-data`)],
       {
@@ -56,23 +56,23 @@ export class IndexerProcess {
         closeSync(log);
         const said = readFileSync(file).subarray(before).toString();
         const code = /^ {2}([a-z_]+): /mu.exec(said)?.[1] ?? null;
-        resolve({ exitCode, signal, wanted: this.wanted, failpoint: armed?.name ?? null, code });
+        resolve({ exitCode, signal, wanted: this.#wanted, failpoint: armed?.name ?? null, code });
       };
-      this.child.once('exit', end);
+      this.#child.once('exit', end);
     });
   }
 
   /** In the middle of whatever it does. */
   async kill(): Promise<IndexerEnd> {
-    this.wanted = true;
-    this.child.kill('SIGKILL');
+    this.#wanted = true;
+    this.#child.kill('SIGKILL');
     return this.ended;
   }
 
   /** In order. */
   async stop(): Promise<IndexerEnd> {
-    this.wanted = true;
-    this.child.kill('SIGTERM');
+    this.#wanted = true;
+    this.#child.kill('SIGTERM');
     return this.ended;
   }
 }

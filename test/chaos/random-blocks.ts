@@ -40,28 +40,28 @@ class Filling {
   readonly held: Coin[];
   readonly empty: Coin[];
   readonly reveals: Uint8Array[];
-  private readonly random: Random;
-  private readonly blocks: ValidBlocks;
+  readonly #random: Random;
+  readonly #blocks: ValidBlocks;
 
   constructor(state: ChainState, blocks: ValidBlocks, random: Random) {
     this.coins = [...state.coins];
     this.held = [...state.held];
     this.empty = [...state.empty];
     this.reveals = [...state.reveals];
-    this.blocks = blocks;
-    this.random = random;
+    this.#blocks = blocks;
+    this.#random = random;
   }
 
   /** One transaction of a random kind, where the pools have what it needs. */
   transaction(): void {
-    const way = this.random.unit();
-    if (way < ways.reveal || this.held.length === 0) this.reveal();
-    else if (way < ways.move) this.move();
-    else if (way < ways.reinscribe) this.reinscribe();
-    else if (way < ways.feeSpend) this.feeSpend();
-    else if (way < ways.burn) this.burn();
-    else if (way < ways.merge) this.merge();
-    else this.revealUnbound();
+    const way = this.#random.unit();
+    if (way < ways.reveal || this.held.length === 0) this.#reveal();
+    else if (way < ways.move) this.#move();
+    else if (way < ways.reinscribe) this.#reinscribe();
+    else if (way < ways.feeSpend) this.#feeSpend();
+    else if (way < ways.burn) this.#burn();
+    else if (way < ways.merge) this.#merge();
+    else this.#revealUnbound();
   }
 
   /** A block may hold what is in the mempool, where its coins are there. */
@@ -70,80 +70,80 @@ class Filling {
     const found = this.coins.filter((coin) => wanted.has(coinKey(coin)));
     if (found.length !== wanted.size) return;
     for (const coin of found) this.coins.splice(this.coins.indexOf(coin), 1);
-    this.held.push(...this.blocks.spend(sent.inputs, sent.outputs));
+    this.held.push(...this.#blocks.spend(sent.inputs, sent.outputs));
   }
 
   split(coin: Coin): void {
     const each = Math.min(coinSats, Math.floor(coin.value / (fanOut + 1)));
-    const outputs = Array.from({ length: fanOut }, () => ({ value: each, script: this.owner() }));
-    const [rest, ...made] = this.blocks.spend(
-      [this.plain(coin)],
-      [{ value: coin.value - fanOut * each - 400, script: this.owner() }, ...outputs],
+    const outputs = Array.from({ length: fanOut }, () => ({ value: each, script: this.#owner() }));
+    const [rest, ...made] = this.#blocks.spend(
+      [this.#plain(coin)],
+      [{ value: coin.value - fanOut * each - 400, script: this.#owner() }, ...outputs],
     ) as [Coin, ...Coin[]];
     this.coins.push(rest, ...made);
   }
 
-  private owner(): Uint8Array {
-    if (this.random.unit() < 0.4) return dropOutput;
-    const program = new Uint8Array(this.random.unit() < 0.5 ? 20 : 32);
+  #owner(): Uint8Array {
+    if (this.#random.unit() < 0.4) return dropOutput;
+    const program = new Uint8Array(this.#random.unit() < 0.5 ? 20 : 32);
     // few owners, so that addresses hold several; a program of zeros would count as false
-    program[0] = 1 + this.random.below(40);
+    program[0] = 1 + this.#random.below(40);
     return openScript(program);
   }
 
-  private plain(coin: Coin): SpentCoin {
+  #plain(coin: Coin): SpentCoin {
     return { coin, witness: isDrop(coin) ? [new Uint8Array(8), dropScript] : [new Uint8Array(16)] };
   }
 
   /** Spends a coin with a script in front of the last item, where it fits. */
-  private revealing(coin: Coin, script: Uint8Array): SpentCoin {
+  #revealing(coin: Coin, script: Uint8Array): SpentCoin {
     if (!isDrop(coin)) return { coin, witness: [new Uint8Array(4), script, new Uint8Array(33)] };
-    return script.length <= stackItemMaxBytes ? { coin, witness: [script, dropScript] } : this.plain(coin);
+    return script.length <= stackItemMaxBytes ? { coin, witness: [script, dropScript] } : this.#plain(coin);
   }
 
-  private take(pool: Coin[]): Coin | null {
+  #take(pool: Coin[]): Coin | null {
     if (pool.length === 0) return null;
     // the newest are taken often: chains of spends within a block, and within few blocks
-    const back = this.random.unit() < 0.3 ? Math.min(4, pool.length) : pool.length;
-    const at = pool.length - 1 - this.random.below(back);
+    const back = this.#random.unit() < 0.3 ? Math.min(4, pool.length) : pool.length;
+    const at = pool.length - 1 - this.#random.below(back);
     return pool.splice(at, 1)[0] ?? null;
   }
 
-  private named(): Named {
+  #named(): Named {
     const any = (): Uint8Array =>
-      this.reveals.length > 0 && this.random.unit() < 0.9
-        ? (this.reveals[this.random.below(this.reveals.length)] as Uint8Array)
+      this.reveals.length > 0 && this.#random.unit() < 0.9
+        ? (this.reveals[this.#random.below(this.reveals.length)] as Uint8Array)
         : new Uint8Array(32).fill(9);
-    const count = this.random.unit() < 0.3 ? 1 + this.random.below(2) : 0;
+    const count = this.#random.unit() < 0.3 ? 1 + this.#random.below(2) : 0;
     return {
       parents: Array.from({ length: count }, any),
-      delegate: this.random.unit() < 0.1 ? any() : null,
+      delegate: this.#random.unit() < 0.1 ? any() : null,
     };
   }
 
-  private script(most: number): Uint8Array {
-    const count = this.random.unit() < 0.75 ? 1 : 1 + this.random.below(most);
+  #script(most: number): Uint8Array {
+    const count = this.#random.unit() < 0.75 ? 1 : 1 + this.#random.below(most);
     return randomScript(
-      this.random,
-      Array.from({ length: count }, () => randomEnvelope(this.random, this.named())),
+      this.#random,
+      Array.from({ length: count }, () => randomEnvelope(this.#random, this.#named())),
     );
   }
 
   /** Shares out what the inputs bring over outputs, and leaves a fee. */
-  private payOut(inputs: readonly SpentCoin[], feeSats: number): Coin[] {
+  #payOut(inputs: readonly SpentCoin[], feeSats: number): Coin[] {
     let left = inputs.reduce((sum, { coin }) => sum + coin.value, 0) - feeSats;
     const outputs: { value: number; script: Uint8Array }[] = [];
-    if (this.random.unit() < 0.06) outputs.push({ value: 0, script: this.owner() });
-    for (let count = this.random.below(3); count > 0 && left > 1000; count--) {
-      const value = 1 + this.random.below(Math.min(left - 600, 3000));
-      outputs.push({ value, script: this.owner() });
+    if (this.#random.unit() < 0.06) outputs.push({ value: 0, script: this.#owner() });
+    for (let count = this.#random.below(3); count > 0 && left > 1000; count--) {
+      const value = 1 + this.#random.below(Math.min(left - 600, 3000));
+      outputs.push({ value, script: this.#owner() });
       left -= value;
     }
-    outputs.push({ value: Math.max(0, left), script: this.owner() });
-    return this.blocks.spend(inputs, outputs);
+    outputs.push({ value: Math.max(0, left), script: this.#owner() });
+    return this.#blocks.spend(inputs, outputs);
   }
 
-  private sort(made: readonly Coin[], holding: number): void {
+  #sort(made: readonly Coin[], holding: number): void {
     for (const [index, coin] of made.entries()) {
       if (coin.value === 0) this.empty.push(coin);
       else if (index < holding) this.held.push(coin);
@@ -151,77 +151,81 @@ class Filling {
     }
   }
 
-  private remember(txid: Uint8Array): void {
-    this.reveals.push(inscriptionReference(txid, this.random.unit() < 0.8 ? 0 : this.random.below(3)));
+  #remember(txid: Uint8Array): void {
+    this.reveals.push(inscriptionReference(txid, this.#random.unit() < 0.8 ? 0 : this.#random.below(3)));
   }
 
-  private reveal(): void {
-    const coin = this.take(this.coins);
+  #reveal(): void {
+    const coin = this.#take(this.coins);
     if (coin === null) return;
-    const inputs = [this.revealing(coin, this.script(3))];
+    const inputs = [this.#revealing(coin, this.#script(3))];
     // parents hold where they are spent beside the reveal; an envelope in a later input is another curse
-    const beside = this.random.unit() < 0.35 ? this.take(this.held) : null;
+    const beside = this.#random.unit() < 0.35 ? this.#take(this.held) : null;
     if (beside !== null) {
-      const other = this.random.unit() < 0.4 ? this.revealing(beside, this.script(2)) : this.plain(beside);
-      if (this.random.unit() < 0.5) inputs.push(other);
+      const other =
+        this.#random.unit() < 0.4 ? this.#revealing(beside, this.#script(2)) : this.#plain(beside);
+      if (this.#random.unit() < 0.5) inputs.push(other);
       else inputs.unshift(other);
     }
-    const made = this.payOut(inputs, this.random.below(500));
-    this.sort(made, made.length);
-    this.remember((made[0] as Coin).txid);
+    const made = this.#payOut(inputs, this.#random.below(500));
+    this.#sort(made, made.length);
+    this.#remember((made[0] as Coin).txid);
   }
 
-  private revealUnbound(): void {
-    const coin = this.take(this.empty);
-    if (coin === null) return this.reveal();
-    const paying = this.take(this.coins);
-    const inputs = [this.revealing(coin, this.script(2)), ...(paying === null ? [] : [this.plain(paying)])];
-    const made = this.payOut(inputs, paying === null ? 0 : this.random.below(300));
-    this.sort(made, 1);
-    this.remember((made[0] as Coin).txid);
+  #revealUnbound(): void {
+    const coin = this.#take(this.empty);
+    if (coin === null) return this.#reveal();
+    const paying = this.#take(this.coins);
+    const inputs = [
+      this.#revealing(coin, this.#script(2)),
+      ...(paying === null ? [] : [this.#plain(paying)]),
+    ];
+    const made = this.#payOut(inputs, paying === null ? 0 : this.#random.below(300));
+    this.#sort(made, 1);
+    this.#remember((made[0] as Coin).txid);
   }
 
-  private move(): void {
-    const coin = this.take(this.held);
+  #move(): void {
+    const coin = this.#take(this.held);
     if (coin === null) return;
-    const paying = this.random.unit() < 0.5 ? this.take(this.coins) : null;
-    const inputs = [this.plain(coin), ...(paying === null ? [] : [this.plain(paying)])];
-    if (this.random.unit() < 0.3) inputs.reverse();
-    const made = this.payOut(inputs, this.random.below(Math.max(1, Math.min(300, coin.value))));
-    this.sort(made, made.length);
+    const paying = this.#random.unit() < 0.5 ? this.#take(this.coins) : null;
+    const inputs = [this.#plain(coin), ...(paying === null ? [] : [this.#plain(paying)])];
+    if (this.#random.unit() < 0.3) inputs.reverse();
+    const made = this.#payOut(inputs, this.#random.below(Math.max(1, Math.min(300, coin.value))));
+    this.#sort(made, made.length);
   }
 
-  private merge(): void {
-    const inputs = Array.from({ length: 2 + this.random.below(4) }, () => this.take(this.held)).flatMap(
-      (coin) => (coin === null ? [] : [this.plain(coin)]),
+  #merge(): void {
+    const inputs = Array.from({ length: 2 + this.#random.below(4) }, () => this.#take(this.held)).flatMap(
+      (coin) => (coin === null ? [] : [this.#plain(coin)]),
     );
-    if (inputs.length > 0) this.sort(this.payOut(inputs, 0), 3);
+    if (inputs.length > 0) this.#sort(this.#payOut(inputs, 0), 3);
   }
 
-  private reinscribe(): void {
-    const coin = this.take(this.held);
+  #reinscribe(): void {
+    const coin = this.#take(this.held);
     if (coin === null) return;
-    const made = this.payOut([this.revealing(coin, this.script(2))], 0);
-    this.sort(made, made.length);
-    this.remember((made[0] as Coin).txid);
+    const made = this.#payOut([this.#revealing(coin, this.#script(2))], 0);
+    this.#sort(made, made.length);
+    this.#remember((made[0] as Coin).txid);
   }
 
   /** All of it, or the end of it, is the miner's. */
-  private feeSpend(): void {
-    const coin = this.take(this.held);
+  #feeSpend(): void {
+    const coin = this.#take(this.held);
     if (coin === null) return;
-    const kept = this.random.unit() < 0.5 ? 0 : this.random.below(Math.max(1, coin.value));
-    const script = this.random.unit() < 0.3 ? this.revealing(coin, this.script(1)) : this.plain(coin);
-    this.sort(this.blocks.spend([script], [{ value: kept, script: this.owner() }]), 1);
+    const kept = this.#random.unit() < 0.5 ? 0 : this.#random.below(Math.max(1, coin.value));
+    const script = this.#random.unit() < 0.3 ? this.#revealing(coin, this.#script(1)) : this.#plain(coin);
+    this.#sort(this.#blocks.spend([script], [{ value: kept, script: this.#owner() }]), 1);
   }
 
-  private burn(): void {
-    const coin = this.take(this.held);
+  #burn(): void {
+    const coin = this.#take(this.held);
     if (coin === null) return;
-    const script = this.random.unit() < 0.3 ? this.revealing(coin, this.script(1)) : this.plain(coin);
-    this.blocks.spend(
+    const script = this.#random.unit() < 0.3 ? this.#revealing(coin, this.#script(1)) : this.#plain(coin);
+    this.#blocks.spend(
       [script],
-      [{ value: coin.value, script: Buffer.from([0x6a, 0x01, this.random.below(256)]) }],
+      [{ value: coin.value, script: Buffer.from([0x6a, 0x01, this.#random.below(256)]) }],
     );
   }
 }
@@ -239,7 +243,7 @@ const start: ChainState = {
 /** Makes blocks on any block that it made before. The seed and the order of calls decide every byte. */
 export class RandomBlocks {
   readonly random: Random;
-  private readonly blocks = new ValidBlocks();
+  readonly #blocks = new ValidBlocks();
 
   constructor(seed: string) {
     this.random = seededRandom(`chaos ${seed}`);
@@ -255,7 +259,8 @@ export class RandomBlocks {
 
   /** A block on this one that may take in what was sent to the mempool. */
   next(before: ChainState, sent: readonly SentTransaction[]): ModelBlock {
-    const { random, blocks } = this;
+    const { random } = this;
+    const blocks = this.#blocks;
     blocks.continueFrom(before);
     const filling = new Filling(before, blocks, random);
     const height = before.height + 1;

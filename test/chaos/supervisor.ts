@@ -21,45 +21,45 @@ export class Supervisor {
   readonly exits: string[] = [];
   /** Starts while the database was away. */
   failedStarts = 0;
-  private readonly options: IndexerOptions;
-  private current: IndexerProcess | null = null;
-  private armed: Armed | null = null;
-  private stopped = false;
-  private readonly loop: Promise<void>;
+  readonly #options: IndexerOptions;
+  #current: IndexerProcess | null = null;
+  #armed: Armed | null = null;
+  #stopped = false;
+  readonly #loop: Promise<void>;
 
   constructor(options: IndexerOptions) {
-    this.options = options;
-    this.loop = this.run();
+    this.#options = options;
+    this.#loop = this.#run();
   }
 
   /** Kills what runs; the next one is armed with this. */
   async kill(armed: Armed | null = null): Promise<void> {
-    this.armed = armed;
-    const ended = await this.current?.kill();
+    this.#armed = armed;
+    const ended = await this.#current?.kill();
     if (ended?.signal === 'SIGKILL') this.kills++;
   }
 
   /** Ends what runs in order; the next one is armed with this. */
   async restart(armed: Armed | null = null): Promise<void> {
-    this.armed = armed;
-    await this.current?.stop();
+    this.#armed = armed;
+    await this.#current?.stop();
   }
 
   /** Ends it in order, and starts none. */
   async stop(): Promise<IndexerEnd | null> {
-    this.stopped = true;
-    const ended = (await this.current?.stop()) ?? null;
-    await this.loop;
+    this.#stopped = true;
+    const ended = (await this.#current?.stop()) ?? null;
+    await this.#loop;
     return ended;
   }
 
   /** Ends it for as long as the work takes. */
   async without(work: () => Promise<void>): Promise<void> {
     let release = (): void => undefined;
-    this.held = new Promise((resolve) => {
+    this.#held = new Promise((resolve) => {
       release = resolve;
     });
-    await this.current?.stop();
+    await this.#current?.stop();
     try {
       await work();
     } finally {
@@ -67,21 +67,21 @@ export class Supervisor {
     }
   }
 
-  private held: Promise<void> = Promise.resolve();
+  #held: Promise<void> = Promise.resolve();
 
-  private async run(): Promise<void> {
-    while (!this.stopped) {
-      await this.held;
-      const { armed } = this;
-      this.armed = null;
-      this.current = new IndexerProcess(this.options, armed);
-      const ended = await this.current.ended;
-      this.note(ended);
-      if (!this.stopped) await delay(startAgainMs);
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      await this.#held;
+      const armed = this.#armed;
+      this.#armed = null;
+      this.#current = new IndexerProcess(this.#options, armed);
+      const ended = await this.#current.ended;
+      this.#note(ended);
+      if (!this.#stopped) await delay(startAgainMs);
     }
   }
 
-  private note({ exitCode, signal, wanted, failpoint, code }: IndexerEnd): void {
+  #note({ exitCode, signal, wanted, failpoint, code }: IndexerEnd): void {
     if (wanted) return;
     if (code !== null && startFailures.has(code)) {
       this.failedStarts++;
@@ -93,6 +93,6 @@ export class Supervisor {
     }
     const words = `ended by itself: code ${String(exitCode)}, signal ${String(signal)}, error ${code ?? 'unknown'}`;
     this.exits.push(words);
-    appendFileSync(join(this.options.folder, `${this.options.name}.log`), `--- ${words}\n`);
+    appendFileSync(join(this.#options.folder, `${this.#options.name}.log`), `--- ${words}\n`);
   }
 }

@@ -8,19 +8,19 @@ export type ProxyMode = 'pass' | 'refuse' | 'stall';
  */
 export class TcpProxy {
   target: number;
-  private readonly server: Server;
-  private readonly pairs = new Set<readonly [Socket, Socket]>();
-  private mode: ProxyMode = 'pass';
+  readonly #server: Server;
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  #mode: ProxyMode = 'pass';
 
   private constructor(server: Server, target: number) {
-    this.server = server;
+    this.#server = server;
     this.target = target;
   }
 
   static async listen(target: number): Promise<TcpProxy> {
     const server = createServer();
     const proxy = new TcpProxy(server, target);
-    server.on('connection', (client) => proxy.accept(client));
+    server.on('connection', (client) => proxy.#accept(client));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(0, '127.0.0.1', resolve);
@@ -29,14 +29,14 @@ export class TcpProxy {
   }
 
   get port(): number {
-    const address = this.server.address();
+    const address = this.#server.address();
     return address !== null && typeof address === 'object' ? address.port : 0;
   }
 
   set(mode: ProxyMode): void {
-    this.mode = mode;
+    this.#mode = mode;
     if (mode === 'refuse') this.cut();
-    for (const pair of this.pairs) {
+    for (const pair of this.#pairs) {
       for (const socket of pair) {
         if (mode === 'stall') socket.pause();
         else socket.resume();
@@ -46,31 +46,31 @@ export class TcpProxy {
 
   /** Ends the connections that there are; new ones may come. */
   cut(): void {
-    for (const pair of this.pairs) for (const socket of pair) socket.destroy();
+    for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
   }
 
   async close(): Promise<void> {
     this.cut();
     await new Promise((resolve) => {
-      this.server.close(resolve);
+      this.#server.close(resolve);
     });
   }
 
-  private accept(client: Socket): void {
-    if (this.mode === 'refuse') {
+  #accept(client: Socket): void {
+    if (this.#mode === 'refuse') {
       client.destroy();
       return;
     }
     const upstream = connect({ port: this.target, host: '127.0.0.1', noDelay: true });
     client.setNoDelay(true);
     const pair = [client, upstream] as const;
-    this.pairs.add(pair);
+    this.#pairs.add(pair);
     const forward = (from: Socket, to: Socket): void => {
       from.on('data', (bytes) => {
         if (!to.write(bytes)) {
           from.pause();
           to.once('drain', () => {
-            if (this.mode !== 'stall') from.resume();
+            if (this.#mode !== 'stall') from.resume();
           });
         }
       });
@@ -78,11 +78,11 @@ export class TcpProxy {
       from.on('error', () => to.destroy());
       from.on('close', () => {
         to.destroy();
-        this.pairs.delete(pair);
+        this.#pairs.delete(pair);
       });
     };
     forward(client, upstream);
     forward(upstream, client);
-    if (this.mode === 'stall') for (const socket of pair) socket.pause();
+    if (this.#mode === 'stall') for (const socket of pair) socket.pause();
   }
 }

@@ -37,7 +37,7 @@ interface Answer {
 /** The longest time without anything, in a period. */
 function longestGap(timesMs: readonly number[], fromMs: number, toMs: number): number {
   const inside = [fromMs, ...timesMs.filter((at) => at >= fromMs && at <= toMs), toMs];
-  return Math.max(...inside.slice(1).map((at, index) => at - (inside[index] as number)));
+  return Math.max(...inside.slice(1).map((at, index) => at - inside[index]!));
 }
 
 describe.runIf(hasElasticsearch())('a cluster of three nodes with a replica', { timeout }, () => {

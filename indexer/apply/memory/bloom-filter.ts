@@ -16,35 +16,35 @@ interface Part {
  * hashes that collide makes the database be asked, nothing else.
  */
 export class BloomFilter {
-  private readonly parts: Part[] = [];
+  readonly #parts: Part[] = [];
 
   /** @param expected entries that will be added soon: a first part that holds them is quicker to ask than many. */
   constructor(expected = 0) {
-    this.addPart(Math.max(firstCapacity, expected));
+    this.#addPart(Math.max(firstCapacity, expected));
   }
 
   get sizeBytes(): number {
-    return this.parts.reduce((sum, { bits }) => sum + bits.length, 0);
+    return this.#parts.reduce((sum, { bits }) => sum + bits.length, 0);
   }
 
   add(hashes: Uint8Array, at: number, variant: number): void {
-    let part = this.parts.at(-1) as Part;
-    if (part.count === part.capacity) part = this.addPart(part.capacity * 2);
+    let part = this.#parts.at(-1) as Part;
+    if (part.count === part.capacity) part = this.#addPart(part.capacity * 2);
     part.count++;
     for (let word = 0; word < bitsSet; word++) {
       const bit = bitOf(hashes, at, word, variant, part.bitCount);
-      part.bits[bit >>> 3] = (part.bits[bit >>> 3] as number) | (1 << (bit & 7));
+      part.bits[bit >>> 3] = part.bits[bit >>> 3]! | (1 << (bit & 7));
     }
   }
 
   mayHave(hashes: Uint8Array, at: number, variant: number): boolean {
-    return this.parts.some((part) => partMayHave(part, hashes, at, variant));
+    return this.#parts.some((part) => partMayHave(part, hashes, at, variant));
   }
 
-  private addPart(capacity: number): Part {
+  #addPart(capacity: number): Part {
     const bitCount = capacity * bitsPerEntry;
     const part = { bits: new Uint8Array(Math.ceil(bitCount / 8)), bitCount, capacity, count: 0 };
-    this.parts.push(part);
+    this.#parts.push(part);
     return part;
   }
 }
@@ -52,7 +52,7 @@ export class BloomFilter {
 function partMayHave(part: Part, hashes: Uint8Array, at: number, variant: number): boolean {
   for (let word = 0; word < bitsSet; word++) {
     const bit = bitOf(hashes, at, word, variant, part.bitCount);
-    if (((part.bits[bit >>> 3] as number) & (1 << (bit & 7))) === 0) return false;
+    if ((part.bits[bit >>> 3]! & (1 << (bit & 7))) === 0) return false;
   }
   return true;
 }
@@ -61,10 +61,7 @@ function partMayHave(part: Part, hashes: Uint8Array, at: number, variant: number
 function bitOf(hashes: Uint8Array, at: number, word: number, variant: number, bitCount: number): number {
   const from = at + 4 + word * 4;
   const value =
-    ((hashes[from] as number) |
-      ((hashes[from + 1] as number) << 8) |
-      ((hashes[from + 2] as number) << 16) |
-      ((hashes[from + 3] as number) << 24)) ^
+    (hashes[from]! | (hashes[from + 1]! << 8) | (hashes[from + 2]! << 16) | (hashes[from + 3]! << 24)) ^
     Math.imul(variant, 0x85ebca6b);
   return Math.floor(((value >>> 0) / 2 ** 32) * bitCount);
 }

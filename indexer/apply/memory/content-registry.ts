@@ -30,54 +30,54 @@ export const unknownId = {
  * holds every row that belongs to it, so that even the filter is not asked.
  */
 export class ContentRegistry {
-  private readonly setMask: number;
-  private readonly hashes: Uint8Array;
-  private readonly variants: Uint8Array;
+  readonly #setMask: number;
+  readonly #hashes: Uint8Array;
+  readonly #variants: Uint8Array;
   /**
    * Two words a way, so that a set is one line of the processor's cache: id + 1 (0 in a free way: fresh memory is not
    * touched before it is used) and four bytes of the hash, without which the hash itself is not looked at.
    */
-  private readonly words: Int32Array;
+  readonly #words: Int32Array;
   /** Per set: the way that is replaced next. */
-  private readonly hands: Uint8Array;
+  readonly #hands: Uint8Array;
   /** Per set: 1 where an entry was dropped. */
-  private readonly dropped: Uint8Array;
-  private readonly filter: BloomFilter;
-  private readonly underWay: HashTable[] = [];
+  readonly #dropped: Uint8Array;
+  readonly #filter: BloomFilter;
+  readonly #underWay: HashTable[] = [];
 
   /** @param entries a power of two, at least 8 */
   constructor(entries: number, expected = 0) {
-    this.setMask = entries / ways - 1;
-    this.hashes = new Uint8Array(entries * hashLength);
-    this.variants = new Uint8Array(entries);
-    this.words = new Int32Array(entries * 2);
-    this.hands = new Uint8Array(entries / ways);
-    this.dropped = new Uint8Array(entries / ways);
-    this.filter = new BloomFilter(expected);
+    this.#setMask = entries / ways - 1;
+    this.#hashes = new Uint8Array(entries * hashLength);
+    this.#variants = new Uint8Array(entries);
+    this.#words = new Int32Array(entries * 2);
+    this.#hands = new Uint8Array(entries / ways);
+    this.#dropped = new Uint8Array(entries / ways);
+    this.#filter = new BloomFilter(expected);
   }
 
   /** Learns a row that is committed: at the start, in the order of ids, and with each commit. */
   learn(hashes: Uint8Array, at: number, variant: number, id: number): void {
-    this.filter.add(hashes, at, variant);
+    this.#filter.add(hashes, at, variant);
     this.keep(hashes, at, variant, id);
   }
 
   /** Learns only where a row is (after the database was asked): the filter knows it already. */
   keep(hashes: Uint8Array, at: number, variant: number, id: number): void {
-    const set = slotHash(hashes, at, variant) & this.setMask;
+    const set = slotHash(hashes, at, variant) & this.#setMask;
     let way = 0;
-    while (way < ways && this.words[(set * ways + way) * 2] !== 0) way++;
+    while (way < ways && this.#words[(set * ways + way) * 2] !== 0) way++;
     if (way === ways) {
-      way = this.hands[set] as number;
-      this.hands[set] = (way + 1) % ways;
-      this.dropped[set] = 1;
+      way = this.#hands[set]!;
+      this.#hands[set] = (way + 1) % ways;
+      this.#dropped[set] = 1;
     }
     const entry = set * ways + way;
-    this.words[entry * 2] = id + 1;
-    this.words[entry * 2 + 1] = tagOf(hashes, at);
-    this.variants[entry] = variant;
+    this.#words[entry * 2] = id + 1;
+    this.#words[entry * 2 + 1] = tagOf(hashes, at);
+    this.#variants[entry] = variant;
     for (let index = 0; index < hashLength; index++) {
-      this.hashes[entry * hashLength + index] = hashes[at + index] as number;
+      this.#hashes[entry * hashLength + index] = hashes[at + index]!;
     }
   }
 
@@ -86,72 +86,67 @@ export class ContentRegistry {
    * forget: it sends a question to the database once more, whose answer is that there is no row.
    */
   forgetFrom(id: number): void {
-    const { words } = this;
+    const words = this.#words;
     // a way that is filled from behind is looked at again
-    for (let at = 0; at < words.length; at += 2) while ((words[at] as number) > id) this.free(at / 2);
+    for (let at = 0; at < words.length; at += 2) while (words[at]! > id) this.#free(at / 2);
   }
 
   /** Ways are taken from the front: the last taken one of the set that stays fills the hole. */
-  private free(entry: number): void {
-    const { words } = this;
+  #free(entry: number): void {
+    const words = this.#words;
     const end = entry - (entry % ways) + ways;
     let last = end - 1;
     while (words[last * 2] === 0) last--;
     words.copyWithin(entry * 2, last * 2, last * 2 + 2);
-    this.variants[entry] = this.variants[last] as number;
-    this.hashes.copyWithin(entry * hashLength, last * hashLength, (last + 1) * hashLength);
+    this.#variants[entry] = this.#variants[last]!;
+    this.#hashes.copyWithin(entry * hashLength, last * hashLength, (last + 1) * hashLength);
     words.fill(0, last * 2, last * 2 + 2);
   }
 
   /** The id of a hash, committed or on its way; else one of `unknownId`. Holds until the next commit or rollback. */
   probe(hashes: Uint8Array, at: number, variant: number): number {
-    for (const table of this.underWay) {
+    for (const table of this.#underWay) {
       const id = table.find(hashes, at, variant);
       if (id >= 0) return id;
     }
-    const set = slotHash(hashes, at, variant) & this.setMask;
+    const set = slotHash(hashes, at, variant) & this.#setMask;
     const tag = tagOf(hashes, at);
     for (let entry = set * ways; entry < set * ways + ways; entry++) {
-      const id = this.words[entry * 2] as number;
+      const id = this.#words[entry * 2]!;
       if (id === 0) break;
-      if (this.words[entry * 2 + 1] === tag && this.isEntry(entry, hashes, at, variant)) return id - 1;
+      if (this.#words[entry * 2 + 1] === tag && this.#isEntry(entry, hashes, at, variant)) return id - 1;
     }
-    if (this.dropped[set] === 0) return unknownId.absent;
-    return this.filter.mayHave(hashes, at, variant) ? unknownId.ask : unknownId.absent;
+    if (this.#dropped[set] === 0) return unknownId.absent;
+    return this.#filter.mayHave(hashes, at, variant) ? unknownId.ask : unknownId.absent;
   }
 
-  private isEntry(entry: number, hashes: Uint8Array, at: number, variant: number): boolean {
-    return this.variants[entry] === variant && sameHash(this.hashes, entry * hashLength, hashes, at);
+  #isEntry(entry: number, hashes: Uint8Array, at: number, variant: number): boolean {
+    return this.#variants[entry] === variant && sameHash(this.#hashes, entry * hashLength, hashes, at);
   }
 
   /** Begins a batch: what is added to its table is on its way from now on. */
   begin(): HashTable {
     const table = new HashTable();
-    this.underWay.push(table);
+    this.#underWay.push(table);
     return table;
   }
 
   /** The oldest batch was committed. */
   commit(table: HashTable): void {
-    assert(this.underWay[0] === table, 'batches are committed in their order');
-    this.underWay.shift();
+    assert(this.#underWay[0] === table, 'batches are committed in their order');
+    this.#underWay.shift();
     for (let row = 0; row < table.size; row++) {
-      this.learn(table.hashes, row * hashLength, table.variants[row] as number, table.ids[row] as number);
+      this.learn(table.hashes, row * hashLength, table.variants[row]!, table.ids[row]!);
     }
   }
 
   /** A batch failed: it and all that came after it count on nothing that was committed. */
   rollback(): void {
-    this.underWay.length = 0;
+    this.#underWay.length = 0;
   }
 }
 
 /** The last four bytes of a hash: sets are chosen by the first. */
 function tagOf(hashes: Uint8Array, at: number): number {
-  return (
-    (hashes[at + 28] as number) |
-    ((hashes[at + 29] as number) << 8) |
-    ((hashes[at + 30] as number) << 16) |
-    ((hashes[at + 31] as number) << 24)
-  );
+  return hashes[at + 28]! | (hashes[at + 29]! << 8) | (hashes[at + 30]! << 16) | (hashes[at + 31]! << 24);
 }

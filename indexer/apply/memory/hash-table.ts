@@ -4,11 +4,7 @@ const maxLoad = 0.5;
 
 /** Spreads hashes over slots: they are sha256, so that four of their bytes are as good as any mixing. */
 export function slotHash(hashes: Uint8Array, at: number, variant: number): number {
-  const word =
-    (hashes[at] as number) |
-    ((hashes[at + 1] as number) << 8) |
-    ((hashes[at + 2] as number) << 16) |
-    ((hashes[at + 3] as number) << 24);
+  const word = hashes[at]! | (hashes[at + 1]! << 8) | (hashes[at + 2]! << 16) | (hashes[at + 3]! << 24);
   return (word ^ Math.imul(variant, 0x9e3779b1)) >>> 0;
 }
 
@@ -24,17 +20,17 @@ export class HashTable {
   variants = new Uint8Array(64);
   ids = new Int32Array(64);
   /** Row + 1, 0 in a free slot. */
-  private slots = new Int32Array(128);
+  #slots = new Int32Array(128);
 
   /** The id of the 32 bytes at `at` with that variant; -1 where it is not here. */
   find(hashes: Uint8Array, at: number, variant: number): number {
-    const { slots } = this;
+    const slots = this.#slots;
     const mask = slots.length - 1;
     for (let slot = slotHash(hashes, at, variant) & mask; ; slot = (slot + 1) & mask) {
-      const row = (slots[slot] as number) - 1;
+      const row = slots[slot]! - 1;
       if (row < 0) return -1;
       if (this.variants[row] === variant && sameHash(this.hashes, row * hashLength, hashes, at)) {
-        return this.ids[row] as number;
+        return this.ids[row]!;
       }
     }
   }
@@ -42,25 +38,25 @@ export class HashTable {
   /** Adds what `find` did not find. */
   add(hashes: Uint8Array, at: number, variant: number, id: number): void {
     const row = this.size++;
-    if (row === this.ids.length) this.growRows();
+    if (row === this.ids.length) this.#growRows();
     for (let index = 0; index < hashLength; index++) {
-      this.hashes[row * hashLength + index] = hashes[at + index] as number;
+      this.hashes[row * hashLength + index] = hashes[at + index]!;
     }
     this.variants[row] = variant;
     this.ids[row] = id;
-    if (this.size > this.slots.length * maxLoad) this.growSlots();
-    else this.put(row);
+    if (this.size > this.#slots.length * maxLoad) this.#growSlots();
+    else this.#put(row);
   }
 
-  private put(row: number): void {
-    const { slots } = this;
+  #put(row: number): void {
+    const slots = this.#slots;
     const mask = slots.length - 1;
-    let slot = slotHash(this.hashes, row * hashLength, this.variants[row] as number) & mask;
+    let slot = slotHash(this.hashes, row * hashLength, this.variants[row]!) & mask;
     while (slots[slot] !== 0) slot = (slot + 1) & mask;
     slots[slot] = row + 1;
   }
 
-  private growRows(): void {
+  #growRows(): void {
     const rows = this.ids.length * 2;
     const { hashes, variants, ids } = this;
     this.hashes = new Uint8Array(rows * hashLength);
@@ -71,8 +67,8 @@ export class HashTable {
     this.ids.set(ids);
   }
 
-  private growSlots(): void {
-    this.slots = new Int32Array(this.slots.length * 2);
-    for (let row = 0; row < this.size; row++) this.put(row);
+  #growSlots(): void {
+    this.#slots = new Int32Array(this.#slots.length * 2);
+    for (let row = 0; row < this.size; row++) this.#put(row);
   }
 }

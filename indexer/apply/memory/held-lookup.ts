@@ -33,8 +33,8 @@ export function heldByBlock(block: ParsedBlock, tables: readonly HeldOutputs[]):
   const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
   const outpoints = new OutpointReader(block);
   for (let input = 0; input < inputFingerprintLow.length; input++) {
-    const low = inputFingerprintLow[input] as number;
-    const high = inputFingerprintHigh[input] as number;
+    const low = inputFingerprintLow[input]!;
+    const high = inputFingerprintHigh[input]!;
     for (const from of filled) {
       for (let row = from.first(low, high); row >= 0; row = from.next(row)) {
         if (from.isAt(row, block.bytes, outpoints.at(input))) hits.push({ input, from, row });
@@ -46,7 +46,7 @@ export function heldByBlock(block: ParsedBlock, tables: readonly HeldOutputs[]):
 
 /** In the order of the ledger: by input, then by key. What two tables know (one was committed meanwhile) counts once. */
 function inOrder(hits: Hit[]): HeldInscriptions {
-  const keyOf = ({ from, row }: Hit): number => from.key[row] as number;
+  const keyOf = ({ from, row }: Hit): number => from.key[row]!;
   hits.sort((a, b) => a.input - b.input || keyOf(a) - keyOf(b));
   const distinct = hits.filter((hit, at) => {
     const before = hits[at - 1];
@@ -65,13 +65,13 @@ function inOrder(hits: Hit[]): HeldInscriptions {
   };
   distinct.forEach(({ input, from, row }, at) => {
     held.input[at] = input;
-    held.key[at] = from.key[row] as number;
-    held.satOffset[at] = from.satOffset[row] as number;
-    held.curse[at] = from.curse[row] as number;
-    held.height[at] = from.height[row] as number;
-    held.step[at] = from.step[row] as number;
+    held.key[at] = from.key[row]!;
+    held.satOffset[at] = from.satOffset[row]!;
+    held.curse[at] = from.curse[row]!;
+    held.height[at] = from.height[row]!;
+    held.step[at] = from.step[row]!;
     for (let index = 0; index < idLength; index++) {
-      held.id[at * idLength + index] = from.id[row * idLength + index] as number;
+      held.id[at * idLength + index] = from.id[row * idLength + index]!;
     }
   });
   return held;
@@ -83,22 +83,22 @@ export function holdSpent(ended: HeldOutputs, block: ParsedBlock, held: HeldInsc
   const outpoints = new OutpointReader(block);
   const view = new DataView(block.bytes.buffer, block.bytes.byteOffset, block.bytes.byteLength);
   for (let row = 0; row < held.count; row++) {
-    const input = held.input[row] as number;
+    const input = held.input[row]!;
     const at = outpoints.at(input);
     ended.add({
-      fingerprintLow: inputFingerprintLow[input] as number,
-      fingerprintHigh: inputFingerprintHigh[input] as number,
-      key: held.key[row] as number,
-      height: held.height[row] as number,
-      step: held.step[row] as number,
-      satOffset: held.satOffset[row] as number,
+      fingerprintLow: inputFingerprintLow[input]!,
+      fingerprintHigh: inputFingerprintHigh[input]!,
+      key: held.key[row]!,
+      height: held.height[row]!,
+      step: held.step[row]!,
+      satOffset: held.satOffset[row]!,
       txids: block.bytes,
       txidAt: at,
       vout: view.getUint32(at + 32, true),
       idTxids: held.id,
       idTxidAt: row * idLength,
       idIndex: 0,
-      curse: held.curse[row] as number,
+      curse: held.curse[row]!,
     });
   }
 }

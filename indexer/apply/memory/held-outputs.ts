@@ -36,17 +36,17 @@ export class HeldOutputs {
   curse = new Uint8Array(64);
   txid = new Uint8Array(64 * hashLength);
   id = new Uint8Array(64 * idLength);
-  private low = new Uint32Array(64);
-  private high = new Uint32Array(64);
+  #low = new Uint32Array(64);
+  #high = new Uint32Array(64);
   /** Row + 1 of the next one in the same slot, 0 at the end. */
-  private nextInSlot = new Int32Array(64);
-  private slots = new Int32Array(128);
+  #nextInSlot = new Int32Array(64);
+  #slots = new Int32Array(128);
 
   add(row: HeldRow): void {
     const at = this.size++;
-    if (at === this.key.length) this.grow();
-    this.low[at] = row.fingerprintLow;
-    this.high[at] = row.fingerprintHigh;
+    if (at === this.key.length) this.#grow();
+    this.#low[at] = row.fingerprintLow;
+    this.#high[at] = row.fingerprintHigh;
     this.key[at] = row.key;
     this.height[at] = row.height;
     this.step[at] = row.step;
@@ -54,38 +54,38 @@ export class HeldOutputs {
     this.vout[at] = row.vout;
     this.curse[at] = row.curse;
     for (let index = 0; index < hashLength; index++) {
-      this.txid[at * hashLength + index] = row.txids[row.txidAt + index] as number;
-      this.id[at * idLength + index] = row.idTxids[row.idTxidAt + index] as number;
+      this.txid[at * hashLength + index] = row.txids[row.txidAt + index]!;
+      this.id[at * idLength + index] = row.idTxids[row.idTxidAt + index]!;
     }
     for (let index = 0; index < 4; index++) {
       this.id[at * idLength + hashLength + index] = (row.idIndex >>> (8 * index)) & 0xff;
     }
-    this.link(at);
+    this.#link(at);
   }
 
   /** A row as it was added: views of this table, until it grows. */
   rowAt(row: number): HeldRow {
     const id = row * idLength;
     return {
-      fingerprintLow: this.low[row] as number,
-      fingerprintHigh: this.high[row] as number,
-      key: this.key[row] as number,
-      height: this.height[row] as number,
-      step: this.step[row] as number,
-      satOffset: this.satOffset[row] as number,
+      fingerprintLow: this.#low[row]!,
+      fingerprintHigh: this.#high[row]!,
+      key: this.key[row]!,
+      height: this.height[row]!,
+      step: this.step[row]!,
+      satOffset: this.satOffset[row]!,
       txids: this.txid,
       txidAt: row * hashLength,
-      vout: this.vout[row] as number,
+      vout: this.vout[row]!,
       idTxids: this.id,
       idTxidAt: id,
       idIndex: new DataView(this.id.buffer).getUint32(id + hashLength, true),
-      curse: this.curse[row] as number,
+      curse: this.curse[row]!,
     };
   }
 
   /** Whether a row's fingerprint is in a set of outputs. */
   isAmong(outputs: TrackedOutputs, row: number): boolean {
-    return outputs.has(this.low[row] as number, this.high[row] as number);
+    return outputs.has(this.#low[row]!, this.#high[row]!);
   }
 
   /** Whether there is a row of the output that the 36 bytes at `at` name. */
@@ -98,21 +98,17 @@ export class HeldOutputs {
 
   /** Adds the fingerprints of all rows to a set of outputs. */
   addTo(outputs: TrackedOutputs): void {
-    for (let row = 0; row < this.size; row++) outputs.add(this.low[row] as number, this.high[row] as number);
+    for (let row = 0; row < this.size; row++) outputs.add(this.#low[row]!, this.#high[row]!);
   }
 
   /** First row of a fingerprint; -1 where there is none. */
   first(low: number, high: number): number {
-    return this.matching((this.slots[low & (this.slots.length - 1)] as number) - 1, low, high);
+    return this.#matching(this.#slots[low & (this.#slots.length - 1)]! - 1, low, high);
   }
 
   /** The row of the same fingerprint after `row`; -1 at the end. */
   next(row: number): number {
-    return this.matching(
-      (this.nextInSlot[row] as number) - 1,
-      this.low[row] as number,
-      this.high[row] as number,
-    );
+    return this.#matching(this.#nextInSlot[row]! - 1, this.#low[row]!, this.#high[row]!);
   }
 
   /** Whether a row lies in the output that the 36 bytes at `at` name (txid, index little endian). */
@@ -120,27 +116,27 @@ export class HeldOutputs {
     for (let index = 0; index < hashLength; index++) {
       if (this.txid[row * hashLength + index] !== block[at + index]) return false;
     }
-    const vout = this.vout[row] as number;
+    const vout = this.vout[row]!;
     for (let index = 0; index < 4; index++) {
       if (block[at + hashLength + index] !== ((vout >>> (8 * index)) & 0xff)) return false;
     }
     return true;
   }
 
-  private matching(row: number, low: number, high: number): number {
-    while (row >= 0 && (this.low[row] !== low || this.high[row] !== high)) {
-      row = (this.nextInSlot[row] as number) - 1;
+  #matching(row: number, low: number, high: number): number {
+    while (row >= 0 && (this.#low[row] !== low || this.#high[row] !== high)) {
+      row = this.#nextInSlot[row]! - 1;
     }
     return row;
   }
 
-  private link(row: number): void {
-    const slot = (this.low[row] as number) & (this.slots.length - 1);
-    this.nextInSlot[row] = this.slots[slot] as number;
-    this.slots[slot] = row + 1;
+  #link(row: number): void {
+    const slot = this.#low[row]! & (this.#slots.length - 1);
+    this.#nextInSlot[row] = this.#slots[slot]!;
+    this.#slots[slot] = row + 1;
   }
 
-  private grow(): void {
+  #grow(): void {
     const rows = this.key.length * 2;
     const grown = <T extends Int32Array | Uint32Array | Uint8Array | Float64Array>(
       column: T,
@@ -159,10 +155,10 @@ export class HeldOutputs {
     this.curse = grown(this.curse, 1);
     this.txid = grown(this.txid, hashLength);
     this.id = grown(this.id, idLength);
-    this.low = grown(this.low, 1);
-    this.high = grown(this.high, 1);
-    this.nextInSlot = grown(this.nextInSlot, 1);
-    this.slots = new Int32Array(rows * 2);
-    for (let row = 0; row < this.size - 1; row++) this.link(row);
+    this.#low = grown(this.#low, 1);
+    this.#high = grown(this.#high, 1);
+    this.#nextInSlot = grown(this.#nextInSlot, 1);
+    this.#slots = new Int32Array(rows * 2);
+    for (let row = 0; row < this.size - 1; row++) this.#link(row);
   }
 }

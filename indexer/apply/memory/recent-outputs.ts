@@ -20,13 +20,13 @@ const rowsAtOnce = 10_000;
  * known of an output is all of it, because its rows come in one block and go together.
  */
 export class RecentOutputs {
-  private readonly rowsMax: number;
-  private rows = new HeldOutputs();
-  private isOpen = true;
+  readonly #rowsMax: number;
+  #rows = new HeldOutputs();
+  #isOpen = true;
 
   /** @param rowsMax at least 2 */
   constructor(rowsMax: number = recentOutputsMax) {
-    this.rowsMax = rowsMax;
+    this.#rowsMax = rowsMax;
   }
 
   /**
@@ -34,38 +34,38 @@ export class RecentOutputs {
    * table takes its place. What was spent may still be in it.
    */
   get table(): HeldOutputs {
-    return this.rows;
+    return this.#rows;
   }
 
   /** Learns what a committed batch made, where it is still unspent. Until it settles `tracked` must stay as it is. */
   async learn(outputs: HeldOutputs, tracked: TrackedOutputs): Promise<void> {
-    if (!this.isOpen) return;
-    if (this.rows.size + outputs.size > this.rowsMax) this.rows = await this.roomier(tracked);
-    await copyTracked(outputs, this.rows, tracked, -1);
+    if (!this.#isOpen) return;
+    if (this.#rows.size + outputs.size > this.#rowsMax) this.#rows = await this.#roomier(tracked);
+    await copyTracked(outputs, this.#rows, tracked, -1);
   }
 
   /** Blocks were taken back. */
   forget(): void {
-    this.rows = new HeldOutputs();
+    this.#rows = new HeldOutputs();
   }
 
   /** The bulk load is over: its memory is given back, and nothing is learnt any more. */
   close(): void {
-    this.isOpen = false;
+    this.#isOpen = false;
     this.forget();
   }
 
   /** The same without what was spent, and of more than half as many rows as there may be without the oldest blocks'. */
-  private async roomier(tracked: TrackedOutputs): Promise<HeldOutputs> {
-    const before = this.rows;
+  async #roomier(tracked: TrackedOutputs): Promise<HeldOutputs> {
+    const before = this.#rows;
     const unspent: number[] = [];
     for (let row = 0; row < before.size; row++) {
       if (before.isAmong(tracked, row)) unspent.push(row);
       if (row % rowsAtOnce === rowsAtOnce - 1) await nextTurn();
     }
-    const beyond = unspent.length - (this.rowsMax >> 1);
+    const beyond = unspent.length - (this.#rowsMax >> 1);
     // in the order of heights, and all rows of an output have one
-    const dropped = beyond <= 0 ? -1 : (before.height[unspent[beyond - 1] as number] as number);
+    const dropped = beyond <= 0 ? -1 : before.height[unspent[beyond - 1]!]!;
     const rows = new HeldOutputs();
     await copyTracked(before, rows, tracked, dropped);
     return rows;
@@ -79,7 +79,7 @@ async function copyTracked(
   above: number,
 ): Promise<void> {
   for (let row = 0; row < from.size; row++) {
-    if ((from.height[row] as number) > above && from.isAmong(tracked, row)) to.add(from.rowAt(row));
+    if (from.height[row]! > above && from.isAmong(tracked, row)) to.add(from.rowAt(row));
     if (row % rowsAtOnce === rowsAtOnce - 1) await nextTurn();
   }
 }

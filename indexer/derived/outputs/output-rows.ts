@@ -14,21 +14,21 @@ export class SpentOutputs {
   /** Nobody has checked what the blocks spend: an output that is not there is their fault, else it is ours. */
   isUnchecked = false;
   /** 32 bytes each. */
-  private txid = new Uint8Array(0);
-  private readonly vout: number[] = [];
-  private readonly height: number[] = [];
+  #txid = new Uint8Array(0);
+  readonly #vout: number[] = [];
+  readonly #height: number[] = [];
 
   /** The outpoint in the 36 bytes at `at` is spent at a height. */
   add(block: Uint8Array, at: number, height: number): void {
-    this.txid = withRoom(this.txid, (this.count + 1) * hashLength);
-    copyBytes(block, at, hashLength, this.txid, this.count * hashLength);
-    this.vout.push(
-      (block[at + hashLength] as number) +
-        (block[at + hashLength + 1] as number) * 2 ** 8 +
-        (block[at + hashLength + 2] as number) * 2 ** 16 +
-        (block[at + hashLength + 3] as number) * 2 ** 24,
+    this.#txid = withRoom(this.#txid, (this.count + 1) * hashLength);
+    copyBytes(block, at, hashLength, this.#txid, this.count * hashLength);
+    this.#vout.push(
+      block[at + hashLength]! +
+        block[at + hashLength + 1]! * 2 ** 8 +
+        block[at + hashLength + 2]! * 2 ** 16 +
+        block[at + hashLength + 3]! * 2 ** 24,
     );
-    this.height.push(height);
+    this.#height.push(height);
     this.count++;
   }
 
@@ -47,11 +47,11 @@ export class SpentOutputs {
        ) AS ended
        WHERE chain.hash64(o.txid, o.vout) = chain.hash64(ended.txid, ended.vout)
          AND o.txid = ended.txid AND o.vout = ended.vout AND o.spent_height IS NULL`,
-      [Buffer.from(this.txid.buffer, 0, this.count * hashLength), this.vout, this.height],
+      [Buffer.from(this.#txid.buffer, 0, this.count * hashLength), this.#vout, this.#height],
     );
     if (rowCount === this.count) return;
     assert(this.isUnchecked, 'an output that is spent is not there');
-    const height = await this.firstWrong(tx);
+    const height = await this.#firstWrong(tx);
     throw new AppError(
       'block_corrupt',
       `Block ${height} spends an output that is not there, or was spent before.`,
@@ -60,7 +60,7 @@ export class SpentOutputs {
   }
 
   /** Behind the statement that marked those that are there: each of them has the height of one spend by now. */
-  private async firstWrong(tx: pg.ClientBase): Promise<number> {
+  async #firstWrong(tx: pg.ClientBase): Promise<number> {
     // no join: those of the writer's session are by index, row by row
     const { rows } = await tx.query<{ height: number | null }>(
       `WITH spent AS (
@@ -77,10 +77,10 @@ export class SpentOutputs {
            EXCEPT SELECT txid, vout, spent_height FROM chain.outputs WHERE spent_height = ANY($3)
          )
        ) AS wrong`,
-      [Buffer.from(this.txid.buffer, 0, this.count * hashLength), this.vout, this.height],
+      [Buffer.from(this.#txid.buffer, 0, this.count * hashLength), this.#vout, this.#height],
     );
     // an output of which there are two is in no list of what is missing
-    return rows[0]?.height ?? (this.height[0] as number);
+    return rows[0]?.height ?? this.#height[0]!;
   }
 }
 
@@ -95,13 +95,13 @@ export function addOutputs(
   const { value, tx, vout, scriptStart, scriptLength, spendAt, txid } = columns;
   for (let row = 0; row < value.length; row++) {
     out.row();
-    out.int8(value[row] as number);
+    out.int8(value[row]!);
     out.int4(height);
     if (columns.spent[row] === 1) out.int4(height);
     else out.null();
-    out.int4(vout[row] as number);
-    out.range(txid, (tx[row] as number) * hashLength, hashLength);
-    out.range(block, scriptStart[row] as number, scriptLength[row] as number);
+    out.int4(vout[row]!);
+    out.range(txid, tx[row]! * hashLength, hashLength);
+    out.range(block, scriptStart[row]!, scriptLength[row]!);
   }
-  for (let spend = 0; spend < spendAt.length; spend++) spent.add(block, spendAt[spend] as number, height);
+  for (let spend = 0; spend < spendAt.length; spend++) spent.add(block, spendAt[spend]!, height);
 }

@@ -36,9 +36,9 @@ class NewChildren implements DerivedRows {
   add({ ledger: { inscriptions } }: DerivedBlock): void {
     const { firstParent, parentKey, firstKey, count } = inscriptions;
     for (let row = 0; row < count; row++) {
-      const end = firstParent[row + 1] as number;
-      for (let at = firstParent[row] as number; at < end; at++) {
-        const parent = parentKey[at] as number;
+      const end = firstParent[row + 1]!;
+      for (let at = firstParent[row]!; at < end; at++) {
+        const parent = parentKey[at]!;
         const children = this.#byParent.get(parent);
         if (children === undefined) this.#byParent.set(parent, [firstKey + row]);
         else children.push(firstKey + row);
@@ -118,7 +118,7 @@ class NewChildren implements DerivedRows {
     const before = children - added.length;
     const marks: Mark[] = [];
     for (let nth = Math.max(1, Math.ceil(before / markEvery)) * markEvery; nth < children; nth += markEvery) {
-      marks.push({ parent, nth, child: added[nth - before] as number });
+      marks.push({ parent, nth, child: added[nth - before]! });
     }
     return marks;
   }

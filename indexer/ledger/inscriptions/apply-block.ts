@@ -42,14 +42,14 @@ function walkTransactions(pass: BlockPass): void {
   pass.reward = subsidyAt(pass.input.height);
   let reveal = 0;
   for (let tx = 1; tx < txCount; tx++) {
-    const endInput = txFirstInput[tx + 1] as number;
+    const endInput = txFirstInput[tx + 1]!;
     const isReveal = revealTx[reveal] === tx;
     const movesOld =
-      (pass.heldTaken < held.count && (held.input[pass.heldTaken] as number) < endInput) ||
-      (made.size > 0 && spendsMade(pass, txFirstInput[tx] as number, endInput));
+      (pass.heldTaken < held.count && held.input[pass.heldTaken]! < endInput) ||
+      (made.size > 0 && spendsMade(pass, txFirstInput[tx]!, endInput));
     if (isReveal || movesOld) applyTransaction(pass, tx, isReveal ? reveal : -1);
     if (isReveal) reveal++;
-    pass.reward += (txInputValue[tx] as number) - (txOutputValue[tx] as number);
+    pass.reward += txInputValue[tx]! - txOutputValue[tx]!;
   }
   applyCoinbase(pass);
 }
@@ -58,7 +58,7 @@ function walkTransactions(pass: BlockPass): void {
 function spendsMade(pass: BlockPass, firstInput: number, endInput: number): boolean {
   const { inputFingerprintLow, inputFingerprintHigh } = pass.columns;
   for (let input = firstInput; input < endInput; input++) {
-    if (pass.made.find(inputFingerprintLow[input] as number, inputFingerprintHigh[input] as number) >= 0) {
+    if (pass.made.find(inputFingerprintLow[input]!, inputFingerprintHigh[input]!) >= 0) {
       return true;
     }
   }
@@ -71,16 +71,16 @@ function applyTransaction(pass: BlockPass, tx: number, reveal: number): void {
   floating.sort();
   const placed = placeInOutputs(pass, tx, tx, reveal);
   // spent as fees: they go on with the reward, and are written with the coinbase
-  const beyond = pass.columns.txOutputValue[tx] as number;
+  const beyond = pass.columns.txOutputValue[tx]!;
   for (let at = placed; at < floating.count; at++) {
-    const offset = (floating.offset[at] as number) - beyond;
-    flotsam.push(pass.reward + offset, floating.source[at] as number);
+    const offset = floating.offset[at]! - beyond;
+    flotsam.push(pass.reward + offset, floating.source[at]!);
   }
 }
 
 function applyCoinbase(pass: BlockPass): void {
   const { columns, floating, flotsam, totals } = pass;
-  const claimed = columns.txOutputValue[0] as number;
+  const claimed = columns.txOutputValue[0]!;
   if (claimed > pass.reward) {
     throw new AppError(
       'spent_outputs_mismatch',
@@ -90,7 +90,7 @@ function applyCoinbase(pass: BlockPass): void {
   }
   floating.clear();
   for (let at = 0; at < flotsam.count; at++) {
-    floating.push(flotsam.offset[at] as number, flotsam.source[at] as number);
+    floating.push(flotsam.offset[at]!, flotsam.source[at]!);
   }
   flotsam.clear();
   floating.sort();
@@ -109,11 +109,11 @@ function applyWithoutSpent(pass: BlockPass): void {
   pass.heldTaken = input.held.count;
   let reveal = 0;
   for (let envelope = 0; envelope < envelopeCount; envelope++) {
-    while ((columns.revealFirstEnvelope[reveal + 1] as number) <= envelope) reveal++;
+    while (columns.revealFirstEnvelope[reveal + 1]! <= envelope) reveal++;
     pass.reveal[envelope] = reveal;
     const row = inscriptions.add(envelope, reveal, pass.indexOf(envelope));
-    const flags = columns.envelopeFlags[envelope] as number;
-    const byBytes = curseOfEnvelope(flags, columns.envelopeInput[envelope] as number);
+    const flags = columns.envelopeFlags[envelope]!;
+    const byBytes = curseOfEnvelope(flags, columns.envelopeInput[envelope]!);
     // nothing can lie under the first inscription of all
     const isDecided = byBytes !== curses.none || (isFirstOfAll && envelope === 0);
     const curse = isDecided ? byBytes : curseUnknown;

@@ -73,8 +73,8 @@ export class BlockPass {
   oldTaken = 0;
   oldPlaced = 0;
 
-  private txids = new Uint8Array(32 * 16);
-  private txidCount = 0;
+  #txids = new Uint8Array(32 * 16);
+  #txidCount = 0;
 
   constructor(input: LedgerInput, envelopeCount: number) {
     const { columns, held } = input;
@@ -103,21 +103,21 @@ export class BlockPass {
   /** Key of an inscription that has one already; -1 of an envelope whose row is not written yet. */
   keyOf(source: number): number {
     if (source >= this.newBase) return this.inscriptions.firstKey + source - this.newBase;
-    if (source >= this.heldBase) return this.input.held.key[source - this.heldBase] as number;
-    const row = this.writtenRow[source] as number;
+    if (source >= this.heldBase) return this.input.held.key[source - this.heldBase]!;
+    const row = this.writtenRow[source]!;
     return row < 0 ? -1 : this.inscriptions.firstKey + row;
   }
 
   /** Curse of an old inscription. */
   curseOf(source: number): number {
-    if (source >= this.newBase) return this.inscriptions.curse[source - this.newBase] as number;
+    if (source >= this.newBase) return this.inscriptions.curse[source - this.newBase]!;
     assert(source >= this.heldBase, 'an inscription that floats already has no curse before it is decided');
     return this.input.held.curse[source - this.heldBase] ?? curses.none;
   }
 
   /** Index in its id of the inscription that an envelope is: its place among those of its transaction. */
   indexOf(envelope: number): number {
-    return envelope - (this.columns.revealFirstEnvelope[this.reveal[envelope] as number] as number);
+    return envelope - this.columns.revealFirstEnvelope[this.reveal[envelope]!]!;
   }
 
   /** The 36 bytes of an inscription's id, as latin-1 text: keys of maps. */
@@ -126,10 +126,9 @@ export class BlockPass {
       const at = (source - this.heldBase) * 36;
       return latin1(this.input.held.id.subarray(at, at + 36));
     }
-    const envelope =
-      source < this.heldBase ? source : (this.inscriptions.envelope[source - this.newBase] as number);
+    const envelope = source < this.heldBase ? source : this.inscriptions.envelope[source - this.newBase]!;
     const id = new Uint8Array(36);
-    id.set(this.revealTxid(this.reveal[envelope] as number));
+    id.set(this.revealTxid(this.reveal[envelope]!));
     new DataView(id.buffer).setUint32(32, this.indexOf(envelope), true);
     return latin1(id);
   }
@@ -141,24 +140,24 @@ export class BlockPass {
   /** Txid of a transaction: the parser has it of reveals, others are hashed. */
   hashTransaction(tx: number): Uint8Array {
     const { txStart, txOutputs } = this.columns;
-    const [start, end] = [txStart[tx] as number, txStart[tx + 1] as number];
-    return transactionId(this.block, start, txOutputs[tx] as number, end);
+    const [start, end] = [txStart[tx]!, txStart[tx + 1]!];
+    return transactionId(this.block, start, txOutputs[tx]!, end);
   }
 
   /** Puts a txid into the block's table; returns its row there. */
   addTxid(txid: Uint8Array): number {
-    const row = this.txidCount++;
-    this.txids = withRoom(this.txids, this.txidCount * 32);
-    this.txids.set(txid, row * 32);
+    const row = this.#txidCount++;
+    this.#txids = withRoom(this.#txids, this.#txidCount * 32);
+    this.#txids.set(txid, row * 32);
     return row;
   }
 
   /** Txid of the output that a location row is in. */
   txidOfRow(row: number): Uint8Array {
-    const txid = this.locations.txid[row] as number;
-    if (txid >= 0) return this.txids.subarray(txid * 32, txid * 32 + 32);
-    const inscription = (this.locations.source[row] as number) - this.newBase;
-    return this.revealTxid(this.inscriptions.reveal[inscription] as number);
+    const txid = this.locations.txid[row]!;
+    if (txid >= 0) return this.#txids.subarray(txid * 32, txid * 32 + 32);
+    const inscription = this.locations.source[row]! - this.newBase;
+    return this.revealTxid(this.inscriptions.reveal[inscription]!);
   }
 
   finish(anchored: boolean): LedgerBlock {
@@ -180,11 +179,11 @@ export class BlockPass {
         height: held.height.subarray(0, held.count),
         step: held.step.subarray(0, held.count),
       },
-      txids: this.txids.subarray(0, this.txidCount * 32),
+      txids: this.#txids.subarray(0, this.#txidCount * 32),
       tracked: {
         ...this.locations.tracked(),
-        removeLow: Uint32Array.from(removed, (at) => columns.inputFingerprintLow[at] as number),
-        removeHigh: Uint32Array.from(removed, (at) => columns.inputFingerprintHigh[at] as number),
+        removeLow: Uint32Array.from(removed, (at) => columns.inputFingerprintLow[at]!),
+        removeHigh: Uint32Array.from(removed, (at) => columns.inputFingerprintHigh[at]!),
       },
       counters: this.totals.after(count),
       anchored,

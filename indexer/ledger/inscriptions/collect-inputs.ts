@@ -14,11 +14,11 @@ import { isUnbound, revealOffset } from './place-rules.ts';
 export function collectInputs(pass: BlockPass, tx: number, reveal: number): void {
   const { columns, floating } = pass;
   floating.clear();
-  const firstInput = columns.txFirstInput[tx] as number;
-  const endInput = columns.txFirstInput[tx + 1] as number;
-  const firstEnvelope = reveal < 0 ? 0 : (columns.revealFirstEnvelope[reveal] as number);
-  const endEnvelope = reveal < 0 ? 0 : (columns.revealFirstEnvelope[reveal + 1] as number);
-  pass.inputWalk.open(columns.txStart[tx] as number);
+  const firstInput = columns.txFirstInput[tx]!;
+  const endInput = columns.txFirstInput[tx + 1]!;
+  const firstEnvelope = reveal < 0 ? 0 : columns.revealFirstEnvelope[reveal]!;
+  const endEnvelope = reveal < 0 ? 0 : columns.revealFirstEnvelope[reveal + 1]!;
+  pass.inputWalk.open(columns.txStart[tx]!);
   let envelope = firstEnvelope;
   let inputOffset = 0;
   for (let input = firstInput; input < endInput; input++) {
@@ -28,11 +28,11 @@ export function collectInputs(pass: BlockPass, tx: number, reveal: number): void
       pass.reveal[envelope] = reveal;
       meetEnvelope(pass, tx, envelope++, input, inputOffset);
     }
-    inputOffset += columns.inputValue[input] as number;
+    inputOffset += columns.inputValue[input]!;
   }
   if (reveal < 0) return;
   findCandidates(pass, firstEnvelope, endEnvelope);
-  const fees = (columns.txInputValue[tx] as number) - (columns.txOutputValue[tx] as number);
+  const fees = columns.txInputValue[tx]! - columns.txOutputValue[tx]!;
   pass.fee.fill(Math.floor(fees / (endEnvelope - firstEnvelope)), firstEnvelope, endEnvelope);
 }
 
@@ -41,7 +41,7 @@ function takeHeld(pass: BlockPass, input: number, inputOffset: number): void {
   const { held } = pass.input;
   while (pass.heldTaken < held.count && held.input[pass.heldTaken] === input) {
     const row = pass.heldTaken++;
-    pass.floating.push(inputOffset + (held.satOffset[row] as number), pass.heldBase + row);
+    pass.floating.push(inputOffset + held.satOffset[row]!, pass.heldBase + row);
     pass.oldTaken++;
   }
 }
@@ -52,12 +52,12 @@ function takeMade(pass: BlockPass, input: number, inputIndex: number, inputOffse
   const first = findMade(pass, input, inputIndex);
   if (first < 0) return;
   const rows: number[] = [];
-  for (let row = first; row >= 0; row = locations.nextInOutput[row] as number) rows.push(row);
+  for (let row = first; row >= 0; row = locations.nextInOutput[row]!) rows.push(row);
   // rows of an output are in the order of their sats; ord takes them by sequence number
-  if (rows.length > 1) rows.sort((a, b) => (locations.key[a] as number) - (locations.key[b] as number));
+  if (rows.length > 1) rows.sort((a, b) => locations.key[a]! - locations.key[b]!);
   for (const row of rows) {
     locations.spent[row] = 1;
-    floating.push(inputOffset + (locations.satOffset[row] as number), locations.source[row] as number);
+    floating.push(inputOffset + locations.satOffset[row]!, locations.source[row]!);
   }
   pass.oldTaken += rows.length;
 }
@@ -65,8 +65,8 @@ function takeMade(pass: BlockPass, input: number, inputIndex: number, inputOffse
 /** First location row of the output that an input spends, where that is one of this block with inscriptions; else -1. */
 function findMade(pass: BlockPass, input: number, inputIndex: number): number {
   const { columns, made, locations, block } = pass;
-  const low = columns.inputFingerprintLow[input] as number;
-  const high = columns.inputFingerprintHigh[input] as number;
+  const low = columns.inputFingerprintLow[input]!;
+  const high = columns.inputFingerprintHigh[input]!;
   let row = made.find(low, high);
   while (row >= 0) {
     const at = pass.inputWalk.outpointOf(inputIndex);
@@ -98,12 +98,12 @@ function meetEnvelope(
   inputOffset: number,
 ): void {
   const { columns, floating } = pass;
-  const flags = columns.envelopeFlags[envelope] as number;
-  const byBytes = curseOfEnvelope(flags, columns.envelopeInput[envelope] as number);
+  const flags = columns.envelopeFlags[envelope]!;
+  const byBytes = curseOfEnvelope(flags, columns.envelopeInput[envelope]!);
   const curse = byBytes === curses.none ? curseOfReinscription(pass) : byBytes;
-  const pointer = columns.envelopePointer[envelope] as number;
-  const offset = revealOffset(pointer, columns.txOutputValue[tx] as number, inputOffset);
-  const unbound = isUnbound(flags, columns.inputValue[input] as number);
+  const pointer = columns.envelopePointer[envelope]!;
+  const offset = revealOffset(pointer, columns.txOutputValue[tx]!, inputOffset);
+  const unbound = isUnbound(flags, columns.inputValue[input]!);
   pass.curse[envelope] = curse;
   pass.traits[envelope] =
     (floating.stands(offset) ? traits.reinscription : 0) | (unbound ? traits.unbound : 0);
@@ -121,7 +121,7 @@ function curseOfReinscription(pass: BlockPass): number {
   let oldest = -1;
   for (let at = 0; at < floating.count; at++) {
     if (floating.offset[at] !== 0) continue;
-    if (count === 0) oldest = floating.source[at] as number;
+    if (count === 0) oldest = floating.source[at]!;
     count++;
   }
   if (count === 0) return curses.none;

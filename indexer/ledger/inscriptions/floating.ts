@@ -9,14 +9,14 @@ export class Floating {
   offset = new Float64Array(64);
   source = new Int32Array(64);
 
-  private ascending = true;
+  #ascending = true;
   /** Offsets that are taken, once a transaction has more inscriptions than a look along the list is good for. */
-  private offsets: Set<number> | null = null;
+  #offsets: Set<number> | null = null;
 
   clear(): void {
     this.count = 0;
-    this.ascending = true;
-    this.offsets = null;
+    this.#ascending = true;
+    this.#offsets = null;
   }
 
   push(offset: number, source: number): void {
@@ -25,11 +25,11 @@ export class Floating {
       this.offset = withRoom(this.offset, at + 1);
       this.source = withRoom(this.source, at + 1);
     }
-    if (at > 0 && offset < (this.offset[at - 1] as number)) this.ascending = false;
+    if (at > 0 && offset < this.offset[at - 1]!) this.#ascending = false;
     this.offset[at] = offset;
     this.source[at] = source;
     this.count = at + 1;
-    this.offsets?.add(offset);
+    this.#offsets?.add(offset);
   }
 
   /** Whether an inscription of the list stands on the sat at `offset`. */
@@ -38,21 +38,21 @@ export class Floating {
       for (let at = 0; at < this.count; at++) if (this.offset[at] === offset) return true;
       return false;
     }
-    this.offsets ??= new Set(this.offset.subarray(0, this.count));
-    return this.offsets.has(offset);
+    this.#offsets ??= new Set(this.offset.subarray(0, this.count));
+    return this.#offsets.has(offset);
   }
 
   /** Sorts by offset; what stands on the same sat keeps its order. */
   sort(): void {
-    if (this.ascending) return;
+    if (this.#ascending) return;
     const { count, offset, source } = this;
     const order = Array.from({ length: count }, (_, at) => at);
     // stable by the language's own guarantee
-    order.sort((a, b) => (offset[a] as number) - (offset[b] as number));
-    this.offset = Float64Array.from(order, (at) => offset[at] as number);
-    this.source = Int32Array.from(order, (at) => source[at] as number);
-    this.ascending = true;
-    this.offsets = null;
+    order.sort((a, b) => offset[a]! - offset[b]!);
+    this.offset = Float64Array.from(order, (at) => offset[at]!);
+    this.source = Int32Array.from(order, (at) => source[at]!);
+    this.#ascending = true;
+    this.#offsets = null;
   }
 }
 

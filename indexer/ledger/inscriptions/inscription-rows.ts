@@ -21,8 +21,8 @@ export class InscriptionRows {
   readonly firstParent: Uint32Array;
   readonly parentsKnown: Uint8Array;
 
-  private parentKey = new Int32Array(16);
-  private parentCount = 0;
+  #parentKey = new Int32Array(16);
+  #parentCount = 0;
 
   constructor(firstKey: number, count: number) {
     this.firstKey = firstKey;
@@ -44,15 +44,15 @@ export class InscriptionRows {
     this.envelope[row] = envelope;
     this.reveal[row] = reveal;
     this.index[row] = index;
-    this.firstParent[row + 1] = this.parentCount;
+    this.firstParent[row + 1] = this.#parentCount;
     return row;
   }
 
   /** Adds a parent to the last row. */
   addParent(key: number): void {
-    this.parentKey = withRoom(this.parentKey, this.parentCount + 1);
-    this.parentKey[this.parentCount++] = key;
-    this.firstParent[this.count] = this.parentCount;
+    this.#parentKey = withRoom(this.#parentKey, this.#parentCount + 1);
+    this.#parentKey[this.#parentCount++] = key;
+    this.firstParent[this.count] = this.#parentCount;
   }
 
   finish(): NewInscriptions {
@@ -68,7 +68,7 @@ export class InscriptionRows {
       charms,
       fee,
       firstParent: this.firstParent,
-      parentKey: this.parentKey.subarray(0, this.parentCount),
+      parentKey: this.#parentKey.subarray(0, this.#parentCount),
       parentsKnown: this.parentsKnown,
     };
   }

@@ -61,7 +61,7 @@ export class LocationRows {
     source: number,
     output: OutputPlace,
   ): number {
-    const row = this.add(key, step, places.output, satOffset);
+    const row = this.#add(key, step, places.output, satOffset);
     this.txid[row] = output.txid;
     this.vout[row] = output.vout;
     this.value[row] = output.value;
@@ -76,14 +76,14 @@ export class LocationRows {
 
   /** A row outside of outputs: lost or unbound. */
   addOutside(key: number, step: number, place: number, satOffset: number): void {
-    const row = this.add(key, step, place, satOffset);
+    const row = this.#add(key, step, place, satOffset);
     this.txid[row] = -1;
     this.value[row] = Number.NaN;
   }
 
-  private add(key: number, step: number, place: number, satOffset: number): number {
+  #add(key: number, step: number, place: number, satOffset: number): number {
     const row = this.count;
-    if (row === this.key.length) this.grow(row + 1);
+    if (row === this.key.length) this.#grow(row + 1);
     this.count = row + 1;
     this.key[row] = key;
     this.step[row] = step;
@@ -93,7 +93,7 @@ export class LocationRows {
     return row;
   }
 
-  private grow(length: number): void {
+  #grow(length: number): void {
     this.key = withRoom(this.key, length);
     this.step = withRoom(this.step, length);
     this.place = withRoom(this.place, length);
@@ -137,8 +137,8 @@ export class LocationRows {
     let added = 0;
     for (let row = 0; row < this.count; row++) {
       if (this.place[row] !== places.output || this.spent[row] === 1) continue;
-      addLow[added] = this.fingerprintLow[row] as number;
-      addHigh[added] = this.fingerprintHigh[row] as number;
+      addLow[added] = this.fingerprintLow[row]!;
+      addHigh[added] = this.fingerprintHigh[row]!;
       added++;
     }
     return { addLow: addLow.subarray(0, added), addHigh: addHigh.subarray(0, added) };

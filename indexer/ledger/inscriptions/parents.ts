@@ -6,8 +6,8 @@ const idLength = 36;
 
 /** Row of the field with an envelope's claimed parents, -1 where it claims none. */
 export function claimedParents(columns: BlockPass['columns'], envelope: number): number {
-  const end = columns.envelopeFirstField[envelope + 1] as number;
-  for (let field = columns.envelopeFirstField[envelope] as number; field < end; field++) {
+  const end = columns.envelopeFirstField[envelope + 1]!;
+  for (let field = columns.envelopeFirstField[envelope]!; field < end; field++) {
     if (columns.fieldKind[field] === fieldKinds.claimedParents) return field;
   }
   return -1;
@@ -32,7 +32,7 @@ function presentInscriptions(pass: BlockPass): Map<string, number> {
   const { floating } = pass;
   const present = new Map<string, number>();
   for (let at = 0; at < floating.count; at++) {
-    const source = floating.source[at] as number;
+    const source = floating.source[at]!;
     present.set(pass.idText(source), source);
   }
   return present;
@@ -40,8 +40,8 @@ function presentInscriptions(pass: BlockPass): Map<string, number> {
 
 function keepPresent(pass: BlockPass, envelope: number, field: number, present: Map<string, number>): void {
   const { arena, fieldRange } = pass.columns;
-  const start = fieldRange[field * 2] as number;
-  const end = start + (fieldRange[field * 2 + 1] as number);
+  const start = fieldRange[field * 2]!;
+  const end = start + fieldRange[field * 2 + 1]!;
   const bytes = Buffer.from(arena.buffer, arena.byteOffset, arena.byteLength);
   const kept = new Set<number>();
   for (let at = start; at < end; at += idLength) {
@@ -59,10 +59,10 @@ function keepPresent(pass: BlockPass, envelope: number, field: number, present: 
  * are written already. A parent that gets its number later does not hold, and nobody is their own parent.
  */
 export function writeParents(pass: BlockPass, envelope: number): void {
-  const first = pass.firstCandidate[envelope] as number;
-  const end = first + (pass.candidateCount[envelope] as number);
+  const first = pass.firstCandidate[envelope]!;
+  const end = first + pass.candidateCount[envelope]!;
   for (let at = first; at < end; at++) {
-    const key = pass.keyOf(pass.candidate[at] as number);
+    const key = pass.keyOf(pass.candidate[at]!);
     if (key >= 0) pass.inscriptions.addParent(key);
   }
 }

@@ -21,10 +21,10 @@ export function placeInOutputs(pass: BlockPass, tx: number, step: number, reveal
   let start = 0;
   let txid: Uint8Array | null = null;
   output.txid = -1;
-  outputWalk.open(pass.columns.txOutputs[tx] as number);
+  outputWalk.open(pass.columns.txOutputs[tx]!);
   while (placed < floating.count && outputWalk.next()) {
     const { value } = outputWalk;
-    let satOffset = offsetInOutput(floating.offset[placed] as number, start, value);
+    let satOffset = offsetInOutput(floating.offset[placed]!, start, value);
     if (satOffset < 0) {
       start += value;
       continue;
@@ -33,10 +33,9 @@ export function placeInOutputs(pass: BlockPass, tx: number, step: number, reveal
     enterOutput(pass, txid);
     let previous = -1;
     while (satOffset >= 0) {
-      const source = floating.source[placed++] as number;
+      const source = floating.source[placed++]!;
       const row = writeInOutput(pass, tx, step, source, satOffset, reveal, txid);
-      satOffset =
-        placed < floating.count ? offsetInOutput(floating.offset[placed] as number, start, value) : -1;
+      satOffset = placed < floating.count ? offsetInOutput(floating.offset[placed]!, start, value) : -1;
       if (row < 0) continue;
       if (previous < 0) pass.made.add(output.fingerprintLow, output.fingerprintHigh, row);
       else pass.locations.nextInOutput[previous] = row;
@@ -95,9 +94,9 @@ function writeInOutput(
 /** Writes what floats from `from` on, beyond the outputs of the coinbase: lost. */
 export function placeLost(pass: BlockPass, from: number): void {
   const { floating, totals, locations } = pass;
-  const beyond = pass.columns.txOutputValue[0] as number;
+  const beyond = pass.columns.txOutputValue[0]!;
   for (let at = from; at < floating.count; at++) {
-    const source = floating.source[at] as number;
+    const source = floating.source[at]!;
     const isNew = source < pass.heldBase;
     let written = source;
     if (isNew) {
@@ -108,14 +107,14 @@ export function placeLost(pass: BlockPass, from: number): void {
     }
     // without the total before it the satpoint is not known
     if (totals.lostSats === null) continue;
-    const satOffset = totals.lostSats + (floating.offset[at] as number) - beyond;
+    const satOffset = totals.lostSats + floating.offset[at]! - beyond;
     locations.addOutside(pass.keyOf(written), pass.txCount, places.lost, satOffset);
   }
 }
 
 /** Writes the location of an unbound inscription, whatever place it floated to. False: it is not unbound. */
 function writeUnbound(pass: BlockPass, step: number, envelope: number): boolean {
-  if (((pass.traits[envelope] as number) & traits.unbound) === 0) return false;
+  if ((pass.traits[envelope]! & traits.unbound) === 0) return false;
   const { totals } = pass;
   if (totals.unbound !== null) {
     const key = pass.keyOf(envelope);
@@ -130,11 +129,11 @@ function writeUnbound(pass: BlockPass, step: number, envelope: number): boolean 
  */
 function writeNew(pass: BlockPass, envelope: number, placeCharms: number): number {
   const { inscriptions, input } = pass;
-  const curse = pass.curse[envelope] as number;
-  const row = inscriptions.add(envelope, pass.reveal[envelope] as number, pass.indexOf(envelope));
+  const curse = pass.curse[envelope]!;
+  const row = inscriptions.add(envelope, pass.reveal[envelope]!, pass.indexOf(envelope));
   inscriptions.curse[row] = curse;
   inscriptions.number[row] = pass.totals.takeNumber(curse);
-  inscriptions.fee[row] = pass.fee[envelope] as number;
+  inscriptions.fee[row] = pass.fee[envelope]!;
   if (input.anchored) {
     inscriptions.charms[row] = charmsOf(pass, envelope, curse) | placeCharms;
     inscriptions.parentsKnown[row] = 1;
@@ -147,7 +146,7 @@ function writeNew(pass: BlockPass, envelope: number, placeCharms: number): numbe
 }
 
 function charmsOf(pass: BlockPass, envelope: number, curse: number): number {
-  const marks = pass.traits[envelope] as number;
+  const marks = pass.traits[envelope]!;
   let bits = 0;
   if (curse !== curses.none) bits |= pass.jubilant ? charms.vindicated : charms.cursed;
   if ((marks & traits.reinscription) !== 0) bits |= charms.reinscription;

@@ -9,12 +9,12 @@ export class RunningTotals {
   cursed: number | null;
   unbound: number | null;
   lostSats: number | null;
-  private readonly before: LedgerCounters;
-  private readonly jubilant: boolean;
+  readonly #before: LedgerCounters;
+  readonly #jubilant: boolean;
 
   constructor(before: LedgerCounters, jubilant: boolean) {
-    this.before = before;
-    this.jubilant = jubilant;
+    this.#before = before;
+    this.#jubilant = jubilant;
     this.sequence = before.sequence;
     this.blessed = before.blessed;
     this.cursed = before.cursed;
@@ -27,12 +27,12 @@ export class RunningTotals {
    * it cannot be said whether one is cursed, no number after it is known any more.
    */
   takeNumber(curse: number): number {
-    if (!this.jubilant && curse === curseUnknown) {
+    if (!this.#jubilant && curse === curseUnknown) {
       this.blessed = null;
       this.cursed = null;
       return numberUnknown;
     }
-    if (this.jubilant || curse === curses.none) {
+    if (this.#jubilant || curse === curses.none) {
       if (this.blessed === null) return numberUnknown;
       return this.blessed++;
     }
@@ -43,7 +43,8 @@ export class RunningTotals {
 
   /** The totals after a block with `count` new inscriptions. */
   after(count: number): LedgerCounters {
-    const { before, blessed, cursed, unbound, lostSats } = this;
+    const { blessed, cursed, unbound, lostSats } = this;
+    const before = this.#before;
     const after = {
       nextKey: before.nextKey + count,
       sequence: this.sequence === null ? null : this.sequence + count,

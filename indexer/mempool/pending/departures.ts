@@ -18,77 +18,77 @@ interface Leaving {
 
 /** Why kept transactions left: replaced or evicted. */
 export class Departures {
-  private readonly leaving = new Map<HashKey, Leaving>();
+  readonly #leaving = new Map<HashKey, Leaving>();
   /** What took inputs of a transaction, and when. */
-  private readonly replacedBy = new Map<HashKey, { readonly by: HashKey; readonly at: number }>();
+  readonly #replacedBy = new Map<HashKey, { readonly by: HashKey; readonly at: number }>();
   /** Transactions that left, whose inputs say for a while what replaced them. */
-  private readonly inputsUntil = new Map<HashKey, number>();
-  private reported: Omit<Departure, 'position'>[] = [];
+  readonly #inputsUntil = new Map<HashKey, number>();
+  #reported: Omit<Departure, 'position'>[] = [];
 
   /** It was mined. */
   confirmed(txid: HashKey): void {
-    this.leaving.delete(txid);
+    this.#leaving.delete(txid);
   }
 
   /** The node removed it. */
   removed(transaction: KeptTransaction): void {
-    this.leaving.set(transaction.txid, { transaction, since: Date.now(), isDisconnected: false });
+    this.#leaving.set(transaction.txid, { transaction, since: Date.now(), isDisconnected: false });
   }
 
   /** Its block was taken back, and it is not in the mempool yet. */
   await(transaction: KeptTransaction): void {
-    this.leaving.set(transaction.txid, { transaction, since: Date.now(), isDisconnected: true });
+    this.#leaving.set(transaction.txid, { transaction, since: Date.now(), isDisconnected: true });
   }
 
   /** It is in the mempool again. */
   forget(txid: HashKey): void {
-    this.leaving.delete(txid);
-    this.inputsUntil.delete(txid);
+    this.#leaving.delete(txid);
+    this.#inputsUntil.delete(txid);
   }
 
   replaced(old: HashKey, by: HashKey): void {
-    this.replacedBy.set(old, { by, at: Date.now() });
+    this.#replacedBy.set(old, { by, at: Date.now() });
   }
 
   /** Keeps the inputs of a transaction that left, for what takes them over. */
   keepInputs(txid: HashKey): void {
-    this.inputsUntil.set(txid, Date.now() + graceMs);
+    this.#inputsUntil.set(txid, Date.now() + graceMs);
   }
 
   /** Says of what left why it did, where that is known or has been waited for long enough. */
   settle(inputs: InputIndex, drop: (txid: HashKey) => void): void {
     const now = Date.now();
-    for (const [txid, { transaction, since, isDisconnected }] of this.leaving) {
-      const by = this.replacerOf(transaction);
+    for (const [txid, { transaction, since, isDisconnected }] of this.#leaving) {
+      const by = this.#replacerOf(transaction);
       if (by === null && now - since < graceMs) continue;
-      this.leaving.delete(txid);
+      this.#leaving.delete(txid);
       if (isDisconnected) drop(txid);
-      this.report(transaction, by, now);
+      this.#report(transaction, by, now);
     }
-    for (const [txid, until] of this.inputsUntil) {
+    for (const [txid, until] of this.#inputsUntil) {
       if (until > now) break;
-      this.inputsUntil.delete(txid);
+      this.#inputsUntil.delete(txid);
       inputs.delete(txid);
     }
-    for (const [txid, { at }] of this.replacedBy) {
+    for (const [txid, { at }] of this.#replacedBy) {
       if (now - at < 2 * graceMs) break;
-      this.replacedBy.delete(txid);
+      this.#replacedBy.delete(txid);
     }
   }
 
   /** What is to be written since the last call. */
   takeReported(nextPosition: () => number): Departure[] {
-    const { reported } = this;
-    this.reported = [];
+    const reported = this.#reported;
+    this.#reported = [];
     return reported.map((departure) => ({ ...departure, position: nextPosition() }));
   }
 
   /** What took an input of it, or of a transaction that it spends. */
-  private replacerOf({ txid, outpoints }: KeptTransaction): HashKey | null {
-    const direct = this.replacedBy.get(txid);
+  #replacerOf({ txid, outpoints }: KeptTransaction): HashKey | null {
+    const direct = this.#replacedBy.get(txid);
     if (direct !== undefined) return direct.by;
     for (let at = 0; at < outpoints.length; at += 36) {
-      const parent = this.replacedBy.get(hashKey(outpoints.subarray(at, at + 32)));
+      const parent = this.#replacedBy.get(hashKey(outpoints.subarray(at, at + 32)));
       if (parent !== undefined) {
         // for what spends this one in turn
         this.replaced(txid, parent.by);
@@ -98,8 +98,8 @@ export class Departures {
     return null;
   }
 
-  private report(transaction: KeptTransaction, by: HashKey | null, leftAt: number): void {
+  #report(transaction: KeptTransaction, by: HashKey | null, leftAt: number): void {
     const { txid } = transaction;
-    this.reported.push({ txid, reason: by === null ? 'evicted' : 'replaced', replacedBy: by, leftAt });
+    this.#reported.push({ txid, reason: by === null ? 'evicted' : 'replaced', replacedBy: by, leftAt });
   }
 }

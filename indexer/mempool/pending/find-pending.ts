@@ -124,12 +124,9 @@ function inputsToAsk(batch: TransactionBatch, { tx, held, values }: Looked): num
 
 function inputFingerprints(batch: TransactionBatch, tx: number): ShortFingerprint[] {
   const { txFirstInput, inputFingerprintHigh, inputFingerprintLow } = batch.columns;
-  const first = txFirstInput[tx] as number;
+  const first = txFirstInput[tx]!;
   return Array.from({ length: batch.inputCount(tx) }, (_, input) =>
-    shortFingerprint(
-      inputFingerprintHigh[first + input] as number,
-      inputFingerprintLow[first + input] as number,
-    ),
+    shortFingerprint(inputFingerprintHigh[first + input]!, inputFingerprintLow[first + input]!),
   );
 }
 
@@ -142,11 +139,9 @@ async function indexedOutputs(
   const { txFirstInput, inputFingerprintHigh, inputFingerprintLow } = batch.columns;
   const fingerprints: string[] = [];
   for (const tx of transactions) {
-    const end = txFirstInput[tx + 1] as number;
-    for (let input = txFirstInput[tx] as number; input < end; input++) {
-      fingerprints.push(
-        storedFingerprint(inputFingerprintLow[input] as number, inputFingerprintHigh[input] as number),
-      );
+    const end = txFirstInput[tx + 1]!;
+    for (let input = txFirstInput[tx]!; input < end; input++) {
+      fingerprints.push(storedFingerprint(inputFingerprintLow[input]!, inputFingerprintHigh[input]!));
     }
   }
   return heldOutputs(pool, fingerprints);

@@ -11,41 +11,41 @@ const partCount = 64;
  * 100 bytes a transaction and 60 an input: 50 MB for 200,000 transactions with 2.5 inputs each.
  */
 export class InputIndex {
-  private readonly spenders = Array.from({ length: partCount }, () => new Map<ShortFingerprint, HashKey>());
-  private readonly inputsOf = new Map<HashKey, readonly ShortFingerprint[]>();
+  readonly #spenders = Array.from({ length: partCount }, () => new Map<ShortFingerprint, HashKey>());
+  readonly #inputsOf = new Map<HashKey, readonly ShortFingerprint[]>();
 
   has(txid: HashKey): boolean {
-    return this.inputsOf.has(txid);
+    return this.#inputsOf.has(txid);
   }
 
   /** Who spends an output. */
   spender(output: ShortFingerprint): HashKey | null {
-    return this.partOf(output).get(output) ?? null;
+    return this.#partOf(output).get(output) ?? null;
   }
 
   /** Enters a transaction; gives those whose inputs it takes over. */
   add(txid: HashKey, inputs: readonly ShortFingerprint[]): HashKey[] {
     const conflicts = new Set<HashKey>();
     for (const input of inputs) {
-      const spenders = this.partOf(input);
+      const spenders = this.#partOf(input);
       const other = spenders.get(input);
       if (other !== undefined && other !== txid) conflicts.add(other);
       spenders.set(input, txid);
     }
-    this.inputsOf.set(txid, inputs);
+    this.#inputsOf.set(txid, inputs);
     return [...conflicts];
   }
 
   /** Forgets a transaction; inputs that another one took over stay that one's. */
   delete(txid: HashKey): void {
-    for (const input of this.inputsOf.get(txid) ?? []) {
-      const spenders = this.partOf(input);
+    for (const input of this.#inputsOf.get(txid) ?? []) {
+      const spenders = this.#partOf(input);
       if (spenders.get(input) === txid) spenders.delete(input);
     }
-    this.inputsOf.delete(txid);
+    this.#inputsOf.delete(txid);
   }
 
-  private partOf(input: ShortFingerprint): Map<ShortFingerprint, HashKey> {
-    return this.spenders[input % partCount] as Map<ShortFingerprint, HashKey>;
+  #partOf(input: ShortFingerprint): Map<ShortFingerprint, HashKey> {
+    return this.#spenders[input % partCount] as Map<ShortFingerprint, HashKey>;
   }
 }

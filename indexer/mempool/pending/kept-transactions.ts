@@ -29,64 +29,64 @@ const roomShare = 0.9;
 
 /** The kept transactions, within bounds of their number and bytes. */
 export class KeptTransactions {
-  private readonly byTxid = new Map<HashKey, KeptTransaction>();
-  private readonly madeBy = new Map<ShortFingerprint, HeldOutput[]>();
-  private readonly countMax: number;
-  private readonly bytesMax: number;
-  private bytes = 0;
+  readonly #byTxid = new Map<HashKey, KeptTransaction>();
+  readonly #madeBy = new Map<ShortFingerprint, HeldOutput[]>();
+  readonly #countMax: number;
+  readonly #bytesMax: number;
+  #bytes = 0;
 
   constructor(countMax: number, bytesMax: number) {
-    this.countMax = countMax;
-    this.bytesMax = bytesMax;
+    this.#countMax = countMax;
+    this.#bytesMax = bytesMax;
   }
 
   get size(): number {
-    return this.byTxid.size;
+    return this.#byTxid.size;
   }
 
   get sizeBytes(): number {
-    return this.bytes;
+    return this.#bytes;
   }
 
   /** There is so much room that what was left out may come back. */
   get isHalfEmpty(): boolean {
-    return this.size * 2 < this.countMax && this.bytes * 2 < this.bytesMax;
+    return this.size * 2 < this.#countMax && this.#bytes * 2 < this.#bytesMax;
   }
 
   get(txid: HashKey): KeptTransaction | null {
-    return this.byTxid.get(txid) ?? null;
+    return this.#byTxid.get(txid) ?? null;
   }
 
   all(): Iterable<KeptTransaction> {
-    return this.byTxid.values();
+    return this.#byTxid.values();
   }
 
   /** The output with this outpoint (36 bytes) that a kept transaction made and that holds inscriptions. */
   held(fingerprint: ShortFingerprint, outpoint: Uint8Array): HeldOutput | null {
-    const outputs = this.madeBy.get(fingerprint);
+    const outputs = this.#madeBy.get(fingerprint);
     return outputs?.find((output) => Buffer.compare(output.outpoint, outpoint) === 0) ?? null;
   }
 
   add(transaction: KeptTransaction): void {
     this.delete(transaction.txid);
-    this.byTxid.set(transaction.txid, transaction);
-    this.bytes += transaction.sizeBytes + overheadBytes;
+    this.#byTxid.set(transaction.txid, transaction);
+    this.#bytes += transaction.sizeBytes + overheadBytes;
     for (const { output, fingerprint } of transaction.made) {
-      const there = this.madeBy.get(fingerprint);
-      if (there === undefined) this.madeBy.set(fingerprint, [output]);
+      const there = this.#madeBy.get(fingerprint);
+      if (there === undefined) this.#madeBy.set(fingerprint, [output]);
       else there.push(output);
     }
   }
 
   delete(txid: HashKey): void {
-    const transaction = this.byTxid.get(txid);
+    const transaction = this.#byTxid.get(txid);
     if (transaction === undefined) return;
-    this.byTxid.delete(txid);
-    this.bytes -= transaction.sizeBytes + overheadBytes;
+    this.#byTxid.delete(txid);
+    this.#bytes -= transaction.sizeBytes + overheadBytes;
     for (const { output, fingerprint } of transaction.made) {
-      const left = this.madeBy.get(fingerprint)?.filter((other) => other !== output) ?? [];
-      if (left.length === 0) this.madeBy.delete(fingerprint);
-      else this.madeBy.set(fingerprint, left);
+      const left = this.#madeBy.get(fingerprint)?.filter((other) => other !== output) ?? [];
+      if (left.length === 0) this.#madeBy.delete(fingerprint);
+      else this.#madeBy.set(fingerprint, left);
     }
   }
 
@@ -95,13 +95,13 @@ export class KeptTransactions {
    * without a known one before all, the newest first among equals.
    */
   makeRoom(): KeptTransaction[] {
-    if (this.size <= this.countMax && this.bytes <= this.bytesMax) return [];
+    if (this.size <= this.#countMax && this.#bytes <= this.#bytesMax) return [];
     const gone: KeptTransaction[] = [];
-    const ordered = [...this.byTxid.values()].toSorted(
+    const ordered = [...this.#byTxid.values()].toSorted(
       (a, b) => feeRate(a) - feeRate(b) || b.position - a.position,
     );
     for (const transaction of ordered) {
-      if (this.size <= this.countMax * roomShare && this.bytes <= this.bytesMax * roomShare) break;
+      if (this.size <= this.#countMax * roomShare && this.#bytes <= this.#bytesMax * roomShare) break;
       this.delete(transaction.txid);
       gone.push(transaction);
     }

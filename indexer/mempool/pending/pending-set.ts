@@ -38,27 +38,27 @@ export class PendingSet {
   /** To be looked at, once their bytes are there. */
   readonly waiting = new WaitingBytes();
   readonly departures = new Departures();
-  private readonly writes: PendingWrites;
+  readonly #writes: PendingWrites;
   /** Transactions that matter and found no room. */
-  private readonly leftOut = new Set<HashKey>();
+  readonly #leftOut = new Set<HashKey>();
   /** Looked at while the index did not stand where the node stands: what they spend may not have been known. */
-  private readonly unsettled = new Set<HashKey>();
+  readonly #unsettled = new Set<HashKey>();
   /** When all of it began. */
   readonly since = new Date();
-  private lastPosition = Date.now() * 1000;
+  #lastPosition = Date.now() * 1000;
 
   constructor(writes: PendingWrites, bounds: MempoolBounds) {
-    this.writes = writes;
+    this.#writes = writes;
     this.kept = new KeptTransactions(bounds.keptMax, bounds.keptBytesMax);
   }
 
   /** Numbers that only grow, over restarts too. */
-  readonly nextPosition = (): number => this.lastPosition++;
+  readonly nextPosition = (): number => this.#lastPosition++;
 
   take(change: MembershipChange): void {
     const { txid } = change;
     if (change.kind !== 'entered') {
-      this.removed(txid);
+      this.#removed(txid);
       return;
     }
     this.departures.forget(txid);
@@ -69,18 +69,18 @@ export class PendingSet {
     }
     // it is back from a block that was taken back; one that was first seen in it has no inputs here
     if (!this.inputs.has(txid)) this.waiting.add(txid);
-    this.setBlock(transaction, null);
+    this.#setBlock(transaction, null);
   }
 
   mined(txid: HashKey, block: BlockRef): void {
-    this.forget(txid);
+    this.#forget(txid);
     const transaction = this.kept.get(txid);
     if (transaction === null) {
       this.inputs.delete(txid);
       return;
     }
     // its inputs stay as long as it may come back: they say what replaces it then
-    this.setBlock(transaction, block);
+    this.#setBlock(transaction, block);
     this.departures.confirmed(txid);
   }
 
@@ -88,7 +88,7 @@ export class PendingSet {
   release(hash: HashKey): void {
     for (const transaction of this.kept.all()) {
       if (transaction.block === null || hashKey(transaction.block.hash) !== hash) continue;
-      this.setBlock(transaction, null);
+      this.#setBlock(transaction, null);
       if (!this.membership.has(transaction.txid)) this.departures.await(transaction);
     }
   }
@@ -98,8 +98,8 @@ export class PendingSet {
     for (const row of rows) {
       const { transaction } = row;
       transaction.entry ??= entries.get(transaction.txid) ?? null;
-      this.leftOut.delete(transaction.txid);
-      this.writes.put(row);
+      this.#leftOut.delete(transaction.txid);
+      this.#writes.put(row);
     }
     for (const txid of dropped) this.drop(txid);
     for (const txid of again) if (this.membership.has(txid)) this.waiting.add(txid);
@@ -108,12 +108,12 @@ export class PendingSet {
 
   /** Looked at too early: again once the index stands where the node stands. */
   unsettle(txids: Iterable<HashKey>): void {
-    for (const txid of txids) this.unsettled.add(txid);
+    for (const txid of txids) this.#unsettled.add(txid);
   }
 
   settle(): void {
-    for (const txid of this.unsettled) this.waiting.add(txid);
-    this.unsettled.clear();
+    for (const txid of this.#unsettled) this.waiting.add(txid);
+    this.#unsettled.clear();
   }
 
   /** Rows of transactions that were mined go once their blocks are too deep to be taken back in the usual course. */
@@ -126,18 +126,18 @@ export class PendingSet {
   keepWithinBounds(): void {
     for (const { txid, block } of this.kept.makeRoom()) {
       this.drop(txid);
-      if (block === null) this.leftOut.add(txid);
+      if (block === null) this.#leftOut.add(txid);
     }
-    if (this.leftOut.size === 0 || !this.kept.isHalfEmpty) return;
-    for (const txid of [...this.leftOut].slice(0, takenInAgain)) {
-      this.leftOut.delete(txid);
+    if (this.#leftOut.size === 0 || !this.kept.isHalfEmpty) return;
+    for (const txid of [...this.#leftOut].slice(0, takenInAgain)) {
+      this.#leftOut.delete(txid);
       this.waiting.add(txid);
     }
   }
 
   drop(txid: HashKey): void {
     this.kept.delete(txid);
-    this.writes.delete(txid);
+    this.#writes.delete(txid);
     if (!this.membership.has(txid)) this.departures.keepInputs(txid);
   }
 
@@ -146,14 +146,14 @@ export class PendingSet {
       ...node,
       transactions: this.membership.size,
       kept: this.kept.size,
-      leftOut: this.leftOut.size,
+      leftOut: this.#leftOut.size,
       keptBytes: this.kept.sizeBytes,
       since: this.since,
     };
   }
 
-  private removed(txid: HashKey): void {
-    this.forget(txid);
+  #removed(txid: HashKey): void {
+    this.#forget(txid);
     const transaction = this.kept.get(txid);
     if (transaction === null) {
       this.departures.keepInputs(txid);
@@ -163,14 +163,14 @@ export class PendingSet {
     this.drop(txid);
   }
 
-  private forget(txid: HashKey): void {
+  #forget(txid: HashKey): void {
     this.waiting.delete(txid);
-    this.leftOut.delete(txid);
-    this.unsettled.delete(txid);
+    this.#leftOut.delete(txid);
+    this.#unsettled.delete(txid);
   }
 
-  private setBlock(transaction: KeptTransaction, block: BlockRef | null): void {
+  #setBlock(transaction: KeptTransaction, block: BlockRef | null): void {
     transaction.block = block;
-    this.writes.move(transaction);
+    this.#writes.move(transaction);
   }
 }

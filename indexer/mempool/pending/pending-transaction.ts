@@ -95,7 +95,7 @@ export function inputValuesNeeded(
   });
   const { first, end } = envelopesOf(batch, tx);
   for (let envelope = first; envelope < end; envelope++) {
-    needed = Math.max(needed, batch.columns.envelopeInput[envelope] as number);
+    needed = Math.max(needed, batch.columns.envelopeInput[envelope]!);
   }
   return needed;
 }
@@ -142,7 +142,7 @@ function envelopesOf(batch: TransactionBatch, tx: number): { first: number; end:
   const reveal = batch.reveal(tx);
   const { revealFirstEnvelope } = batch.columns;
   if (reveal < 0) return { first: 0, end: 0 };
-  return { first: revealFirstEnvelope[reveal] as number, end: revealFirstEnvelope[reveal + 1] as number };
+  return { first: revealFirstEnvelope[reveal]!, end: revealFirstEnvelope[reveal + 1]! };
 }
 
 function inscriptionsOf(
@@ -156,14 +156,14 @@ function inscriptionsOf(
   const { first, end } = envelopesOf(batch, tx);
   const rows: PendingInscription[] = [];
   for (let envelope = first; envelope < end; envelope++) {
-    const input = columns.envelopeInput[envelope] as number;
-    const type = columns.envelopeType[envelope] as number;
-    const metadata = columns.envelopeMetadata[envelope] as number;
+    const input = columns.envelopeInput[envelope]!;
+    const type = columns.envelopeType[envelope]!;
+    const metadata = columns.envelopeMetadata[envelope]!;
     rows.push({
       index: envelope - first,
       input,
       contentType: type < 0 ? null : range(batch, columns.typeRange, type),
-      content: contentOf(batch, columns.envelopeContent[envelope] as number),
+      content: contentOf(batch, columns.envelopeContent[envelope]!),
       metadataJson: metadata < 0 ? null : range(batch, columns.metadataRange, metadata),
       metadataFolded: metadata < 0 ? null : foldedRange(batch, columns.metadataFolded, metadata),
       ...namedFields(batch, envelope),
@@ -202,20 +202,20 @@ function placeOfEnvelope(
   inputOffset: number | null,
 ): PlacedInscription {
   const { columns } = batch;
-  const flags = columns.envelopeFlags[envelope] as number;
+  const flags = columns.envelopeFlags[envelope]!;
   if (isUnbound(flags, inputValue)) return { place: pendingPlaces.unbound, output: null, satOffset: null };
-  const pointer = columns.envelopePointer[envelope] as number;
-  return placeAt(revealOffset(pointer, columns.txOutputValue[tx] as number, inputOffset), outputs);
+  const pointer = columns.envelopePointer[envelope]!;
+  return placeAt(revealOffset(pointer, columns.txOutputValue[tx]!, inputOffset), outputs);
 }
 
 function contentOf(batch: TransactionBatch, row: number): PendingInscription['content'] {
   if (row < 0) return null;
   const { columns } = batch;
-  const text = columns.contentText[row] as number;
-  const decodedLength = columns.contentDecodedLength[row] as number;
+  const text = columns.contentText[row]!;
+  const decodedLength = columns.contentDecodedLength[row]!;
   return {
     sha256: Buffer.from(columns.contentHash.subarray(row * 32, row * 32 + 32)),
-    variant: columns.contentVariant[row] as number,
+    variant: columns.contentVariant[row]!,
     text,
     body: range(batch, columns.contentRange, row),
     folded: text === 2 ? range(batch, columns.contentFolded, row) : null,
@@ -227,24 +227,21 @@ function contentOf(batch: TransactionBatch, row: number): PendingInscription['co
 
 function fieldsOf({ columns }: TransactionBatch, envelope: number): Map<number, Buffer> {
   const fields = new Map<number, Buffer>();
-  const end = columns.envelopeFirstField[envelope + 1] as number;
-  for (let field = columns.envelopeFirstField[envelope] as number; field < end; field++) {
-    const start = columns.fieldRange[field * 2] as number;
-    const length = columns.fieldRange[field * 2 + 1] as number;
-    fields.set(
-      columns.fieldKind[field] as number,
-      Buffer.from(columns.arena.subarray(start, start + length)),
-    );
+  const end = columns.envelopeFirstField[envelope + 1]!;
+  for (let field = columns.envelopeFirstField[envelope]!; field < end; field++) {
+    const start = columns.fieldRange[field * 2]!;
+    const length = columns.fieldRange[field * 2 + 1]!;
+    fields.set(columns.fieldKind[field]!, Buffer.from(columns.arena.subarray(start, start + length)));
   }
   return fields;
 }
 
 /** A copy: the columns are of a whole batch, and are not to be kept for one row of it. */
 function range({ columns }: TransactionBatch, ranges: Uint32Array, row: number): Buffer {
-  const start = ranges[row * 2] as number;
-  return Buffer.from(columns.arena.subarray(start, start + (ranges[row * 2 + 1] as number)));
+  const start = ranges[row * 2]!;
+  return Buffer.from(columns.arena.subarray(start, start + ranges[row * 2 + 1]!));
 }
 
 function foldedRange(batch: TransactionBatch, ranges: Uint32Array, row: number): Buffer | null {
-  return (ranges[row * 2 + 1] as number) === 0 ? null : range(batch, ranges, row);
+  return ranges[row * 2 + 1]! === 0 ? null : range(batch, ranges, row);
 }

@@ -29,16 +29,16 @@ export interface TransactionOutput {
 export class TransactionBatch {
   readonly columns: BlockColumns;
   readonly bytes: Uint8Array;
-  private readonly inputWalk: InputWalk;
-  private readonly outputWalk: OutputWalk;
-  private readonly rowOfReveal = new Map<number, number>();
+  readonly #inputWalk: InputWalk;
+  readonly #outputWalk: OutputWalk;
+  readonly #rowOfReveal = new Map<number, number>();
 
   private constructor(bytes: Uint8Array, columns: ArrayBuffer) {
     this.bytes = bytes;
     this.columns = decodeBlockColumns(columns);
-    this.inputWalk = new InputWalk(bytes);
-    this.outputWalk = new OutputWalk(bytes);
-    this.columns.revealTx.forEach((tx, row) => this.rowOfReveal.set(tx, row));
+    this.#inputWalk = new InputWalk(bytes);
+    this.#outputWalk = new OutputWalk(bytes);
+    this.columns.revealTx.forEach((tx, row) => this.#rowOfReveal.set(tx, row));
   }
 
   /** Null where the bytes are not those of a block. */
@@ -72,12 +72,12 @@ export class TransactionBatch {
 
   /** Virtual size (BIP 141), in vbytes rounded up. */
   vsize(tx: number): number {
-    const start = this.columns.txStart[tx] as number;
-    const end = this.columns.txStart[tx + 1] as number;
+    const start = this.columns.txStart[tx]!;
+    const end = this.columns.txStart[tx + 1]!;
     const size = end - start;
     if (!hasMarker(this.bytes, start)) return size;
-    this.outputWalk.open(this.columns.txOutputs[tx] as number);
-    const stripped = this.outputWalk.end() - start - 2 + 4;
+    this.#outputWalk.open(this.columns.txOutputs[tx]!);
+    const stripped = this.#outputWalk.end() - start - 2 + 4;
     return Math.ceil((stripped * 3 + size) / 4);
   }
 
@@ -85,26 +85,26 @@ export class TransactionBatch {
     const reveal = this.reveal(tx);
     if (reveal >= 0) return this.columns.revealTxid.slice(reveal * 32, reveal * 32 + 32);
     const { txStart, txOutputs } = this.columns;
-    const [start, end] = [txStart[tx] as number, txStart[tx + 1] as number];
-    return Uint8Array.from(transactionId(this.bytes, start, txOutputs[tx] as number, end));
+    const [start, end] = [txStart[tx]!, txStart[tx + 1]!];
+    return Uint8Array.from(transactionId(this.bytes, start, txOutputs[tx]!, end));
   }
 
   /** Row of the transaction among the reveals; -1 where it has no envelope. */
   reveal(tx: number): number {
-    return this.rowOfReveal.get(tx) ?? -1;
+    return this.#rowOfReveal.get(tx) ?? -1;
   }
 
   inputCount(tx: number): number {
-    return (this.columns.txFirstInput[tx + 1] as number) - (this.columns.txFirstInput[tx] as number);
+    return this.columns.txFirstInput[tx + 1]! - this.columns.txFirstInput[tx]!;
   }
 
   /** The 36 bytes of every outpoint that a transaction spends, one after the other. */
   outpoints(tx: number): Buffer {
     const count = this.inputCount(tx);
     const all = Buffer.alloc(count * 36);
-    this.inputWalk.open(this.columns.txStart[tx] as number);
+    this.#inputWalk.open(this.columns.txStart[tx]!);
     for (let input = 0; input < count; input++) {
-      const at = this.inputWalk.outpointOf(input);
+      const at = this.#inputWalk.outpointOf(input);
       all.set(this.bytes.subarray(at, at + 36), input * 36);
     }
     return all;
@@ -112,8 +112,8 @@ export class TransactionBatch {
 
   outputs(tx: number): TransactionOutput[] {
     const all: TransactionOutput[] = [];
-    const walk = this.outputWalk;
-    walk.open(this.columns.txOutputs[tx] as number);
+    const walk = this.#outputWalk;
+    walk.open(this.columns.txOutputs[tx]!);
     while (walk.next()) {
       const script = this.bytes.subarray(walk.scriptStart, walk.scriptStart + walk.scriptLength);
       all.push({ vout: walk.vout, value: walk.value, script });
@@ -138,5 +138,5 @@ const oneLayout = new BlockLayout(oneTransaction);
 /** The txid (internal order) of bytes that are to be one transaction; null where they are none, or more than one. */
 export function txidOfBytes(bytes: Uint8Array): Uint8Array | null {
   if (oneLayout.readTransaction(bytes, 0) !== bytes.length || oneLayout.emptyWitnessAt >= 0) return null;
-  return Uint8Array.from(strippedHash(bytes, 0, oneLayout.outputsEnd[0] as number, bytes.length));
+  return Uint8Array.from(strippedHash(bytes, 0, oneLayout.outputsEnd[0]!, bytes.length));
 }

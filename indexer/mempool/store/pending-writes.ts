@@ -17,37 +17,37 @@ import {
 
 /** What the next write to the tables has to do. */
 export class PendingWrites {
-  private readonly pool: pg.Pool;
-  private readonly stateEveryMs: number;
-  private readonly rows = new Map<HashKey, PendingRows>();
-  private readonly deleted = new Set<HashKey>();
-  private readonly moved = new Set<KeptTransaction>();
-  private writtenAt: number | null = null;
+  readonly #pool: pg.Pool;
+  readonly #stateEveryMs: number;
+  readonly #rows = new Map<HashKey, PendingRows>();
+  readonly #deleted = new Set<HashKey>();
+  readonly #moved = new Set<KeptTransaction>();
+  #writtenAt: number | null = null;
 
   constructor(pool: pg.Pool, stateEveryMs: number) {
-    this.pool = pool;
-    this.stateEveryMs = stateEveryMs;
+    this.#pool = pool;
+    this.#stateEveryMs = stateEveryMs;
   }
 
   /** Something was written: the first time all that was in the first snapshot. */
   get hasWritten(): boolean {
-    return this.writtenAt !== null;
+    return this.#writtenAt !== null;
   }
 
   /** Rows of a transaction in place of those that it may have. */
   put(row: PendingRows): void {
-    this.deleted.add(row.transaction.txid);
-    this.rows.set(row.transaction.txid, row);
+    this.#deleted.add(row.transaction.txid);
+    this.#rows.set(row.transaction.txid, row);
   }
 
   delete(txid: HashKey): void {
-    this.rows.delete(txid);
-    this.deleted.add(txid);
+    this.#rows.delete(txid);
+    this.#deleted.add(txid);
   }
 
   /** Its block changed. */
   move(transaction: KeptTransaction): void {
-    this.moved.add(transaction);
+    this.#moved.add(transaction);
   }
 
   /**
@@ -59,12 +59,12 @@ export class PendingWrites {
     departures: readonly Departure[],
     status: MempoolStatus,
   ): Promise<void> {
-    const isFirst = this.writtenAt === null;
-    const isChanged = this.rows.size + this.deleted.size + this.moved.size + departures.length > 0;
-    const isDue = this.writtenAt === null || Date.now() - this.writtenAt > this.stateEveryMs;
+    const isFirst = this.#writtenAt === null;
+    const isChanged = this.#rows.size + this.#deleted.size + this.#moved.size + departures.length > 0;
+    const isDue = this.#writtenAt === null || Date.now() - this.#writtenAt > this.#stateEveryMs;
     if (!isChanged && !isDue) return;
-    const moved = [...this.moved].filter(({ txid }) => !this.rows.has(txid) && kept.get(txid) !== null);
-    await withTransaction(this.pool, async (tx) => {
+    const moved = [...this.#moved].filter(({ txid }) => !this.#rows.has(txid) && kept.get(txid) !== null);
+    await withTransaction(this.#pool, async (tx) => {
       if (!(await writeState(tx, status, { isFirst, isChanged }))) {
         throw new AppError(
           'mempool_tables_lost',
@@ -72,14 +72,14 @@ export class PendingWrites {
         );
       }
       if (isFirst) await clearPending(tx);
-      else await deletePending(tx, [...this.deleted]);
-      await insertPending(tx, [...this.rows.values()]);
+      else await deletePending(tx, [...this.#deleted]);
+      await insertPending(tx, [...this.#rows.values()]);
       await setBlocks(tx, moved);
       await insertDepartures(tx, departures);
     });
-    this.writtenAt = Date.now();
-    this.rows.clear();
-    this.deleted.clear();
-    this.moved.clear();
+    this.#writtenAt = Date.now();
+    this.#rows.clear();
+    this.#deleted.clear();
+    this.#moved.clear();
   }
 }

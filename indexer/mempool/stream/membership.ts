@@ -37,26 +37,26 @@ export type MembershipChange =
  * right both ways. One that comes before such a change is old, and may be undone since: what it took out is put back.
  */
 export class Membership {
-  private readonly members: Set<HashKey>;
+  readonly #members: Set<HashKey>;
   /** Null: no snapshot yet, or one that is too old; the stream has no meaning until the next. */
-  private boundary: bigint | null = null;
+  #boundary: bigint | null = null;
   /** What blocks took out while a change below the boundary may still come; null: none can. */
-  private takenOut: HashKey[] | null = null;
+  #takenOut: HashKey[] | null = null;
   /** Numbers from the boundary up to the last change that was told, less those that are accounted for. */
-  private unaccounted = 0;
-  private last = 0n;
+  #unaccounted = 0;
+  #last = 0n;
 
   constructor(members: Iterable<HashKey> = []) {
-    this.members = new Set(members);
+    this.#members = new Set(members);
   }
 
   get size(): number {
-    return this.members.size;
+    return this.#members.size;
   }
 
   /** Whether the stream can be told: from the first snapshot on, and not between a gap and the next. */
   get isJoined(): boolean {
-    return this.boundary !== null;
+    return this.#boundary !== null;
   }
 
   /**
@@ -65,21 +65,21 @@ export class Membership {
    * block's changes are followed by one that is told.
    */
   get missing(): number {
-    return this.unaccounted;
+    return this.#unaccounted;
   }
 
   has(txid: HashKey): boolean {
-    return this.members.has(txid);
+    return this.#members.has(txid);
   }
 
   txids(): Iterable<HashKey> {
-    return this.members;
+    return this.#members;
   }
 
   /** Messages were lost: what comes now means nothing until a snapshot that is asked for afterwards. */
   lose(): void {
-    this.boundary = null;
-    this.takenOut = null;
+    this.#boundary = null;
+    this.#takenOut = null;
   }
 
   /**
@@ -91,9 +91,9 @@ export class Membership {
     this.lose();
     let changes: MembershipChange[] = [];
     let seen = 0;
-    for (const txid of this.members) {
+    for (const txid of this.#members) {
       if (!txids.has(txid)) {
-        this.members.delete(txid);
+        this.#members.delete(txid);
         changes.push({ kind: 'vanished', txid });
       }
       if (++seen % joinedAtOnce !== 0) continue;
@@ -101,32 +101,32 @@ export class Membership {
       changes = [];
     }
     for (const txid of txids) {
-      this.enter(txid, changes);
+      this.#enter(txid, changes);
       if (++seen % joinedAtOnce !== 0) continue;
       yield changes;
       changes = [];
     }
     yield changes;
-    this.boundary = sequence;
-    this.last = sequence - 1n;
-    this.unaccounted = 0;
-    this.takenOut = [];
+    this.#boundary = sequence;
+    this.#last = sequence - 1n;
+    this.#unaccounted = 0;
+    this.#takenOut = [];
   }
 
   /** Takes one message; the changes that it makes, in order. */
   tell(message: MembershipMessage): MembershipChange[] {
     const changes: MembershipChange[] = [];
-    if (this.boundary === null) return changes;
+    if (this.#boundary === null) return changes;
     switch (message.kind) {
       case 'added':
       case 'removed':
-        this.tellChange(message.kind, message.txid, message.sequence, changes);
+        this.#tellChange(message.kind, message.txid, message.sequence, changes);
         break;
       case 'block-connected':
         for (const txid of message.txids) {
-          if (!this.members.delete(txid)) continue;
-          this.takenOut?.push(txid);
-          this.unaccounted--;
+          if (!this.#members.delete(txid)) continue;
+          this.#takenOut?.push(txid);
+          this.#unaccounted--;
           changes.push({ kind: 'mined', txid, block: message.hash });
         }
         break;
@@ -137,28 +137,23 @@ export class Membership {
     return changes;
   }
 
-  private tellChange(
-    kind: 'added' | 'removed',
-    txid: HashKey,
-    sequence: bigint,
-    changes: MembershipChange[],
-  ): void {
-    if (sequence < (this.boundary as bigint)) {
-      for (const taken of this.takenOut ?? []) this.enter(taken, changes);
-      this.unaccounted += this.takenOut?.length ?? 0;
-      if (this.takenOut !== null) this.takenOut = [];
+  #tellChange(kind: 'added' | 'removed', txid: HashKey, sequence: bigint, changes: MembershipChange[]): void {
+    if (sequence < (this.#boundary as bigint)) {
+      for (const taken of this.#takenOut ?? []) this.#enter(taken, changes);
+      this.#unaccounted += this.#takenOut?.length ?? 0;
+      if (this.#takenOut !== null) this.#takenOut = [];
       return;
     }
-    this.takenOut = null;
-    this.unaccounted += Number(sequence - this.last) - 1;
-    this.last = sequence;
-    if (kind === 'added') this.enter(txid, changes);
-    else if (this.members.delete(txid)) changes.push({ kind: 'removed', txid });
+    this.#takenOut = null;
+    this.#unaccounted += Number(sequence - this.#last) - 1;
+    this.#last = sequence;
+    if (kind === 'added') this.#enter(txid, changes);
+    else if (this.#members.delete(txid)) changes.push({ kind: 'removed', txid });
   }
 
-  private enter(txid: HashKey, changes: MembershipChange[]): void {
-    if (this.members.has(txid)) return;
-    this.members.add(txid);
+  #enter(txid: HashKey, changes: MembershipChange[]): void {
+    if (this.#members.has(txid)) return;
+    this.#members.add(txid);
     changes.push({ kind: 'entered', txid });
   }
 }

@@ -41,74 +41,74 @@ export interface SessionOptions {
 
 /** The mempool between one start and the next failure: the first snapshot, and the changes behind it. */
 export class MempoolSession {
-  private readonly options: SessionOptions;
-  private readonly node: NodeMempool;
-  private readonly queue: MessageQueue | null;
-  private readonly writes: PendingWrites;
-  private readonly pending: PendingSet;
-  private look: TransactionLook | null = null;
-  private nodeTip: HashKey | null = null;
+  readonly #options: SessionOptions;
+  readonly #node: NodeMempool;
+  readonly #queue: MessageQueue | null;
+  readonly #writes: PendingWrites;
+  readonly #pending: PendingSet;
+  #look: TransactionLook | null = null;
+  #nodeTip: HashKey | null = null;
 
   constructor(options: SessionOptions) {
     const { node, pool, queue, bounds } = options;
-    this.options = options;
-    this.node = node;
-    this.queue = queue;
-    this.writes = new PendingWrites(pool, bounds.stateEveryMs);
-    this.pending = new PendingSet(this.writes, bounds);
+    this.#options = options;
+    this.#node = node;
+    this.#queue = queue;
+    this.#writes = new PendingWrites(pool, bounds.stateEveryMs);
+    this.#pending = new PendingSet(this.#writes, bounds);
   }
 
   /** Whose rows are in the tables, once they are loaded. */
   get since(): Date {
-    return this.pending.since;
+    return this.#pending.since;
   }
 
   /** All that was in the first snapshot was looked at and written. */
   get isReady(): boolean {
-    return this.writes.hasWritten;
+    return this.#writes.hasWritten;
   }
 
   /** Whether a snapshot is there that the stream joins. */
   get isJoined(): boolean {
-    return this.pending.membership.isJoined;
+    return this.#pending.membership.isJoined;
   }
 
   /** How many changes were lost without a word, if this stays above 0. */
   get missing(): number {
-    return this.pending.membership.missing;
+    return this.#pending.membership.missing;
   }
 
   /** The last round left something to do. */
   get hasWork(): boolean {
-    return this.pending.waiting.isLoading || !this.isReady;
+    return this.#pending.waiting.isLoading || !this.isReady;
   }
 
   /** Takes a snapshot; what the node says from now on joins it. */
   async join(): Promise<void> {
-    const { pool, network } = this.options;
+    const { pool, network } = this.#options;
     const indexed = await readIndexedTip(pool, network);
-    this.look = new TransactionLook(this.pending, { ...this.options, fingerprintKey: indexed.key });
-    const isFirst = this.nodeTip === null;
-    let tip = await this.node.bestBlock();
-    let snapshot = await this.node.snapshot();
-    for (let next = await this.node.bestBlock(); next !== tip; next = await this.node.bestBlock()) {
+    this.#look = new TransactionLook(this.#pending, { ...this.#options, fingerprintKey: indexed.key });
+    const isFirst = this.#nodeTip === null;
+    let tip = await this.#node.bestBlock();
+    let snapshot = await this.#node.snapshot();
+    for (let next = await this.#node.bestBlock(); next !== tip; next = await this.#node.bestBlock()) {
       tip = next;
-      snapshot = await this.node.snapshot();
+      snapshot = await this.#node.snapshot();
     }
     const blocks = isFirst
-      ? await this.blocksBehind(tip, indexed.tip?.hash ?? null, keptBlocks)
-      : await this.blocksBehind(tip, this.nodeTip, missedBlocksMax);
-    this.nodeTip = tip;
-    await this.takeSnapshot(snapshot, blocks);
+      ? await this.#blocksBehind(tip, indexed.tip?.hash ?? null, keptBlocks)
+      : await this.#blocksBehind(tip, this.#nodeTip, missedBlocksMax);
+    this.#nodeTip = tip;
+    await this.#takeSnapshot(snapshot, blocks);
     // what was mined while nobody followed is indexed soon, and would be in neither until then
     if (isFirst && blocks.length < keptBlocks) {
-      for (const block of blocks.toReversed()) await this.lookAtBlock(block);
+      for (const block of blocks.toReversed()) await this.#lookAtBlock(block);
     }
   }
 
   /** What a snapshot changes, and the blocks since the last one. */
-  private async takeSnapshot(snapshot: MempoolSnapshot, blocks: readonly NodeBlock[]): Promise<void> {
-    const { membership, kept } = this.pending;
+  async #takeSnapshot(snapshot: MempoolSnapshot, blocks: readonly NodeBlock[]): Promise<void> {
+    const { membership, kept } = this.#pending;
     const minedIn = new Map<HashKey, NodeBlock>();
     for (const block of blocks) {
       for (const txid of block.txids) minedIn.set(txid, block);
@@ -117,58 +117,60 @@ export class MempoolSession {
     for (const changes of membership.join(snapshot)) {
       for (const change of changes) {
         const block = minedIn.get(change.txid);
-        if (change.kind === 'vanished' && block !== undefined) this.pending.mined(change.txid, refOf(block));
-        else this.pending.take(change);
+        if (change.kind === 'vanished' && block !== undefined) this.#pending.mined(change.txid, refOf(block));
+        else this.#pending.take(change);
       }
       await nextTurn();
     }
-    await this.releaseStale();
+    await this.#releaseStale();
     for (const { txid, block } of kept.all()) {
       const now = minedIn.get(txid);
-      if (block === null && now !== undefined && !membership.has(txid)) this.pending.mined(txid, refOf(now));
+      if (block === null && now !== undefined && !membership.has(txid)) this.#pending.mined(txid, refOf(now));
     }
   }
 
   /** One round: what the node said, what it brought, and what of it is written. */
   async round(): Promise<void> {
-    const { pool, network } = this.options;
-    const { pending, queue } = this;
-    if (queue !== null) await this.hear(queue);
+    const { pool, network } = this.#options;
+    const pending = this.#pending;
+    const queue = this.#queue;
+    if (queue !== null) await this.#hear(queue);
     const { tip } = await readIndexedTip(pool, network);
-    const isSettled = tip !== null && tip.hash === this.nodeTip;
+    const isSettled = tip !== null && tip.hash === this.#nodeTip;
     if (isSettled) pending.settle();
-    const looked = await this.look?.atWaiting(!this.isReady || queue === null);
+    const looked = await this.#look?.atWaiting(!this.isReady || queue === null);
     if (!isSettled) pending.unsettle(looked ?? []);
     if (tip !== null) pending.forgetMined(tip.height);
     pending.keepWithinBounds();
     pending.departures.settle(pending.inputs, (txid) => pending.drop(txid));
     // a first snapshot is written when all of it was looked at
-    if (this.isReady || !pending.waiting.isLoading) await this.write();
+    if (this.isReady || !pending.waiting.isLoading) await this.#write();
   }
 
   /** What the node said since the last round. */
-  private async hear(queue: MessageQueue): Promise<void> {
-    if (queue.takeLoss()) this.pending.membership.lose();
+  async #hear(queue: MessageQueue): Promise<void> {
+    if (queue.takeLoss()) this.#pending.membership.lose();
     let told = 0;
     for (const message of queue.takeChanges()) {
-      await this.tell(message);
+      await this.#tell(message);
       if (++told % messagesAtOnce === 0) await nextTurn();
     }
   }
 
-  private async write(): Promise<void> {
-    const { pending, queue } = this;
+  async #write(): Promise<void> {
+    const pending = this.#pending;
+    const queue = this.#queue;
     const departures = pending.departures.takeReported(pending.nextPosition);
     const source = queue === null ? 'polling' : 'zmq';
-    const status = pending.status({ source, reveals: this.options.reveals });
-    await this.writes.write(pending.kept, departures, status);
+    const status = pending.status({ source, reveals: this.#options.reveals });
+    await this.#writes.write(pending.kept, departures, status);
   }
 
   /** The blocks from a tip back to a known one, newest first, `countMax` at most. */
-  private async blocksBehind(tip: HashKey, known: HashKey | null, countMax: number): Promise<NodeBlock[]> {
+  async #blocksBehind(tip: HashKey, known: HashKey | null, countMax: number): Promise<NodeBlock[]> {
     const blocks: NodeBlock[] = [];
     for (let hash: HashKey | null = tip; hash !== null && hash !== known && blocks.length < countMax; ) {
-      const block: NodeBlock | null = await this.node.block(hash);
+      const block: NodeBlock | null = await this.#node.block(hash);
       if (block === null) break;
       blocks.push(block);
       hash = block.previous;
@@ -176,60 +178,60 @@ export class MempoolSession {
     return blocks;
   }
 
-  private async tell(message: ChangeMessage): Promise<void> {
+  async #tell(message: ChangeMessage): Promise<void> {
     // what comes before a snapshot is in it
-    if (!this.pending.membership.isJoined) return;
+    if (!this.#pending.membership.isJoined) return;
     switch (message.kind) {
       case 'mempool-added':
       case 'mempool-removed': {
         const kind = message.kind === 'mempool-added' ? 'added' : 'removed';
         const txid = hashKey(message.txid);
         const sequence = message.mempoolSequence;
-        for (const change of this.pending.membership.tell({ kind, txid, sequence }))
-          this.pending.take(change);
+        for (const change of this.#pending.membership.tell({ kind, txid, sequence }))
+          this.#pending.take(change);
         return;
       }
       case 'block-connected':
-        return this.connect(hashKey(message.hash));
+        return this.#connect(hashKey(message.hash));
       case 'block-disconnected':
-        return this.disconnect(hashKey(message.hash));
+        return this.#disconnect(hashKey(message.hash));
     }
   }
 
-  private async connect(hash: HashKey): Promise<void> {
-    const block = await this.node.block(hash);
+  async #connect(hash: HashKey): Promise<void> {
+    const block = await this.#node.block(hash);
     if (block === null) {
-      this.pending.membership.lose();
+      this.#pending.membership.lose();
       return;
     }
-    this.nodeTip = hash;
-    for (const change of this.pending.membership.tell({
+    this.#nodeTip = hash;
+    for (const change of this.#pending.membership.tell({
       kind: 'block-connected',
       hash,
       txids: block.txids,
     })) {
-      this.pending.mined(change.txid, refOf(block));
+      this.#pending.mined(change.txid, refOf(block));
     }
   }
 
-  private async disconnect(hash: HashKey): Promise<void> {
-    this.nodeTip = (await this.node.block(hash))?.previous ?? (await this.node.bestBlock());
-    this.pending.release(hash);
+  async #disconnect(hash: HashKey): Promise<void> {
+    this.#nodeTip = (await this.#node.block(hash))?.previous ?? (await this.#node.bestBlock());
+    this.#pending.release(hash);
   }
 
   /** Finds the blocks that were taken back while nobody listened. */
-  private async releaseStale(): Promise<void> {
+  async #releaseStale(): Promise<void> {
     const hashes = new Set<HashKey>();
-    for (const { block } of this.pending.kept.all()) if (block !== null) hashes.add(hashKey(block.hash));
+    for (const { block } of this.#pending.kept.all()) if (block !== null) hashes.add(hashKey(block.hash));
     for (const hash of hashes) {
-      const block = await this.node.block(hash);
-      if (block === null || !block.isOnBestChain) this.pending.release(hash);
+      const block = await this.#node.block(hash);
+      if (block === null || !block.isOnBestChain) this.#pending.release(hash);
     }
   }
 
-  private async lookAtBlock(block: NodeBlock): Promise<void> {
-    const bytes = await this.node.blockBytes(block.hash);
-    if (bytes !== null) await this.look?.atBlock(bytes, refOf(block));
+  async #lookAtBlock(block: NodeBlock): Promise<void> {
+    const bytes = await this.#node.blockBytes(block.hash);
+    if (bytes !== null) await this.#look?.atBlock(bytes, refOf(block));
   }
 }
 

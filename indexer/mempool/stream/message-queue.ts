@@ -18,94 +18,94 @@ export type ChangeMessage = Exclude<NodeMessage, { kind: 'transaction' | 'gap' }
 
 /** What the node said and nobody has looked at yet. */
 export class MessageQueue {
-  private changes: ChangeMessage[] = [];
-  private readonly transactions = new Map<HashKey, Uint8Array>();
-  private transactionBytes = 0;
-  private lost = false;
-  private wake: (() => void) | null = null;
-  private readonly stop: () => void;
+  #changes: ChangeMessage[] = [];
+  readonly #transactions = new Map<HashKey, Uint8Array>();
+  #transactionBytes = 0;
+  #lost = false;
+  #wake: (() => void) | null = null;
+  readonly #stop: () => void;
 
   constructor(messages: NodeMessages) {
-    this.stop = messages.listen((message) => this.take(message));
+    this.#stop = messages.listen((message) => this.#take(message));
   }
 
   /** Whether changes were lost since the last call. */
   takeLoss(): boolean {
-    const { lost } = this;
-    this.lost = false;
+    const lost = this.#lost;
+    this.#lost = false;
     return lost;
   }
 
   /** All changes that wait, in order. */
   takeChanges(): ChangeMessage[] {
-    const { changes } = this;
-    this.changes = [];
+    const changes = this.#changes;
+    this.#changes = [];
     return changes;
   }
 
   /** The bytes of a transaction, where they came; they are given once. */
   takeBytes(txid: HashKey): Uint8Array | null {
-    const bytes = this.transactions.get(txid);
+    const bytes = this.#transactions.get(txid);
     if (bytes === undefined) return null;
-    this.transactions.delete(txid);
-    this.transactionBytes -= bytes.length;
+    this.#transactions.delete(txid);
+    this.#transactionBytes -= bytes.length;
     return bytes;
   }
 
   /** Settles when something comes, at once where something waits, and after `timeoutMs` at the latest. */
   async news(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    if (this.changes.length > 0 || this.lost || signal.aborted) return;
+    if (this.#changes.length > 0 || this.#lost || signal.aborted) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', done);
-        this.wake = null;
+        this.#wake = null;
         resolve();
       };
       const timer = setTimeout(done, timeoutMs);
       signal.addEventListener('abort', done, { once: true });
-      this.wake = done;
+      this.#wake = done;
     });
   }
 
   close(): void {
-    this.stop();
+    this.#stop();
   }
 
-  private take(message: NodeMessage): void {
+  #take(message: NodeMessage): void {
     switch (message.kind) {
       case 'transaction':
-        this.keep(message.bytes);
+        this.#keep(message.bytes);
         return;
       case 'gap':
         // bytes that are lost are asked for; nothing replaces a lost change
-        if (message.topic === 'sequence') this.lose();
+        if (message.topic === 'sequence') this.#lose();
         break;
       case 'mempool-added':
       case 'mempool-removed':
       case 'block-connected':
       case 'block-disconnected':
-        this.changes.push(message);
-        if (this.changes.length > changesMax) this.lose();
+        this.#changes.push(message);
+        if (this.#changes.length > changesMax) this.#lose();
         break;
     }
-    this.wake?.();
+    this.#wake?.();
   }
 
-  private lose(): void {
-    this.changes = [];
-    this.lost = true;
+  #lose(): void {
+    this.#changes = [];
+    this.#lost = true;
   }
 
-  private keep(bytes: Uint8Array): void {
+  #keep(bytes: Uint8Array): void {
     const txid = txidOfBytes(bytes);
     if (txid === null) return;
     const key = hashKey(txid);
-    if (this.transactions.has(key)) return;
-    this.transactions.set(key, bytes);
-    this.transactionBytes += bytes.length;
-    for (const oldest of this.transactions.keys()) {
-      if (this.transactionBytes <= transactionBytesMax) break;
+    if (this.#transactions.has(key)) return;
+    this.#transactions.set(key, bytes);
+    this.#transactionBytes += bytes.length;
+    for (const oldest of this.#transactions.keys()) {
+      if (this.#transactionBytes <= transactionBytesMax) break;
       this.takeBytes(oldest);
     }
   }

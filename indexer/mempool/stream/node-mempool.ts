@@ -48,17 +48,17 @@ const txidsAtOnce = 2000;
 
 /** Reads of a node's mempool. Throws as NodeRpc does. */
 export class NodeMempool {
-  private readonly rpc: MempoolRpc;
-  private readonly signal: AbortSignal;
+  readonly #rpc: MempoolRpc;
+  readonly #signal: AbortSignal;
 
   constructor(rpc: MempoolRpc, signal: AbortSignal) {
-    this.rpc = rpc;
-    this.signal = signal;
+    this.#rpc = rpc;
+    this.#signal = signal;
   }
 
   /** All of it at one moment. */
   async snapshot(): Promise<MempoolSnapshot> {
-    const raw = await this.rpc.rawMempool?.(this.signal);
+    const raw = await this.#rpc.rawMempool?.(this.#signal);
     if (raw !== undefined) {
       const ids = new Set<HashKey>();
       await inTurns(raw.txids.length / 32, txidsAtOnce, (index) => {
@@ -66,7 +66,7 @@ export class NodeMempool {
       });
       return { txids: ids, sequence: BigInt(raw.sequence) };
     }
-    const answer = await this.call<{ txids: string[]; mempool_sequence: number }>('getrawmempool', [
+    const answer = await this.#call<{ txids: string[]; mempool_sequence: number }>('getrawmempool', [
       false,
       true,
     ]);
@@ -79,7 +79,7 @@ export class NodeMempool {
   }
 
   async bestBlock(): Promise<HashKey> {
-    return keyOfDisplay(await this.call<string>('getbestblockhash'));
+    return keyOfDisplay(await this.#call<string>('getbestblockhash'));
   }
 
   /** Null: the node does not know it. */
@@ -91,7 +91,7 @@ export class NodeMempool {
       previousblockhash?: string;
       tx: string[];
     }
-    const answer = await this.found<Answer>('getblock', [displayOfKey(hash), 1]);
+    const answer = await this.#found<Answer>('getblock', [displayOfKey(hash), 1]);
     if (answer === null) return null;
     if (!Array.isArray(answer.tx) || !Number.isSafeInteger(answer.height)) throw invalid();
     const previous = answer.previousblockhash;
@@ -106,14 +106,14 @@ export class NodeMempool {
 
   /** Null: the node does not have it (any more). */
   async blockBytes(hash: HashKey): Promise<Uint8Array | null> {
-    const hex = await this.found<string>('getblock', [displayOfKey(hash), 0]);
+    const hex = await this.#found<string>('getblock', [displayOfKey(hash), 0]);
     return hex === null ? null : bytesOf(hex);
   }
 
   /** The bytes of transactions of the mempool; those that left it meanwhile are not there. */
   async transactions(txids: readonly HashKey[]): Promise<Map<HashKey, Uint8Array>> {
-    if (this.rpc.hexBatch !== undefined) return this.transactionsApart(txids);
-    const hexes = await this.many<string>(
+    if (this.#rpc.hexBatch !== undefined) return this.#transactionsApart(txids);
+    const hexes = await this.#many<string>(
       'getrawtransaction',
       txids.map((txid) => [displayOfKey(txid), 0]),
     );
@@ -124,17 +124,17 @@ export class NodeMempool {
     return bytes;
   }
 
-  private async transactionsApart(txids: readonly HashKey[]): Promise<Map<HashKey, Uint8Array>> {
+  async #transactionsApart(txids: readonly HashKey[]): Promise<Map<HashKey, Uint8Array>> {
     const found = new Map<HashKey, Uint8Array>();
     await eachChunk(txids, async (chunk) => {
       const calls = chunk.map((txid) => ({
         method: 'getrawtransaction',
         parameters: [displayOfKey(txid), 0],
       }));
-      const answer = await this.rpc.hexBatch?.(calls, this.signal);
+      const answer = await this.#rpc.hexBatch?.(calls, this.#signal);
       if (answer === undefined) return;
       chunk.forEach((txid, index) => {
-        const error = answer.errors[index] as number;
+        const error = answer.errors[index]!;
         if (error !== 0 && error !== notFound) throw refused(error);
         // of its own: what is kept of one must not keep the hundred that came with it
         if (error === 0) found.set(txid, answer.bytes.slice(answer.ends[index - 1] ?? 0, answer.ends[index]));
@@ -144,7 +144,7 @@ export class NodeMempool {
   }
 
   async entries(txids: readonly HashKey[]): Promise<Map<HashKey, MempoolEntry>> {
-    const answers = await this.many<{ fees?: { base?: unknown }; time?: unknown }>(
+    const answers = await this.#many<{ fees?: { base?: unknown }; time?: unknown }>(
       'getmempoolentry',
       txids.map((txid) => [displayOfKey(txid)]),
     );
@@ -170,14 +170,14 @@ export class NodeMempool {
     interface Answer {
       readonly value?: unknown;
     }
-    const mined = await this.many<Answer>(
+    const mined = await this.#many<Answer>(
       'gettxout',
       named.map(([txid, vout]) => [txid, vout, false]),
     );
     const values = mined.map((answer) => (answer === null ? null : satsOf(answer.value)));
     const missing = values.flatMap((value, at) => (value === null ? [at] : []));
     if (missing.length === 0) return values;
-    const pending = await this.many<{ vout?: Answer[] }>(
+    const pending = await this.#many<{ vout?: Answer[] }>(
       'getrawtransaction',
       missing.map((at) => [named[at]?.[0], 1]),
     );
@@ -188,13 +188,13 @@ export class NodeMempool {
     return values;
   }
 
-  private call<Result>(method: string, parameters: readonly unknown[] = []): Promise<Result> {
-    return this.rpc.call<Result>(method, parameters, { signal: this.signal });
+  #call<Result>(method: string, parameters: readonly unknown[] = []): Promise<Result> {
+    return this.#rpc.call<Result>(method, parameters, { signal: this.#signal });
   }
 
-  private async found<Result>(method: string, parameters: readonly unknown[]): Promise<Result | null> {
+  async #found<Result>(method: string, parameters: readonly unknown[]): Promise<Result | null> {
     try {
-      return await this.call<Result>(method, parameters);
+      return await this.#call<Result>(method, parameters);
     } catch (error) {
       if (isNotFound(error)) return null;
       throw error;
@@ -202,36 +202,33 @@ export class NodeMempool {
   }
 
   /** One method for many parameters, in their order; null where there is no such thing. */
-  private async many<Result>(
+  async #many<Result>(
     method: string,
     parameters: readonly (readonly unknown[])[],
   ): Promise<(Result | null)[]> {
     const results = Array<Result | null>(parameters.length).fill(null);
     await eachChunk(parameters, async (chunk, from) => {
-      (await this.chunk<Result>(method, chunk)).forEach((result, at) => {
+      (await this.#chunk<Result>(method, chunk)).forEach((result, at) => {
         results[from + at] = result;
       });
     });
     return results;
   }
 
-  private async chunk<Result>(
-    method: string,
-    chunk: readonly (readonly unknown[])[],
-  ): Promise<(Result | null)[]> {
-    if (this.rpc.batch !== undefined && chunk.length > 1) {
+  async #chunk<Result>(method: string, chunk: readonly (readonly unknown[])[]): Promise<(Result | null)[]> {
+    if (this.#rpc.batch !== undefined && chunk.length > 1) {
       try {
         const calls = chunk.map((parameters) => ({ method, parameters }));
-        return await this.rpc.batch<Result | null>(calls, { signal: this.signal });
+        return await this.#rpc.batch<Result | null>(calls, { signal: this.#signal });
       } catch (error) {
         // one that is not found fails them all
         if (!isNotFound(error)) throw error;
         const half = chunk.length >> 1;
-        const first = await this.chunk<Result>(method, chunk.slice(0, half));
-        return [...first, ...(await this.chunk<Result>(method, chunk.slice(half)))];
+        const first = await this.#chunk<Result>(method, chunk.slice(0, half));
+        return [...first, ...(await this.#chunk<Result>(method, chunk.slice(half)))];
       }
     }
-    return Promise.all(chunk.map((parameters) => this.found<Result>(method, parameters)));
+    return Promise.all(chunk.map((parameters) => this.#found<Result>(method, parameters)));
   }
 }
 

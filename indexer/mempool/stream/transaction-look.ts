@@ -36,48 +36,48 @@ interface Taken {
 
 /** Looks at the bytes of transactions, and enters what matters of them. */
 export class TransactionLook {
-  private readonly options: LookOptions;
-  private readonly pending: PendingSet;
+  readonly #options: LookOptions;
+  readonly #pending: PendingSet;
 
   constructor(pending: PendingSet, options: LookOptions) {
-    this.pending = pending;
-    this.options = options;
+    this.#pending = pending;
+    this.#options = options;
   }
 
   /** Those of a block but its coinbase. */
   async atBlock(bytes: Uint8Array, block: BlockRef): Promise<void> {
-    const { fingerprintKey } = this.options;
+    const { fingerprintKey } = this.#options;
     const batch = TransactionBatch.ofBlock(bytes, fingerprintKey, searchableBytesMaxDefault);
-    if (batch !== null) await this.at(batch, block);
+    if (batch !== null) await this.#at(batch, block);
   }
 
   /** Those that wait, as many as make a round; gives their ids. In a hurry bytes are asked for at once. */
   async atWaiting(isHurried: boolean): Promise<readonly HashKey[]> {
-    const { queue, node } = this.options;
-    const taken = await this.pending.waiting.take(queue, node, { countMax: transactionsAtOnce, isHurried });
+    const { queue, node } = this.#options;
+    const taken = await this.#pending.waiting.take(queue, node, { countMax: transactionsAtOnce, isHurried });
     for (const go of goesOf(taken)) {
-      await this.atTogether(go);
+      await this.#atTogether(go);
       await nextTurn();
     }
     return taken.map(({ txid }) => txid);
   }
 
-  private async atTogether(taken: readonly Taken[]): Promise<void> {
-    const { fingerprintKey, log } = this.options;
+  async #atTogether(taken: readonly Taken[]): Promise<void> {
+    const { fingerprintKey, log } = this.#options;
     const bytes = taken.map((one) => one.bytes);
     const batch = TransactionBatch.of(bytes, fingerprintKey, searchableBytesMaxDefault);
     if (batch !== null) {
-      await this.at(batch, null);
+      await this.#at(batch, null);
       return;
     }
     // one of them is broken: each by itself, and that one is left alone
-    if (taken.length > 1) for (const one of taken) await this.atTogether([one]);
+    if (taken.length > 1) for (const one of taken) await this.#atTogether([one]);
     else log.warn('the node gave a transaction that cannot be read');
   }
 
-  private async at(batch: TransactionBatch, block: BlockRef | null): Promise<void> {
-    const { pool, node, fingerprintKey } = this.options;
-    const { inputs, kept, nextPosition } = this.pending;
+  async #at(batch: TransactionBatch, block: BlockRef | null): Promise<void> {
+    const { pool, node, fingerprintKey } = this.#options;
+    const { inputs, kept, nextPosition } = this.#pending;
     const key = expandFingerprintKey(fingerprintKey);
     const context = { pool, node, inputs, kept, fingerprintKey: key, nextPosition };
     const transactions = Array.from({ length: batch.count - 1 }, (_, index) => index + 1);
@@ -85,7 +85,7 @@ export class TransactionLook {
     const unknown = found.rows.filter(
       ({ transaction }) => transaction.entry === null && transaction.block === null,
     );
-    this.pending.enter(found, await node.entries(unknown.map(({ transaction }) => transaction.txid)));
+    this.#pending.enter(found, await node.entries(unknown.map(({ transaction }) => transaction.txid)));
   }
 }
 

@@ -12,24 +12,24 @@ const triesMax = 10;
 /** Transactions of the mempool whose bytes are to be looked at, and how they are come by. */
 export class WaitingBytes {
   /** How often it was waited for or asked for. */
-  private readonly tries = new Map<HashKey, number>();
-  private stoppedEarly = false;
+  readonly #tries = new Map<HashKey, number>();
+  #stoppedEarly = false;
 
   get size(): number {
-    return this.tries.size;
+    return this.#tries.size;
   }
 
   /** The last round took as much as it may, and there was more. */
   get isLoading(): boolean {
-    return this.stoppedEarly;
+    return this.#stoppedEarly;
   }
 
   add(txid: HashKey): void {
-    this.tries.set(txid, 0);
+    this.#tries.set(txid, 0);
   }
 
   delete(txid: HashKey): void {
-    this.tries.delete(txid);
+    this.#tries.delete(txid);
   }
 
   /**
@@ -44,10 +44,10 @@ export class WaitingBytes {
     const bytesOf = new Map<HashKey, Uint8Array>();
     const asked: HashKey[] = [];
     let size = 0;
-    this.stoppedEarly = false;
-    for (const [txid, tries] of this.tries) {
+    this.#stoppedEarly = false;
+    for (const [txid, tries] of this.#tries) {
       if (bytesOf.size + asked.length >= countMax || size >= roundBytesMax) {
-        this.stoppedEarly = true;
+        this.#stoppedEarly = true;
         break;
       }
       const bytes = queue?.takeBytes(txid) ?? null;
@@ -57,15 +57,15 @@ export class WaitingBytes {
       } else if (isHurried || tries > 0) {
         asked.push(txid);
       } else {
-        this.tries.set(txid, 1);
+        this.#tries.set(txid, 1);
       }
     }
-    await this.ask(node, asked, roundBytesMax - size, bytesOf);
-    for (const txid of bytesOf.keys()) this.tries.delete(txid);
+    await this.#ask(node, asked, roundBytesMax - size, bytesOf);
+    for (const txid of bytesOf.keys()) this.#tries.delete(txid);
     return Array.from(bytesOf, ([txid, bytes]) => ({ txid, bytes }));
   }
 
-  private async ask(
+  async #ask(
     node: NodeMempool,
     asked: readonly HashKey[],
     room: number,
@@ -74,7 +74,7 @@ export class WaitingBytes {
     let left = room;
     for (let from = 0; from < asked.length; from += askedAtOnce) {
       if (left <= 0) {
-        this.stoppedEarly = true;
+        this.#stoppedEarly = true;
         return;
       }
       const chunk = asked.slice(from, from + askedAtOnce);
@@ -82,7 +82,7 @@ export class WaitingBytes {
       for (const txid of chunk) {
         const bytes = found.get(txid);
         if (bytes === undefined) {
-          this.missed(txid);
+          this.#missed(txid);
           continue;
         }
         into.set(txid, bytes);
@@ -91,9 +91,9 @@ export class WaitingBytes {
     }
   }
 
-  private missed(txid: HashKey): void {
-    const tries = this.tries.get(txid) ?? 0;
-    if (tries >= triesMax) this.tries.delete(txid);
-    else this.tries.set(txid, tries + 1);
+  #missed(txid: HashKey): void {
+    const tries = this.#tries.get(txid) ?? 0;
+    if (tries >= triesMax) this.#tries.delete(txid);
+    else this.#tries.set(txid, tries + 1);
   }
 }

@@ -20,68 +20,68 @@ const simple = { false: 20, true: 21, null: 22, undefined: 23 } as const;
 const bignumTag = { positive: 2, negative: 3 } as const;
 
 class JsonWriter {
-  private readonly reader: CborReader;
-  private depth = 0;
+  readonly #reader: CborReader;
+  #depth = 0;
   /** Characters made so far, those of keys again with each level of keys around them. */
-  private written = 0;
-  private readonly writtenMax: number;
+  #written = 0;
+  readonly #writtenMax: number;
 
   constructor(reader: CborReader) {
-    this.reader = reader;
-    this.writtenMax = Math.min(jsonLengthMax, charactersMin + charactersPerByteMax * reader.bytes.length);
+    this.#reader = reader;
+    this.#writtenMax = Math.min(jsonLengthMax, charactersMin + charactersPerByteMax * reader.bytes.length);
   }
 
   /** The next item as JSON text. */
   value(): string {
-    this.reader.head();
-    return this.item();
+    this.#reader.head();
+    return this.#item();
   }
 
-  private item(): string {
-    const { reader } = this;
+  #item(): string {
+    const reader = this.#reader;
     switch (reader.major) {
       case major.unsigned:
       case major.negative:
-        return this.integer();
+        return this.#integer();
       case major.bytes:
-        return this.count(`"${reader.byteString().toString('hex')}"`);
+        return this.#count(`"${reader.byteString().toString('hex')}"`);
       case major.text:
-        return this.count(JSON.stringify(reader.textString()));
+        return this.#count(JSON.stringify(reader.textString()));
       case major.array:
-        return this.nested(() => this.array());
+        return this.#nested(() => this.#array());
       case major.map:
-        return this.nested(() => this.map());
+        return this.#nested(() => this.#map());
       case major.tag:
-        return this.tag();
+        return this.#tag();
       default:
-        return this.other();
+        return this.#other();
     }
   }
 
-  private integer(): string {
-    if (this.reader.isIndefinite) throw new CborError();
-    return this.count(integerJson(this.reader.integer()));
+  #integer(): string {
+    if (this.#reader.isIndefinite) throw new CborError();
+    return this.#count(integerJson(this.#reader.integer()));
   }
 
-  private array(): string {
+  #array(): string {
     const items: string[] = [];
-    this.each(() => items.push(this.item()));
-    return this.count(`[${items.join(',')}]`, items.length + 2);
+    this.#each(() => items.push(this.#item()));
+    return this.#count(`[${items.join(',')}]`, items.length + 2);
   }
 
-  private map(): string {
+  #map(): string {
     const members: string[] = [];
-    this.each(() => {
-      const key = this.item();
-      const name = key.startsWith('"') ? key : this.count(JSON.stringify(key));
+    this.#each(() => {
+      const key = this.#item();
+      const name = key.startsWith('"') ? key : this.#count(JSON.stringify(key));
       members.push(`${name}:${this.value()}`);
     });
-    return this.count(`{${members.join(',')}}`, members.length * 2 + 2);
+    return this.#count(`{${members.join(',')}}`, members.length * 2 + 2);
   }
 
   /** Calls `member` behind the header of each item or key of the array or map whose header was just read. */
-  private each(member: () => void): void {
-    const { reader } = this;
+  #each(member: () => void): void {
+    const reader = this.#reader;
     const count = reader.isIndefinite ? Infinity : reader.argument;
     for (let index = 0; index < count; index++) {
       reader.head();
@@ -90,49 +90,49 @@ class JsonWriter {
     }
   }
 
-  private tag(): string {
-    const { reader } = this;
+  #tag(): string {
+    const reader = this.#reader;
     if (reader.isIndefinite) throw new CborError();
     const tag = reader.argument;
-    if (tag === bignumTag.positive || tag === bignumTag.negative) return this.bignum(tag);
+    if (tag === bignumTag.positive || tag === bignumTag.negative) return this.#bignum(tag);
     // Tags say how a value may be read; none of them changes what stands there.
-    return this.nested(() => this.value());
+    return this.#nested(() => this.value());
   }
 
-  private bignum(tag: number): string {
-    const { reader } = this;
+  #bignum(tag: number): string {
+    const reader = this.#reader;
     reader.head();
     if (reader.major !== major.bytes) throw new CborError();
     let bytes = reader.byteString();
     while (bytes[0] === 0) bytes = bytes.subarray(1);
-    if (bytes.length > bignumBytesMax) return this.count(`"${bytes.toString('hex')}"`);
+    if (bytes.length > bignumBytesMax) return this.#count(`"${bytes.toString('hex')}"`);
     const value = BigInt(`0x0${bytes.toString('hex')}`);
-    if (tag === bignumTag.positive) return this.count(integerJson(value));
+    if (tag === bignumTag.positive) return this.#count(integerJson(value));
     // ord's reader holds it in 128 signed bits
     if (value >> 127n !== 0n) throw new CborError();
-    return this.count(integerJson(-1n - value));
+    return this.#count(integerJson(-1n - value));
   }
 
-  private other(): string {
-    const { reader } = this;
+  #other(): string {
+    const reader = this.#reader;
     // additional information 24 may name a simple value below 32 too: ord's reader takes it
-    if (reader.info <= 24) return this.count(simpleJson(reader.argumentLow));
+    if (reader.info <= 24) return this.#count(simpleJson(reader.argumentLow));
     if (reader.isBreak) throw new CborError();
     const number = floatOf(reader);
-    return this.count(Number.isFinite(number) ? JSON.stringify(number) : 'null');
+    return this.#count(Number.isFinite(number) ? JSON.stringify(number) : 'null');
   }
 
-  private nested(write: () => string): string {
-    if (this.depth === depthMax) throw new CborError();
-    this.depth++;
+  #nested(write: () => string): string {
+    if (this.#depth === depthMax) throw new CborError();
+    this.#depth++;
     const text = write();
-    this.depth--;
+    this.#depth--;
     return text;
   }
 
-  private count(text: string, characters = text.length): string {
-    this.written += characters;
-    if (this.written > this.writtenMax) throw new CborError();
+  #count(text: string, characters = text.length): string {
+    this.#written += characters;
+    if (this.#written > this.#writtenMax) throw new CborError();
     return text;
   }
 }

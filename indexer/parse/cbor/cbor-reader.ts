@@ -43,25 +43,25 @@ export class CborReader {
 
   /** Reads a header. Throws at the end of the input and for additional information that is reserved. */
   head(): void {
-    const initial = this.byte();
+    const initial = this.#byte();
     this.major = initial >> 5;
     this.info = initial & 0x1f;
     this.argumentHigh = 0;
     if (this.info < 24) this.argumentLow = this.info;
-    else this.longArgument();
+    else this.#longArgument();
     this.argument = this.argumentHigh * 2 ** 32 + this.argumentLow;
   }
 
-  private longArgument(): void {
+  #longArgument(): void {
     this.argumentLow = 0;
     if (this.info === 24) {
-      this.argumentLow = this.byte();
+      this.argumentLow = this.#byte();
     } else if (this.info === 25) {
-      this.argumentLow = this.bytes.readUInt16BE(this.skip(2));
+      this.argumentLow = this.bytes.readUInt16BE(this.#skip(2));
     } else if (this.info === 26) {
-      this.argumentLow = this.bytes.readUInt32BE(this.skip(4));
+      this.argumentLow = this.bytes.readUInt32BE(this.#skip(4));
     } else if (this.info === 27) {
-      const from = this.skip(8);
+      const from = this.#skip(8);
       this.argumentHigh = this.bytes.readUInt32BE(from);
       this.argumentLow = this.bytes.readUInt32BE(from + 4);
     } else if (this.info !== indefinite) {
@@ -92,14 +92,14 @@ export class CborReader {
 
   /** The content of a byte string whose header was just read; definite ones are views. */
   byteString(): Buffer {
-    if (!this.isIndefinite) return this.take(this.argument);
+    if (!this.isIndefinite) return this.#take(this.argument);
     // measured first: an object for each chunk would be hundreds of times the bytes of empty ones
     const from = this.at;
     let length = 0;
-    while (this.nextChunk(major.bytes)) length += this.argument;
+    while (this.#nextChunk(major.bytes)) length += this.argument;
     const content = Buffer.alloc(length);
     this.at = from;
-    for (let to = 0; this.nextChunk(major.bytes); to += this.argument) {
+    for (let to = 0; this.#nextChunk(major.bytes); to += this.argument) {
       if (this.argument > 0) this.bytes.copy(content, to, this.at - this.argument, this.at);
     }
     return content;
@@ -107,44 +107,44 @@ export class CborReader {
 
   /** The content of a text string whose header was just read. Each chunk must be UTF-8 of its own. */
   textString(): string {
-    if (!this.isIndefinite) return this.utf8(this.take(this.argument));
+    if (!this.isIndefinite) return this.#utf8(this.#take(this.argument));
     let text = '';
-    while (this.nextChunk(major.text)) {
-      if (this.argument > 0) text += this.utf8(this.bytes.subarray(this.at - this.argument, this.at));
+    while (this.#nextChunk(major.text)) {
+      if (this.argument > 0) text += this.#utf8(this.bytes.subarray(this.at - this.argument, this.at));
     }
     return text;
   }
 
   /** Moves over the next chunk, of `argument` bytes, of a string of that type; false, and over the break, at its end. */
-  private nextChunk(type: number): boolean {
+  #nextChunk(type: number): boolean {
     this.head();
     if (this.isBreak) return false;
     if (this.major !== type || this.isIndefinite) throw new CborError();
-    this.skip(this.argument);
+    this.#skip(this.argument);
     return true;
   }
 
-  private utf8(bytes: Buffer): string {
+  #utf8(bytes: Buffer): string {
     if (!isUtf8(bytes)) throw new CborError();
     return bytes.toString('utf8');
   }
 
-  private byte(): number {
+  #byte(): number {
     const byte = this.bytes[this.at++];
     if (byte === undefined) throw new CborError();
     return byte;
   }
 
   /** Moves over `length` bytes and returns where they begin. */
-  private skip(length: number): number {
+  #skip(length: number): number {
     const from = this.at;
     if (from + length > this.bytes.length) throw new CborError();
     this.at = from + length;
     return from;
   }
 
-  private take(length: number): Buffer {
-    const from = this.skip(length);
+  #take(length: number): Buffer {
+    const from = this.#skip(length);
     return this.bytes.subarray(from, this.at);
   }
 }

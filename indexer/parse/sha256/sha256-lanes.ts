@@ -55,32 +55,32 @@ export function useCompiledSha256(module: CompiledSha256): void {
  * or three short messages take here.
  */
 export class Sha256Lanes {
-  private readonly rows: DigestRows;
+  readonly #rows: DigestRows;
   /** 1: the digests are hashed again. */
-  private readonly extra: number;
-  private readonly run: Sha256Exports['hash'];
+  readonly #extra: number;
+  readonly #run: Sha256Exports['hash'];
   /** Where messages are put. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  private readonly words: Int32Array<ArrayBuffer>;
+  readonly #words: Int32Array<ArrayBuffer>;
   /** Messages that wait in the group of each number of blocks, and the rows of their digests. */
-  private readonly waiting = new Uint8Array(laneBlocksMax + 1);
-  private readonly waitingRows = new Int32Array((laneBlocksMax + 1) * lanes);
-  private begun = 0;
-  private view = new Int32Array(0);
+  readonly #waiting = new Uint8Array(laneBlocksMax + 1);
+  readonly #waitingRows = new Int32Array((laneBlocksMax + 1) * lanes);
+  #begun = 0;
+  #view = new Int32Array(0);
 
   constructor(rows: DigestRows, isDouble: boolean) {
-    this.rows = rows;
-    this.extra = isDouble ? 1 : 0;
+    this.#rows = rows;
+    this.#extra = isDouble ? 1 : 0;
     const { exports } = new webAssembly.Instance(compiledSha256());
-    this.run = exports.hash;
+    this.#run = exports.hash;
     this.bytes = new Uint8Array(exports.memory.buffer);
-    this.words = new Int32Array(exports.memory.buffer);
+    this.#words = new Int32Array(exports.memory.buffer);
     new Uint32Array(exports.memory.buffer).set(initialMemory());
   }
 
   /** Forgets what waits. */
   reset(): void {
-    this.waiting.fill(0);
+    this.#waiting.fill(0);
   }
 
   /** Whether a message of this length is hashed here; longer ones belong to `node:crypto`. */
@@ -96,58 +96,60 @@ export class Sha256Lanes {
 
   /** Hashes `length` bytes that begin with word `first` of `source`. */
   addWords(source: Int32Array, first: number, length: number, row: number): void {
-    const { words } = this;
+    const words = this.#words;
     const to = this.begin(length, row) >> 2;
     const whole = length >> 2;
-    for (let word = 0; word < whole; word++) words[to + word] = source[first + word] as number;
+    for (let word = 0; word < whole; word++) words[to + word] = source[first + word]!;
     const rest = (length & 3) * 8;
-    if (rest > 0) words[to + whole] = ((source[first + whole] as number) & ~(-1 << rest)) | (0x80 << rest);
+    if (rest > 0) words[to + whole] = (source[first + whole]! & ~(-1 << rest)) | (0x80 << rest);
     this.commit();
   }
 
   /** Begins a message of `length` bytes, and returns where in `bytes` they are to be put before `commit`. */
   begin(length: number, row: number): number {
     const blocks = (length + paddingMin + blockBytes - 1) >>> 6;
-    const lane = this.waiting[blocks] as number;
+    const lane = this.#waiting[blocks]!;
     const at = groupBase(blocks) + laneAt(lane);
-    const { bytes, words } = this;
+    const { bytes } = this;
+    const words = this.#words;
     const end = at + blocks * blockBytes;
     // the word in which the message ends, and all behind it
     for (let pad = (at + length) >> 2; pad < end >> 2; pad++) words[pad] = 0;
     bytes[at + length] = 0x80;
     bytes[end - 2] = length >>> 5;
     bytes[end - 1] = (length << 3) & 0xff;
-    this.waitingRows[blocks * lanes + lane] = row;
-    this.waiting[blocks] = lane + 1;
-    this.begun = blocks;
+    this.#waitingRows[blocks * lanes + lane] = row;
+    this.#waiting[blocks] = lane + 1;
+    this.#begun = blocks;
     return at;
   }
 
   /** Ends the message that was begun. */
   commit(): void {
-    if (this.waiting[this.begun] === lanes) this.hashGroup(this.begun);
+    if (this.#waiting[this.#begun] === lanes) this.#hashGroup(this.#begun);
   }
 
   /** Hashes what still waits. */
   flush(): void {
     for (let blocks = 1; blocks <= laneBlocksMax; blocks++) {
-      if (this.waiting[blocks] !== 0) this.hashGroup(blocks);
+      if (this.#waiting[blocks] !== 0) this.#hashGroup(blocks);
     }
   }
 
   /** Lanes that wait for nobody hash what was left in them, and nobody reads it. */
-  private hashGroup(blocks: number): void {
-    this.run(blocks, blocks + this.extra, groupBase(blocks));
-    const { hash: target } = this.rows;
-    if (this.view.buffer !== target.buffer) this.view = new Int32Array(target.buffer);
-    const { view, words } = this;
-    const count = this.waiting[blocks] as number;
+  #hashGroup(blocks: number): void {
+    this.#run(blocks, blocks + this.#extra, groupBase(blocks));
+    const { hash: target } = this.#rows;
+    if (this.#view.buffer !== target.buffer) this.#view = new Int32Array(target.buffer);
+    const view = this.#view;
+    const words = this.#words;
+    const count = this.#waiting[blocks]!;
     for (let lane = 0; lane < count; lane++) {
-      const to = (this.waitingRows[blocks * lanes + lane] as number) * 8;
+      const to = this.#waitingRows[blocks * lanes + lane]! * 8;
       let from = (digestsAt >> 2) + lane;
-      for (let word = to; word < to + 8; word++, from += 4) view[word] = words[from] as number;
+      for (let word = to; word < to + 8; word++, from += 4) view[word] = words[from]!;
     }
-    this.waiting[blocks] = 0;
+    this.#waiting[blocks] = 0;
   }
 }
 

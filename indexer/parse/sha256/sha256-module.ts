@@ -50,8 +50,8 @@ const leb = (value: number): number[] => {
 const signedLeb = (value: number): number[] => {
   const bytes = leb(value);
   const last = bytes.length - 1;
-  if (((bytes[last] as number) & 0x40) !== 0) {
-    bytes[last] = (bytes[last] as number) | 0x80;
+  if ((bytes[last]! & 0x40) !== 0) {
+    bytes[last] = bytes[last]! | 0x80;
     bytes.push(0);
   }
   return bytes;

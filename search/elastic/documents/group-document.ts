@@ -77,7 +77,7 @@ export function* documentsOf(
   const shared = sharedFields(group, book);
   for (const [from, to] of slicesOf(group.keys, bounds)) {
     const keys = group.keys.slice(from, to);
-    const firstKey = keys[0] as number;
+    const firstKey = keys[0]!;
     yield {
       id: String(firstKey),
       version: sequence,
@@ -104,7 +104,7 @@ function slicesOf(
   keys: readonly number[],
   { keysPerDocument, spanKeys }: DocumentBounds,
 ): [from: number, to: number][] {
-  const spanOf = (at: number): number => Math.floor((keys[at] as number) / spanKeys);
+  const spanOf = (at: number): number => Math.floor(keys[at]! / spanKeys);
   const slices: [number, number][] = [];
   let from = 0;
   for (let at = 1; at <= keys.length; at++) {

@@ -167,7 +167,7 @@ async function countSizes(
   bounds: readonly number[],
 ): Promise<SizeRange[]> {
   const [from, to] = [bounds[0] ?? 0, bounds.at(-1) ?? sizesEnd];
-  const ranges = bounds.slice(1).map((bound, at) => ({ from: bounds[at] as number, to: bound }));
+  const ranges = bounds.slice(1).map((bound, at) => ({ from: bounds[at]!, to: bound }));
   const { aggregations } = await moment.search<SizesAnswer>(
     { size: 0, aggs: { sizes: { range: { field: 'size', ranges }, aggs: countIn(window) } } },
     [...clauses, ...touching(window), { range: { size: { gte: from, lt: to } } }],

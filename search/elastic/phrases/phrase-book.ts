@@ -37,11 +37,11 @@ interface Phrase {
  */
 export class PhraseBook {
   /** Longest first. */
-  private readonly phrases: readonly Phrase[];
+  readonly #phrases: readonly Phrase[];
   /** By their first UTF-16 unit. */
-  private readonly byFirst: ReadonlyMap<number, readonly Phrase[]>;
+  readonly #byFirst: ReadonlyMap<number, readonly Phrase[]>;
   /** Whether a phrase begins with this unit: most units do not, and texts have up to four million. */
-  private readonly isFirst = new Uint8Array(1 << 16);
+  readonly #isFirst = new Uint8Array(1 << 16);
 
   /**
    * Takes folded phrases. Throws where they outnumber the letters, or where a needle could stand in more than
@@ -53,9 +53,9 @@ export class PhraseBook {
       text: gramNeedle(phrase),
       letter: phraseLetters[at] as string,
     }));
-    this.phrases = phrases.toSorted((a, b) => b.text.length - a.text.length);
-    this.byFirst = Map.groupBy(this.phrases, ({ text }) => text.charCodeAt(0));
-    for (const first of this.byFirst.keys()) this.isFirst[first] = 1;
+    this.#phrases = phrases.toSorted((a, b) => b.text.length - a.text.length);
+    this.#byFirst = Map.groupBy(this.#phrases, ({ text }) => text.charCodeAt(0));
+    for (const first of this.#byFirst.keys()) this.#isFirst[first] = 1;
     if (waysOf(phrases.map(({ text }) => text)) > waysMax) throw new RangeError('phrases overlap too much');
   }
 
@@ -78,7 +78,7 @@ export class PhraseBook {
     const letters = new Set<string>();
     let text = '';
     let end = 0;
-    for (const { at, letter, length } of this.phrasesIn(whole)) {
+    for (const { at, letter, length } of this.#phrasesIn(whole)) {
       letters.add(letter);
       text += whole.slice(end, at) + letter;
       end = at + length;
@@ -93,7 +93,7 @@ export class PhraseBook {
   restOf(text: string): string[] {
     const pieces: string[] = [];
     let from = 0;
-    for (const { at, length } of this.phrasesIn(text)) {
+    for (const { at, length } of this.#phrasesIn(text)) {
       pieces.push(text.slice(from, at));
       from = behind(text, at + length);
     }
@@ -103,13 +103,13 @@ export class PhraseBook {
   /** UTF-16 units of a text (`gramNeedle`) once its phrases are letters. */
   lengthOf(text: string): number {
     let length = text.length;
-    for (const phrase of this.phrasesIn(text)) length += 1 - phrase.length;
+    for (const phrase of this.#phrasesIn(text)) length += 1 - phrase.length;
     return length;
   }
 
-  private *phrasesIn(text: string): Generator<{ at: number; letter: string; length: number }> {
+  *#phrasesIn(text: string): Generator<{ at: number; letter: string; length: number }> {
     for (let at = 0; at < text.length; ) {
-      const phrase = this.isFirst[text.charCodeAt(at)] === 1 ? this.phraseAt(text, at) : undefined;
+      const phrase = this.#isFirst[text.charCodeAt(at)] === 1 ? this.#phraseAt(text, at) : undefined;
       if (phrase === undefined) {
         at++;
         continue;
@@ -123,14 +123,14 @@ export class PhraseBook {
   /** The ways in which a needle (`gramNeedle`) can stand in a text. */
   waysOf(needle: string): NeedleWays {
     const parts = new Set<string>();
-    this.follow(needle, '', 0, false, parts);
-    this.follow(needle, '', 0, true, parts);
-    for (const { text, letter } of this.phrases) {
+    this.#follow(needle, '', 0, false, parts);
+    this.#follow(needle, '', 0, true, parts);
+    for (const { text, letter } of this.#phrases) {
       for (let shared = 1; shared < Math.min(text.length, needle.length); shared++) {
-        if (needle.startsWith(text.slice(-shared))) this.follow(needle, letter, shared, true, parts);
+        if (needle.startsWith(text.slice(-shared))) this.#follow(needle, letter, shared, true, parts);
       }
     }
-    const within = this.phrases.filter(({ text }) => text.includes(needle));
+    const within = this.#phrases.filter(({ text }) => text.includes(needle));
     const letters = within.map(({ letter }) => letter);
     // a part with such a letter says only that the phrase is there
     return {
@@ -143,13 +143,13 @@ export class PhraseBook {
    * Adds the parts of a needle whose code points from `at` on are read in text order. `isBehind`: a phrase has just
    * ended, so the next code point is taken as it is.
    */
-  private follow(needle: string, head: string, at: number, isBehind: boolean, parts: Set<string>): void {
+  #follow(needle: string, head: string, at: number, isBehind: boolean, parts: Set<string>): void {
     let encoded = head;
     let isForced = isBehind;
     for (let from = at; from < needle.length; ) {
-      const taken = isForced ? undefined : this.phraseAt(needle, from);
+      const taken = isForced ? undefined : this.#phraseAt(needle, from);
       // a longer phrase would have been taken; it stands in a text that goes on like it
-      if (!isForced && encoded !== '') this.addEnds(needle.slice(from), encoded, parts);
+      if (!isForced && encoded !== '') this.#addEnds(needle.slice(from), encoded, parts);
       const next = taken?.text ?? String.fromCodePoint(needle.codePointAt(from) as number);
       encoded += taken?.letter ?? next;
       from += next.length;
@@ -158,13 +158,13 @@ export class PhraseBook {
     parts.add(encoded);
   }
 
-  private phraseAt(whole: string, at: number): Phrase | undefined {
-    return this.byFirst.get(whole.charCodeAt(at))?.find(({ text }) => whole.startsWith(text, at));
+  #phraseAt(whole: string, at: number): Phrase | undefined {
+    return this.#byFirst.get(whole.charCodeAt(at))?.find(({ text }) => whole.startsWith(text, at));
   }
 
   /** The phrases that begin with the end of the needle. */
-  private addEnds(rest: string, encoded: string, parts: Set<string>): void {
-    for (const { text, letter } of this.phrases) {
+  #addEnds(rest: string, encoded: string, parts: Set<string>): void {
+    for (const { text, letter } of this.#phrases) {
       if (text.length > rest.length && text.startsWith(rest)) parts.add(encoded + letter);
     }
   }

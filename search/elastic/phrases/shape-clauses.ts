@@ -20,18 +20,18 @@ const none: WithinShapes = { clause: null, inscriptions: 0 };
 
 /** Asks for texts by their combination of phrases. */
 export class ShapeClauses {
-  private readonly counts: ShapeCounts | null;
-  private readonly namedMax: number;
+  readonly #counts: ShapeCounts | null;
+  readonly #namedMax: number;
 
   /** `counts`: null where they are unknown. `namedMax`: the most shapes that one clause names. */
   constructor(counts: ShapeCounts | null, namedMax: number) {
-    this.counts = counts;
-    this.namedMax = namedMax;
+    this.#counts = counts;
+    this.#namedMax = namedMax;
   }
 
   /** The parts of a needle that some text can have. Phrases that occur in no text together rule a part out. */
   partsOf(parts: readonly string[]): readonly string[] {
-    const { counts } = this;
+    const counts = this.#counts;
     if (counts === null || counts.size > comparedMax) return parts;
     const shapes = [...counts.keys()];
     return parts.filter((part) => {
@@ -45,7 +45,7 @@ export class ShapeClauses {
   /** Texts that have each of the needles inside a phrase. */
   with(needles: readonly NeedleWays[]): WithinShapes {
     if (needles.some(({ phrases }) => phrases.length === 0)) return none;
-    const { counts } = this;
+    const counts = this.#counts;
     if (counts === null) return { clause: patternClause(needles), inscriptions: null };
     const shapes = [...counts.keys()].filter((shape) => isWithin(needles, shape));
     if (shapes.length === 0) return none;
@@ -53,7 +53,7 @@ export class ShapeClauses {
     return {
       // a text has one shape: the server visits the documents of the matching shapes, and none twice
       clause:
-        shapes.length > this.namedMax
+        shapes.length > this.#namedMax
           ? patternClause(needles)
           : anyOf(shapes.map((shape) => ({ term: { shape } }))),
       inscriptions,

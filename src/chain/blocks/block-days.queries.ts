@@ -22,7 +22,7 @@ export async function heightsOfDays(client: ClientBase, days: readonly number[])
     if (open.length === 0) return places.map((place) => place.found);
     const middles = open.map((place) => Math.floor((place.low + place.high) / 2));
     const blocks = await blocksFrom(client, middles);
-    for (const [index, place] of open.entries()) halve(place, middles[index] as number, blocks[index]);
+    for (const [index, place] of open.entries()) halve(place, middles[index]!, blocks[index]);
   }
 }
 

@@ -115,7 +115,7 @@ async function makeTexts(
   const heights = [...new Set(missing.map(({ height }) => height))].sort((a, b) => a - b);
   const texts = new Map<number, BlockEventText>();
   for (let at = 0; at < heights.length; ) {
-    const from = heights[at] as number;
+    const from = heights[at]!;
     let to = from;
     // consecutive blocks, as a page of an old part of the outbox has them, take three queries together
     while (heights[++at] === to + 1) to++;

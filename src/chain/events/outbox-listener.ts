@@ -9,74 +9,74 @@ const pollMs = 2000;
  * reads. Where it is lost the readers poll, and the next poll opens another.
  */
 export class OutboxListener {
-  private readonly pool: Pool;
-  private client: PoolClient | null = null;
-  private opening: Promise<void> | null = null;
-  private readers = 0;
+  readonly #pool: Pool;
+  #client: PoolClient | null = null;
+  #opening: Promise<void> | null = null;
+  #readers = 0;
   /** Counts what was heard: whoever compares it misses nothing that came while they were busy. */
-  private heard = 0;
-  private readonly waiting = new Set<() => void>();
+  #heard = 0;
+  readonly #waiting = new Set<() => void>();
 
   constructor(pool: Pool) {
-    this.pool = pool;
+    this.#pool = pool;
   }
 
   /** Begins to read. `done` must be called once. */
   join(): OutboxReader {
-    this.readers++;
+    this.#readers++;
     let isDone = false;
     return {
-      mark: () => this.heard,
-      news: (mark, timeoutMs, signal) => this.news(mark, timeoutMs, signal),
+      mark: () => this.#heard,
+      news: (mark, timeoutMs, signal) => this.#news(mark, timeoutMs, signal),
       done: () => {
         if (isDone) return;
         isDone = true;
-        this.readers--;
-        if (this.readers === 0) this.close();
+        this.#readers--;
+        if (this.#readers === 0) this.#close();
       },
     };
   }
 
   /** Whether a connection listens now. */
   get isListening(): boolean {
-    return this.client !== null;
+    return this.#client !== null;
   }
 
-  private async news(mark: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
-    if (this.client === null) {
-      this.opening ??= this.open().finally(() => {
-        this.opening = null;
+  async #news(mark: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#client === null) {
+      this.#opening ??= this.#open().finally(() => {
+        this.#opening = null;
       });
-      await this.opening;
+      await this.#opening;
       // what was written before the connection listened was told to nobody: one look more
       return;
     }
-    if (this.heard !== mark || signal.aborted) return;
+    if (this.#heard !== mark || signal.aborted) return;
     await new Promise<void>((resolve) => {
       const finish = (): void => {
         clearTimeout(timer);
-        this.waiting.delete(finish);
+        this.#waiting.delete(finish);
         signal.removeEventListener('abort', finish);
         resolve();
       };
       const timer = setTimeout(finish, timeoutMs);
-      this.waiting.add(finish);
+      this.#waiting.add(finish);
       signal.addEventListener('abort', finish, { once: true });
     });
   }
 
   /** Listens, or waits as long as a poll takes. */
-  private async open(): Promise<void> {
+  async #open(): Promise<void> {
     let client: PoolClient | null = null;
     try {
-      client = await this.pool.connect();
-      const lost = (): void => this.drop(client as PoolClient);
+      client = await this.#pool.connect();
+      const lost = (): void => this.#drop(client as PoolClient);
       client.on('error', lost);
       client.on('end', lost);
-      client.on('notification', () => this.wake());
+      client.on('notification', () => this.#wake());
       await client.query(`LISTEN ${outboxChannel}`);
-      this.client = client;
-      if (this.readers === 0) this.close();
+      this.#client = client;
+      if (this.#readers === 0) this.#close();
     } catch {
       client?.release(true);
       await new Promise<void>((resolve) => {
@@ -85,21 +85,21 @@ export class OutboxListener {
     }
   }
 
-  private wake(): void {
-    this.heard++;
-    for (const finish of this.waiting) finish();
+  #wake(): void {
+    this.#heard++;
+    for (const finish of this.#waiting) finish();
   }
 
-  private drop(client: PoolClient): void {
-    if (this.client !== client) return;
-    this.client = null;
+  #drop(client: PoolClient): void {
+    if (this.#client !== client) return;
+    this.#client = null;
     client.release(true);
-    this.wake();
+    this.#wake();
   }
 
-  private close(): void {
-    const { client } = this;
-    this.client = null;
+  #close(): void {
+    const client = this.#client;
+    this.#client = null;
     // not given back: it would go on listening
     client?.release(true);
   }

@@ -38,18 +38,18 @@ const blocksKnown = 150;
  * 100 for a collection.
  */
 export class OrdLists {
-  private tip: Tip | null = null;
-  private known = nothingKnown();
-  private refreshing: Promise<void> | null = null;
+  #tip: Tip | null = null;
+  #known = nothingKnown();
+  #refreshing: Promise<void> | null = null;
 
   /** Whether they are those of a tip; null: nothing is indexed. */
   areOf(tip: Tip | null): boolean {
-    return tip === null ? this.tip === null : isSame(tip, this.tip);
+    return tip === null ? this.#tip === null : isSame(tip, this.#tip);
   }
 
   /** The tip that pages speak of. */
   get ofTip(): Tip | null {
-    return this.tip;
+    return this.#tip;
   }
 
   /**
@@ -58,37 +58,37 @@ export class OrdLists {
    * connection is cut.
    */
   async bringUpToDate(pool: Pool, signal?: AbortSignal): Promise<void> {
-    this.refreshing ??= withSnapshot(pool, (snapshot) => this.refresh(snapshot), signal).finally(() => {
-      this.refreshing = null;
+    this.#refreshing ??= withSnapshot(pool, (snapshot) => this.#refresh(snapshot), signal).finally(() => {
+      this.#refreshing = null;
     });
-    await this.refreshing;
+    await this.#refreshing;
   }
 
   /** A page of collections. `page` counts from 0. */
   collections(page: number): KeyPage {
-    return slice(this.known.ordered, page);
+    return slice(this.#known.ordered, page);
   }
 
   /** A page of galleries, newest first. */
   galleryPage(page: number): KeyPage {
-    const { galleries } = this.known;
+    const { galleries } = this.#known;
     const end = galleries.length - page * pageSize;
     const keys = galleries.slice(Math.max(end - pageSize, 0), Math.max(end, 0)).reverse();
     return { keys, more: end > pageSize };
   }
 
-  private async refresh({ client, tip }: Snapshot): Promise<void> {
-    if (tip !== null && isSame(tip, this.tip)) return;
+  async #refresh({ client, tip }: Snapshot): Promise<void> {
+    if (tip !== null && isSame(tip, this.#tip)) return;
     // pages change once all is read: whoever reads meanwhile has all of it or nothing
-    const kept = tip === null ? nothingKnown() : await this.kept(client, tip);
-    this.known = tip === null ? kept : await goneOn(client, kept, tip);
-    this.tip = tip;
+    const kept = tip === null ? nothingKnown() : await this.#kept(client, tip);
+    this.#known = tip === null ? kept : await goneOn(client, kept, tip);
+    this.#tip = tip;
   }
 
   /** What still holds of what is known. */
-  private async kept(client: ClientBase, { undoEpoch }: Tip): Promise<Known> {
-    const { known } = this;
-    if (this.tip?.undoEpoch === undoEpoch) return known;
+  async #kept(client: ClientBase, { undoEpoch }: Tip): Promise<Known> {
+    const known = this.#known;
+    if (this.#tip?.undoEpoch === undoEpoch) return known;
     const [first] = known.blocks;
     const there = first === undefined ? [] : await blocksFrom(client, first.height);
     const marks = new Set(there.map(({ mark }) => mark));

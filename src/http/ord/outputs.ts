@@ -52,21 +52,21 @@ function isUnspendable(script: Uint8Array): boolean {
 
 /** Answers about outputs: what holds inscriptions from the index, the rest from the node. */
 export class Outputs {
-  private readonly deps: AppDependencies;
-  private readonly transactions: Transactions;
+  readonly #deps: AppDependencies;
+  readonly #transactions: Transactions;
 
   constructor(deps: AppDependencies, transactions: Transactions) {
-    this.deps = deps;
-    this.transactions = transactions;
+    this.#deps = deps;
+    this.#transactions = transactions;
   }
 
   /** `/output/<outpoint>`. Throws `not_found`, and `no_node` where only a node could tell. */
   async output(outpoint: Outpoint): Promise<Answer> {
-    const outside = await this.outside(outpoint);
-    if (outside !== null) return { tip: outside.tip, json: this.json(outpoint, outside.facts) };
-    const { tip, known } = await this.known([outpoint]);
-    const facts = await this.factsOf(outpoint, 0, known, tip);
-    return { tip, json: this.json(outpoint, facts) };
+    const outside = await this.#outside(outpoint);
+    if (outside !== null) return { tip: outside.tip, json: this.#json(outpoint, outside.facts) };
+    const { tip, known } = await this.#known([outpoint]);
+    const facts = await this.#factsOf(outpoint, 0, known, tip);
+    return { tip, json: this.#json(outpoint, facts) };
   }
 
   /** `POST /outputs`. The lost and the unbound one are refused, as by ord: each is a list without bound. */
@@ -76,12 +76,12 @@ export class Outputs {
       if (text === lostOutpoint || text === unboundOutpoint)
         throw new AppError('request_invalid', `outpoint ${text} may not be queried in batch`);
     }
-    const { tip, known } = await this.known(outpoints);
+    const { tip, known } = await this.#known(outpoints);
     const answers: string[] = [];
     const queue = outpoints.entries();
     const lane = async (): Promise<void> => {
       for (const [place, outpoint] of queue)
-        answers[place] = this.json(outpoint, await this.factsOf(outpoint, place, known, tip));
+        answers[place] = this.#json(outpoint, await this.#factsOf(outpoint, place, known, tip));
     };
     await Promise.all(Array.from({ length: callsMax }, lane));
     return { tip, json: `[${answers.join(',')}]` };
@@ -89,31 +89,31 @@ export class Outputs {
 
   /** `/r/utxo/<outpoint>`: of unspent outputs of the chain alone. */
   async utxo(outpoint: Outpoint): Promise<Answer> {
-    const outside = await this.outside(outpoint);
+    const outside = await this.#outside(outpoint);
     const text = outpointText(outpoint);
     const missing = new AppError('not_found', `output ${text} not found`);
     if (outside !== null) {
       if (outside.facts.inscriptions.length === 0) throw missing;
       return { tip: outside.tip, json: utxoJson(outside.facts) };
     }
-    const { tip, known } = await this.known([outpoint]);
+    const { tip, known } = await this.#known([outpoint]);
     const held = known.byPlace.get(0);
     if (held !== undefined)
       return {
         tip,
         json: utxoJson({ inscriptions: held.inscriptions.map(idText), value: held.value }),
       };
-    const facts = await this.factsOf(outpoint, 0, known, tip);
+    const facts = await this.#factsOf(outpoint, 0, known, tip);
     if (!facts.indexed) throw missing;
     return { tip, json: utxoJson(facts) };
   }
 
   /** Facts of the two outpoints that are none; null for every other one. */
-  private async outside(outpoint: Outpoint): Promise<{ tip: Tip | null; facts: OutputFacts } | null> {
+  async #outside(outpoint: Outpoint): Promise<{ tip: Tip | null; facts: OutputFacts } | null> {
     const text = outpointText(outpoint);
     const place = text === lostOutpoint ? 'lost' : text === unboundOutpoint ? 'unbound' : null;
     if (place === null) return null;
-    return withSnapshot(this.deps.pool, async ({ client, tip }) => {
+    return withSnapshot(this.#deps.pool, async ({ client, tip }) => {
       const found = await inscriptionsOutside(client, place, outsideMax + 1);
       if (found.length > outsideMax)
         throw new AppError('address_too_large', `more than ${outsideMax} inscriptions are ${place}`);
@@ -123,36 +123,36 @@ export class Outputs {
     });
   }
 
-  private async known(outpoints: readonly Outpoint[]): Promise<{ tip: Tip | null; known: KnownOutputs }> {
-    return withSnapshot(this.deps.pool, async ({ client, tip }) => {
+  async #known(outpoints: readonly Outpoint[]): Promise<{ tip: Tip | null; known: KnownOutputs }> {
+    return withSnapshot(this.#deps.pool, async ({ client, tip }) => {
       const key = await fingerprintKey(client);
       if (key === null) return { tip, known: { byPlace: new Map<number, KnownOutput>(), hasAll: false } };
       return { tip, known: await knownOutputs(client, outpoints, fingerprintsOf(key, outpoints)) };
     });
   }
 
-  private async factsOf(
+  async #factsOf(
     outpoint: Outpoint,
     place: number,
     { byPlace, hasAll }: KnownOutputs,
     tip: Tip | null,
   ): Promise<OutputFacts> {
     const known = byPlace.get(place);
-    if (known !== undefined && tip !== null) return this.knownFacts(outpoint, known, tip);
-    const { node } = this.deps;
-    if (node == null || isGenesisCoinbase(outpoint.txid)) return this.factsWithoutNode(outpoint, hasAll);
+    if (known !== undefined && tip !== null) return this.#knownFacts(outpoint, known, tip);
+    const { node } = this.#deps;
+    if (node == null || isGenesisCoinbase(outpoint.txid)) return this.#factsWithoutNode(outpoint, hasAll);
     const unspent = await nodeOutput(node, outpoint, true);
     if (unspent !== null) {
       const { confirmations, value, script } = unspent;
       return { confirmations, indexed: confirmations > 0, inscriptions: [], script, spent: false, value };
     }
-    return this.spentFacts(outpoint, node);
+    return this.#spentFacts(outpoint, node);
   }
 
   /** An unspent output of the index. Whether the mempool spends it, the node says; what does not answer says nothing. */
-  private async knownFacts(outpoint: Outpoint, known: KnownOutput, tip: Tip): Promise<OutputFacts> {
-    const { node, logger } = this.deps;
-    const script = known.script ?? (await this.outputOf(outpoint)).script;
+  async #knownFacts(outpoint: Outpoint, known: KnownOutput, tip: Tip): Promise<OutputFacts> {
+    const { node, logger } = this.#deps;
+    const script = known.script ?? (await this.#outputOf(outpoint)).script;
     const isSpentAtNode = async (): Promise<boolean> => {
       // of the first coinbase the node knows nothing
       if (node == null || isGenesisCoinbase(outpoint.txid)) return false;
@@ -173,8 +173,8 @@ export class Outputs {
     };
   }
 
-  private async spentFacts(outpoint: Outpoint, node: NodeRpc): Promise<OutputFacts> {
-    const { script, value, confirmations } = await this.outputOf(outpoint);
+  async #spentFacts(outpoint: Outpoint, node: NodeRpc): Promise<OutputFacts> {
+    const { script, value, confirmations } = await this.#outputOf(outpoint);
     // spent by the mempool alone: it is still an output of the chain
     const isInChain =
       confirmations > 0 && (isUnspendable(script) || (await nodeOutput(node, outpoint, false)) !== null);
@@ -185,9 +185,9 @@ export class Outputs {
    * What follows from the index and the transaction: of outputs that cannot be spent, of the one that counts as never spent, and
    * where all unspent ones are known, of the others, which are spent then.
    */
-  private async factsWithoutNode(outpoint: Outpoint, hasAll: boolean): Promise<OutputFacts> {
+  async #factsWithoutNode(outpoint: Outpoint, hasAll: boolean): Promise<OutputFacts> {
     const isGenesis = isGenesisCoinbase(outpoint.txid);
-    const { script, value, confirmations } = await this.outputOf(outpoint);
+    const { script, value, confirmations } = await this.#outputOf(outpoint);
     const isInChain = isGenesis || isUnspendable(script);
     if (!isInChain && !hasAll)
       throw new AppError(
@@ -197,19 +197,17 @@ export class Outputs {
     return { confirmations, indexed: isInChain, inscriptions: [], script, spent: !isGenesis, value };
   }
 
-  private async outputOf(
-    outpoint: Outpoint,
-  ): Promise<{ script: Uint8Array; value: number; confirmations: number }> {
-    const { transaction, confirmations } = await this.transactions.find(outpoint.txid);
+  async #outputOf(outpoint: Outpoint): Promise<{ script: Uint8Array; value: number; confirmations: number }> {
+    const { transaction, confirmations } = await this.#transactions.find(outpoint.txid);
     const output = transaction.outputs[outpoint.vout];
     if (output === undefined) throw new AppError('not_found', `output ${outpointText(outpoint)} not found`);
     return { ...output, confirmations };
   }
 
-  private json(outpoint: Outpoint, facts: OutputFacts): string {
+  #json(outpoint: Outpoint, facts: OutputFacts): string {
     const { confirmations, indexed, inscriptions, script, spent, value } = facts;
     return JSON.stringify({
-      address: scriptToAddress(script, this.deps.network),
+      address: scriptToAddress(script, this.#deps.network),
       confirmations,
       indexed,
       inscriptions,

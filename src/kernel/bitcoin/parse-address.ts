@@ -72,7 +72,7 @@ function parseBase58(text: string, network: NetworkParameters): ParsedAddress {
   } catch {
     return noAddress;
   }
-  const version = bytes[0] as number;
+  const version = bytes[0]!;
   if (bytes.length !== 1 + hashBytes) return noAddress;
   const hash = bytes.subarray(1);
   if (version === network.p2pkhVersion) {

@@ -15,8 +15,8 @@ const valueBytesMax = 128;
 const keptBytesMax = 32 * 1024 * 1024;
 
 const hexDigits = Buffer.from('0123456789abcdef', 'latin1');
-const hexHigh = Uint8Array.from({ length: 256 }, (_, byte) => hexDigits[byte >> 4] as number);
-const hexLow = Uint8Array.from({ length: 256 }, (_, byte) => hexDigits[byte & 15] as number);
+const hexHigh = Uint8Array.from({ length: 256 }, (_, byte) => hexDigits[byte >> 4]!);
+const hexLow = Uint8Array.from({ length: 256 }, (_, byte) => hexDigits[byte & 15]!);
 const hashLength = 32;
 
 const words = {
@@ -44,16 +44,16 @@ export interface EventText {
  * half a microsecond a line, hash included. It knows how values are written, not in which order events come.
  */
 export class EventTextWriter {
-  private readonly bytes = new Uint8Array(chunkBytes);
-  private readonly keptBytesMax: number;
-  private at = 0;
-  private hash: Hash = createHash('sha256');
-  private kept: Buffer[] | null = null;
-  private doneBytes = 0;
+  readonly #bytes = new Uint8Array(chunkBytes);
+  readonly #keptBytesMax: number;
+  #at = 0;
+  #hash: Hash = createHash('sha256');
+  #kept: Buffer[] | null = null;
+  #doneBytes = 0;
 
   /** @param bytesMax a longer text is not kept; absent: what is stored at most */
   constructor(bytesMax = keptBytesMax) {
-    this.keptBytesMax = bytesMax;
+    this.#keptBytesMax = bytesMax;
   }
 
   /** Begins the text of a block with the line that names it. `hash` in internal order. */
@@ -63,15 +63,15 @@ export class EventTextWriter {
     { height, hash }: { readonly height: number; readonly hash: Uint8Array },
     keep: boolean,
   ): void {
-    this.at = 0;
-    this.doneBytes = 0;
-    this.hash = createHash('sha256');
-    this.kept = keep ? [] : null;
+    this.#at = 0;
+    this.#doneBytes = 0;
+    this.#hash = createHash('sha256');
+    this.#kept = keep ? [] : null;
     this.word(Buffer.from(`satscribe ${kind.name} ${kind.version} ${network} `, 'latin1'));
-    this.integer(height);
-    this.byte(space);
-    this.hashHex(hash, 0);
-    this.byte(newline);
+    this.#integer(height);
+    this.#byte(space);
+    this.#hashHex(hash, 0);
+    this.#byte(newline);
   }
 
   /** `created <id> <sequence> <number> <charms> `; null is what is not known. The location follows. */
@@ -84,26 +84,26 @@ export class EventTextWriter {
     charmBits: number | null,
   ): void {
     this.word(words.created);
-    this.subject(txids, txidAt, index, sequence);
-    this.known(number);
-    this.byte(space);
-    this.known(charmBits === null ? null : charmBits & eventCharms);
-    this.byte(space);
+    this.#subject(txids, txidAt, index, sequence);
+    this.#known(number);
+    this.#byte(space);
+    this.#known(charmBits === null ? null : charmBits & eventCharms);
+    this.#byte(space);
   }
 
   /** `transferred <id> <sequence> `; the old and the new location follow. */
   transferred(txids: Uint8Array, txidAt: number, index: number, sequence: number | null): void {
     this.word(words.transferred);
-    this.subject(txids, txidAt, index, sequence);
+    this.#subject(txids, txidAt, index, sequence);
   }
 
   /** `<txid>:<vout>:<offset>` */
   inOutput(txids: Uint8Array, txidAt: number, vout: number, satOffset: number): void {
-    this.hashHex(txids, txidAt);
-    this.byte(colon);
-    this.integer(vout);
-    this.byte(colon);
-    this.integer(satOffset);
+    this.#hashHex(txids, txidAt);
+    this.#byte(colon);
+    this.#integer(vout);
+    this.#byte(colon);
+    this.#integer(satOffset);
   }
 
   /** The null outpoint, without an offset: that one depends on whether ord counted sats from the first block on. */
@@ -113,119 +113,120 @@ export class EventTextWriter {
 
   /** Nowhere, or none. */
   none(): void {
-    this.reserve();
-    this.byte(dash);
+    this.#reserve();
+    this.#byte(dash);
   }
 
   unknown(): void {
-    this.reserve();
-    this.byte(question);
+    this.#reserve();
+    this.#byte(question);
   }
 
   /** Parent `position` of a list. */
   parent(position: number, txids: Uint8Array, txidAt: number, index: number): void {
-    this.reserve();
-    if (position > 0) this.byte(comma);
+    this.#reserve();
+    if (position > 0) this.#byte(comma);
     this.id(txids, txidAt, index);
   }
 
   /** The id of an inscription: 32 bytes of its transaction, and its index there. */
   id(txids: Uint8Array, txidAt: number, index: number): void {
-    this.hashHex(txids, txidAt);
-    this.byte(letterI);
-    this.integer(index);
+    this.#hashHex(txids, txidAt);
+    this.#byte(letterI);
+    this.#integer(index);
   }
 
   /** ASCII words with the blanks between them, fewer than 128 bytes. */
   word(word: Uint8Array): void {
     assert(word.length < valueBytesMax, 'a word of a canonical text is too long');
-    this.reserve();
-    const { bytes, at } = this;
-    for (let index = 0; index < word.length; index++) bytes[at + index] = word[index] as number;
-    this.at = at + word.length;
+    this.#reserve();
+    const bytes = this.#bytes;
+    const at = this.#at;
+    for (let index = 0; index < word.length; index++) bytes[at + index] = word[index]!;
+    this.#at = at + word.length;
   }
 
   /** Between two values of a line. */
   next(): void {
-    this.reserve();
-    this.byte(space);
+    this.#reserve();
+    this.#byte(space);
   }
 
   endLine(): void {
-    this.reserve();
-    this.byte(newline);
+    this.#reserve();
+    this.#byte(newline);
   }
 
   /** Ends the text. */
   finish(): EventText {
-    const sizeBytes = this.doneBytes + this.at;
-    this.flush();
+    const sizeBytes = this.#doneBytes + this.#at;
+    this.#flush();
     return {
-      sha256: this.hash.digest(),
+      sha256: this.#hash.digest(),
       sizeBytes,
-      text: this.kept === null ? null : Buffer.concat(this.kept),
+      text: this.#kept === null ? null : Buffer.concat(this.#kept),
     };
   }
 
-  private subject(txids: Uint8Array, txidAt: number, index: number, sequence: number | null): void {
+  #subject(txids: Uint8Array, txidAt: number, index: number, sequence: number | null): void {
     this.id(txids, txidAt, index);
-    this.byte(space);
-    this.known(sequence);
-    this.byte(space);
+    this.#byte(space);
+    this.#known(sequence);
+    this.#byte(space);
   }
 
-  private known(value: number | null): void {
-    if (value === null) this.byte(question);
-    else this.integer(value);
+  #known(value: number | null): void {
+    if (value === null) this.#byte(question);
+    else this.#integer(value);
   }
 
   /** 32 bytes as people write them: reversed. */
-  private hashHex(source: Uint8Array, from: number): void {
-    this.reserve();
-    const { bytes } = this;
-    let { at } = this;
+  #hashHex(source: Uint8Array, from: number): void {
+    this.#reserve();
+    const bytes = this.#bytes;
+    let at = this.#at;
     for (let index = from + hashLength - 1; index >= from; index--) {
-      const byte = source[index] as number;
-      bytes[at] = hexHigh[byte] as number;
-      bytes[at + 1] = hexLow[byte] as number;
+      const byte = source[index]!;
+      bytes[at] = hexHigh[byte]!;
+      bytes[at + 1] = hexLow[byte]!;
       at += 2;
     }
-    this.at = at;
+    this.#at = at;
   }
 
   /** A safe integer in decimal digits. */
-  private integer(value: number): void {
+  #integer(value: number): void {
     if (value < 0 || value >= smallMax) {
       this.word(Buffer.from(String(value), 'latin1'));
       return;
     }
     let digits = 1;
     for (let bound = 10; value >= bound; bound *= 10) digits++;
-    const { bytes } = this;
+    const bytes = this.#bytes;
     let rest = value | 0;
-    for (let at = this.at + digits - 1; at >= this.at; at--) {
+    for (let at = this.#at + digits - 1; at >= this.#at; at--) {
       const tenth = (rest / 10) | 0;
       bytes[at] = zero + rest - tenth * 10;
       rest = tenth;
     }
-    this.at += digits;
+    this.#at += digits;
   }
 
   /** Room for it was reserved with the value before it: `valueBytesMax` is far more than any value and its separators. */
-  private byte(value: number): void {
-    this.bytes[this.at++] = value;
+  #byte(value: number): void {
+    this.#bytes[this.#at++] = value;
   }
 
-  private reserve(): void {
-    if (this.at + 2 * valueBytesMax > this.bytes.length) this.flush();
+  #reserve(): void {
+    if (this.#at + 2 * valueBytesMax > this.#bytes.length) this.#flush();
   }
 
-  private flush(): void {
-    const chunk = this.bytes.subarray(0, this.at);
-    this.hash.update(chunk);
-    this.doneBytes += this.at;
-    if (this.doneBytes > this.keptBytesMax) this.kept = null;
-    this.kept?.push(Buffer.from(chunk));
-    this.at = 0;
+  #flush(): void {
+    const chunk = this.#bytes.subarray(0, this.#at);
+    this.#hash.update(chunk);
+    this.#doneBytes += this.#at;
+    if (this.#doneBytes > this.#keptBytesMax) this.#kept = null;
+    this.#kept?.push(Buffer.from(chunk));
+    this.#at = 0;
   }
 }

@@ -40,60 +40,60 @@ function newChunk(sizeBytes: number): Chunk {
  */
 export class CopyEncoder {
   rows = 0;
-  private readonly columns: number;
-  private readonly idle: Chunk[] = [];
-  private done: Chunk[] = [];
-  private doneBytes = 0;
-  private chunk = newChunk(chunkBytes);
-  private bytes: Uint8Array;
-  private view: DataView;
-  private at = 0;
+  readonly #columns: number;
+  readonly #idle: Chunk[] = [];
+  #done: Chunk[] = [];
+  #doneBytes = 0;
+  #chunk = newChunk(chunkBytes);
+  #bytes: Uint8Array;
+  #view: DataView;
+  #at = 0;
 
   constructor(columns: number) {
-    this.columns = columns;
-    this.bytes = this.chunk.bytes;
-    this.view = this.chunk.view;
-    this.begin();
+    this.#columns = columns;
+    this.#bytes = this.#chunk.bytes;
+    this.#view = this.#chunk.view;
+    this.#begin();
   }
 
   /** Bytes written so far. */
   get byteLength(): number {
-    return this.doneBytes + this.at;
+    return this.#doneBytes + this.#at;
   }
 
   /** Begins a row. */
   row(): void {
     this.rows++;
-    this.reserve(2);
-    this.view.setInt16(this.at, this.columns);
-    this.at += 2;
+    this.#reserve(2);
+    this.#view.setInt16(this.#at, this.#columns);
+    this.#at += 2;
   }
 
   null(): void {
-    this.reserve(4);
-    this.view.setInt32(this.at, nullLength);
-    this.at += 4;
+    this.#reserve(4);
+    this.#view.setInt32(this.#at, nullLength);
+    this.#at += 4;
   }
 
   boolean(value: boolean): void {
-    this.reserve(5);
-    this.view.setInt32(this.at, 1);
-    this.view.setUint8(this.at + 4, value ? 1 : 0);
-    this.at += 5;
+    this.#reserve(5);
+    this.#view.setInt32(this.#at, 1);
+    this.#view.setUint8(this.#at + 4, value ? 1 : 0);
+    this.#at += 5;
   }
 
   int2(value: number): void {
-    this.reserve(6);
-    this.view.setInt32(this.at, 2);
-    this.view.setInt16(this.at + 4, value);
-    this.at += 6;
+    this.#reserve(6);
+    this.#view.setInt32(this.#at, 2);
+    this.#view.setInt16(this.#at + 4, value);
+    this.#at += 6;
   }
 
   int4(value: number): void {
-    this.reserve(8);
-    this.view.setInt32(this.at, 4);
-    this.view.setInt32(this.at + 4, value);
-    this.at += 8;
+    this.#reserve(8);
+    this.#view.setInt32(this.#at, 4);
+    this.#view.setInt32(this.#at + 4, value);
+    this.#at += 8;
   }
 
   /** A safe integer. */
@@ -104,11 +104,11 @@ export class CopyEncoder {
 
   /** The 64 bits of a bigint as two 32-bit halves. */
   int8Halves(high: number, low: number): void {
-    this.reserve(12);
-    this.view.setInt32(this.at, 8);
-    this.view.setInt32(this.at + 4, high);
-    this.view.setInt32(this.at + 8, low);
-    this.at += 12;
+    this.#reserve(12);
+    this.#view.setInt32(this.#at, 8);
+    this.#view.setInt32(this.#at + 4, high);
+    this.#view.setInt32(this.#at + 8, low);
+    this.#at += 12;
   }
 
   /** Milliseconds since 1970, as `Date.now()` gives them. */
@@ -119,15 +119,15 @@ export class CopyEncoder {
   /** bytea, or text that is UTF-8 already: `length` bytes of `source` from `start` on. */
   range(source: Uint8Array, start: number, length: number): void {
     if (length > copiedByLoopMax) {
-      this.longRange(source, start, length);
+      this.#longRange(source, start, length);
       return;
     }
-    this.reserve(4 + length);
-    this.view.setInt32(this.at, length);
-    const { bytes } = this;
-    const to = this.at + 4;
-    for (let index = 0; index < length; index++) bytes[to + index] = source[start + index] as number;
-    this.at = to + length;
+    this.#reserve(4 + length);
+    this.#view.setInt32(this.#at, length);
+    const bytes = this.#bytes;
+    const to = this.#at + 4;
+    for (let index = 0; index < length; index++) bytes[to + index] = source[start + index]!;
+    this.#at = to + length;
   }
 
   text(value: string): void {
@@ -137,58 +137,58 @@ export class CopyEncoder {
 
   /** Everything that was written, and the trailer; nothing can be added then until `reset`. */
   *chunks(): Generator<Uint8Array> {
-    this.reserve(2);
-    this.view.setInt16(this.at, -1);
-    this.at += 2;
-    for (const { bytes, used } of this.done) yield bytes.subarray(0, used);
-    yield this.bytes.subarray(0, this.at);
+    this.#reserve(2);
+    this.#view.setInt16(this.#at, -1);
+    this.#at += 2;
+    for (const { bytes, used } of this.#done) yield bytes.subarray(0, used);
+    yield this.#bytes.subarray(0, this.#at);
   }
 
   /** Forgets all rows and keeps buffers for a usual batch: an odd block must not hold its memory for ever. */
   reset(): void {
-    for (const chunk of this.done) if (this.idle.length < idleChunksMax) this.idle.push(chunk);
-    this.done = [];
-    this.doneBytes = 0;
+    for (const chunk of this.#done) if (this.#idle.length < idleChunksMax) this.#idle.push(chunk);
+    this.#done = [];
+    this.#doneBytes = 0;
     this.rows = 0;
-    this.begin();
+    this.#begin();
   }
 
-  private begin(): void {
-    this.bytes.set(fileHeader, 0);
-    this.at = fileHeader.length;
+  #begin(): void {
+    this.#bytes.set(fileHeader, 0);
+    this.#at = fileHeader.length;
   }
 
-  private longRange(source: Uint8Array, start: number, length: number): void {
-    this.reserve(4);
-    this.view.setInt32(this.at, length);
-    this.at += 4;
+  #longRange(source: Uint8Array, start: number, length: number): void {
+    this.#reserve(4);
+    this.#view.setInt32(this.#at, length);
+    this.#at += 4;
     let from = start;
     const end = start + length;
     while (from < end) {
-      if (this.at === this.bytes.length) this.next();
-      const part = Math.min(end - from, this.bytes.length - this.at);
-      this.bytes.set(source.subarray(from, from + part), this.at);
-      this.at += part;
+      if (this.#at === this.#bytes.length) this.#next();
+      const part = Math.min(end - from, this.#bytes.length - this.#at);
+      this.#bytes.set(source.subarray(from, from + part), this.#at);
+      this.#at += part;
       from += part;
     }
   }
 
-  private reserve(length: number): void {
-    if (this.at + length > this.bytes.length) this.next();
+  #reserve(length: number): void {
+    if (this.#at + length > this.#bytes.length) this.#next();
   }
 
-  private next(): void {
-    this.chunk.used = this.at;
-    this.done.push(this.chunk);
-    this.doneBytes += this.at;
-    this.take(this.idle.pop() ?? newChunk(chunkBytes));
+  #next(): void {
+    this.#chunk.used = this.#at;
+    this.#done.push(this.#chunk);
+    this.#doneBytes += this.#at;
+    this.#take(this.#idle.pop() ?? newChunk(chunkBytes));
   }
 
-  private take(chunk: Chunk): void {
-    this.chunk = chunk;
-    this.bytes = chunk.bytes;
-    this.view = chunk.view;
-    this.at = 0;
+  #take(chunk: Chunk): void {
+    this.#chunk = chunk;
+    this.#bytes = chunk.bytes;
+    this.#view = chunk.view;
+    this.#at = 0;
   }
 }
 

@@ -24,7 +24,7 @@ export function isWithinEdits(
     if (fillRow(i, a, b, bLength, editsMax, twoBefore, before, row) > editsMax) return false;
     [twoBefore, before, row] = [before, row, twoBefore];
   }
-  return (before[bLength] as number) <= editsMax;
+  return before[bLength]! <= editsMax;
 }
 
 /**
@@ -42,16 +42,16 @@ function fillRow(
 ): number {
   const from = Math.max(1, i - editsMax);
   const to = Math.min(bLength, i + editsMax);
-  const point = a[i - 1] as number;
+  const point = a[i - 1]!;
   row[from - 1] = from === 1 ? i : editsMax + 1;
-  let least = row[from - 1] as number;
+  let least = row[from - 1]!;
   for (let j = from; j <= to; j++) {
-    const other = b[j - 1] as number;
-    let edits = Math.min((before[j - 1] as number) + Number(point !== other), (row[j - 1] as number) + 1);
+    const other = b[j - 1]!;
+    let edits = Math.min(before[j - 1]! + Number(point !== other), row[j - 1]! + 1);
     // the row before ends one place sooner
-    if (j < i + editsMax) edits = Math.min(edits, (before[j] as number) + 1);
+    if (j < i + editsMax) edits = Math.min(edits, before[j]! + 1);
     if (i > 1 && j > 1 && point === b[j - 2] && a[i - 2] === other) {
-      edits = Math.min(edits, (twoBefore[j - 2] as number) + 1);
+      edits = Math.min(edits, twoBefore[j - 2]! + 1);
     }
     row[j] = edits;
     least = Math.min(least, edits);

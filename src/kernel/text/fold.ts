@@ -15,7 +15,7 @@ function buildPages(): { pageOf: Uint8Array; deltas: Int32Array } {
   const pageOf = new Uint8Array(0x110000 >> pageBits);
   const pages: Int32Array[] = [new Int32Array(1 << pageBits)];
   const put = (codePoint: number, delta: number): void => {
-    let page = pageOf[codePoint >> pageBits] as number;
+    let page = pageOf[codePoint >> pageBits]!;
     if (page === 0) {
       page = pages.push(new Int32Array(1 << pageBits)) - 1;
       pageOf[codePoint >> pageBits] = page;
@@ -44,7 +44,7 @@ export function foldCodePoint(codePoint: number): number {
   const page = pageOf[codePoint >> pageBits];
   // beyond Unicode: only bytes that are no UTF-8 lead here
   if (page === undefined) return codePoint;
-  return codePoint + (deltas[(page << pageBits) | (codePoint & pageMask)] as number);
+  return codePoint + deltas[(page << pageBits) | (codePoint & pageMask)]!;
 }
 
 /** Folded ASCII; NUL is not ASCII any more when it is folded. */
@@ -76,11 +76,11 @@ function sequenceBytes(lead: number): number {
 
 /** The code point at `at`, of a sequence of `length` bytes that ends within `bytes`. */
 function codePointAt(bytes: Uint8Array, at: number, length: number): number {
-  const lead = bytes[at] as number;
-  if (length === 2) return ((lead & 0x1f) << 6) | ((bytes[at + 1] as number) & 0x3f);
-  const middle = (((bytes[at + 1] as number) & 0x3f) << 6) | ((bytes[at + 2] as number) & 0x3f);
+  const lead = bytes[at]!;
+  if (length === 2) return ((lead & 0x1f) << 6) | (bytes[at + 1]! & 0x3f);
+  const middle = ((bytes[at + 1]! & 0x3f) << 6) | (bytes[at + 2]! & 0x3f);
   if (length === 3) return ((lead & 0x0f) << 12) | middle;
-  return ((lead & 0x07) << 18) | (middle << 6) | ((bytes[at + 3] as number) & 0x3f);
+  return ((lead & 0x07) << 18) | (middle << 6) | (bytes[at + 3]! & 0x3f);
 }
 
 function utf8Bytes(codePoint: number): number {
@@ -95,7 +95,7 @@ function foldedLength(bytes: Uint8Array): number {
   let changed = false;
   const end = bytes.length;
   for (let at = 0; at < end; ) {
-    const byte = bytes[at] as number;
+    const byte = bytes[at]!;
     if (byte < 0x80) {
       if (foldedAscii[byte] !== byte) {
         changed = true;
@@ -152,9 +152,9 @@ export function foldUtf8(bytes: Uint8Array): Uint8Array<ArrayBuffer> | null {
   const end = bytes.length;
   let to = 0;
   for (let at = 0; at < end; ) {
-    const byte = bytes[at] as number;
+    const byte = bytes[at]!;
     if (byte < 0x80 && byte !== 0) {
-      folded[to++] = foldedAscii[byte] as number;
+      folded[to++] = foldedAscii[byte]!;
       at++;
       continue;
     }
@@ -166,7 +166,7 @@ export function foldUtf8(bytes: Uint8Array): Uint8Array<ArrayBuffer> | null {
       at += length;
       continue;
     }
-    for (const next = Math.min(at + length, end); at < next; ) folded[to++] = bytes[at++] as number;
+    for (const next = Math.min(at + length, end); at < next; ) folded[to++] = bytes[at++]!;
   }
   return folded;
 }

@@ -38,8 +38,8 @@ export class MempoolOutputs {
   find(fingerprints: ReadonlySet<number>): HashKey[] {
     const found = new Set<HashKey>();
     for (let entry = 0; entry < this.#length; entry++) {
-      if (!fingerprints.has(this.#fingerprints[entry] as number)) continue;
-      const txid = this.#txids[this.#slots[entry] as number] ?? null;
+      if (!fingerprints.has(this.#fingerprints[entry]!)) continue;
+      const txid = this.#txids[this.#slots[entry]!] ?? null;
       if (txid !== null) found.add(txid);
     }
     return [...found];
@@ -54,9 +54,9 @@ export class MempoolOutputs {
     }
     let length = 0;
     for (let entry = 0; entry < this.#length; entry++) {
-      const slot = slotOf.get(this.#slots[entry] as number);
+      const slot = slotOf.get(this.#slots[entry]!);
       if (slot === undefined) continue;
-      this.#fingerprints[length] = this.#fingerprints[entry] as number;
+      this.#fingerprints[length] = this.#fingerprints[entry]!;
       this.#slots[length++] = slot;
     }
     this.#length = length;

@@ -33,21 +33,21 @@ export function expandScriptKey(secret: Uint8Array): ScriptKey {
  * one cost a question to the database, never a wrong answer.
  */
 export function fingerprintScript(view: DataView, at: number, length: number, key: ScriptKey): void {
-  let low = key[wordsMax + 1] as number;
-  let high = key[wordsPerHalf + wordsMax + 1] as number;
-  low = (low + Math.imul(length, key[wordsMax] as number)) | 0;
-  high = (high + Math.imul(length, key[wordsPerHalf + wordsMax] as number)) | 0;
+  let low = key[wordsMax + 1]!;
+  let high = key[wordsPerHalf + wordsMax + 1]!;
+  low = (low + Math.imul(length, key[wordsMax]!)) | 0;
+  high = (high + Math.imul(length, key[wordsPerHalf + wordsMax]!)) | 0;
   const words = length >> 2;
   for (let index = 0; index < words; index++) {
     const word = view.getInt32(at + index * 4, true);
-    low = (low + Math.imul(word, key[index] as number)) | 0;
-    high = (high + Math.imul(word, key[wordsPerHalf + index] as number)) | 0;
+    low = (low + Math.imul(word, key[index]!)) | 0;
+    high = (high + Math.imul(word, key[wordsPerHalf + index]!)) | 0;
   }
   let rest = 0;
   for (let index = length - 1; index >= words * 4; index--) rest = (rest << 8) | view.getUint8(at + index);
   if (words * 4 < length) {
-    low = (low + Math.imul(rest, key[words] as number)) | 0;
-    high = (high + Math.imul(rest, key[wordsPerHalf + words] as number)) | 0;
+    low = (low + Math.imul(rest, key[words]!)) | 0;
+    high = (high + Math.imul(rest, key[wordsPerHalf + words]!)) | 0;
   }
   // the upper bits are the better mixed ones, and tables look at the lower ones
   scriptFingerprint.low = (low ^ (low >>> 15)) >>> 0;

@@ -55,8 +55,8 @@ export class ScriptSet {
     const slots = this.#slots;
     const mask = slots.length / 2 - 1;
     for (let slot = low & mask; ; slot = (slot + 1) & mask) {
-      const slotLow = slots[2 * slot] as number;
-      const slotHigh = slots[2 * slot + 1] as number;
+      const slotLow = slots[2 * slot]!;
+      const slotHigh = slots[2 * slot + 1]!;
       if (slotLow === low && slotHigh === high) return true;
       if (slotLow === 0 && slotHigh === 0) return low === 0 && high === 0;
     }
@@ -73,8 +73,8 @@ export class ScriptSet {
     const old = this.#slots;
     this.#slots = new Uint32Array(old.length * 2);
     for (let at = 0; at < old.length; at += 2) {
-      const low = old[at] as number;
-      const high = old[at + 1] as number;
+      const low = old[at]!;
+      const high = old[at + 1]!;
       if (low !== 0 || high !== 0) put(this.#slots, low, high);
     }
   }
@@ -84,8 +84,8 @@ export class ScriptSet {
 function put(slots: Uint32Array, low: number, high: number): boolean {
   const mask = slots.length / 2 - 1;
   for (let slot = low & mask; ; slot = (slot + 1) & mask) {
-    const slotLow = slots[2 * slot] as number;
-    const slotHigh = slots[2 * slot + 1] as number;
+    const slotLow = slots[2 * slot]!;
+    const slotHigh = slots[2 * slot + 1]!;
     if (slotLow === low && slotHigh === high) return false;
     if (slotLow === 0 && slotHigh === 0) {
       slots[2 * slot] = low;

@@ -60,15 +60,13 @@ export class TransactionScan {
   #look(tx: number, reader: TransactionReader, fingerprints: number[] | null): FoundTransaction | null {
     const { bytes, inputs } = reader;
     const { start, outputsAt } = this.#layout;
-    const paid = this.#paid(outputsAt[tx] as number, reader, fingerprints);
-    const touched = this.#unconfirmed.size === 0 ? null : this.#touched(start[tx] as number, reader);
+    const paid = this.#paid(outputsAt[tx]!, reader, fingerprints);
+    const touched = this.#unconfirmed.size === 0 ? null : this.#touched(start[tx]!, reader);
     if (paid === null && touched === null) return null;
-    const txid = hashKey(
-      transactionId(bytes, start[tx] as number, outputsAt[tx] as number, start[tx + 1] as number),
-    );
+    const txid = hashKey(transactionId(bytes, start[tx]!, outputsAt[tx]!, start[tx + 1]!));
     const conflicts = (touched ?? []).filter(([, spender]) => spender !== txid).map(([payment]) => payment);
     if (paid === null && conflicts.length === 0) return null;
-    const outpoints = spentBy(inputs, bytes, start[tx] as number);
+    const outpoints = spentBy(inputs, bytes, start[tx]!);
     return { txid, outputs: paid ?? [], outpoints, conflicts: [...new Set(conflicts)] };
   }
 

@@ -46,9 +46,9 @@ const maturity = 100;
 /** The chain of a real regtest node, made of transactions that a test chooses. */
 export class RegtestChain {
   readonly rpc: NodeRpc;
-  private readonly coinbases: (MinedBlock & { isSpent: boolean })[] = [];
+  readonly #coinbases: (MinedBlock & { isSpent: boolean })[] = [];
   /** Of this branch: the same block made twice is one, and a block that was called invalid stays so. */
-  private minerOwner = 1000;
+  #minerOwner = 1000;
 
   private constructor(rpc: NodeRpc) {
     this.rpc = rpc;
@@ -64,7 +64,7 @@ export class RegtestChain {
   /** A coinbase that can be spent now, not handed out before. */
   async coin(): Promise<Coin> {
     const height = await this.height();
-    const found = this.coinbases.find((block) => !block.isSpent && block.height + maturity <= height + 1);
+    const found = this.#coinbases.find((block) => !block.isSpent && block.height + maturity <= height + 1);
     if (found === undefined) throw new Error(`no coin is mature at height ${height}`);
     found.isSpent = true;
     return found.coinbase;
@@ -108,22 +108,22 @@ export class RegtestChain {
     transactions: readonly RegtestTransaction[] = [],
     { losesFees = false }: { readonly losesFees?: boolean } = {},
   ): Promise<MinedBlock> {
-    const parameters = [this.minerOutput(), transactions.map(({ hex }) => hex)];
+    const parameters = [this.#minerOutput(), transactions.map(({ hex }) => hex)];
     const isAsMade = losesFees || transactions.length === 0;
     const made = await this.rpc.call<{ hash: string; hex?: string }>('generateblock', [
       ...parameters,
       isAsMade,
     ]);
-    if (made.hex === undefined) return this.mined(made.hash);
+    if (made.hex === undefined) return this.#mined(made.hash);
     const block = withFees(made.hex, transactions);
     await submitBlock(this.rpc, block);
-    return this.mined(await this.rpc.call<string>('getbestblockhash'));
+    return this.#mined(await this.rpc.call<string>('getbestblockhash'));
   }
 
   /** A block of what is in the mempool. */
   async mineMempool(): Promise<MinedBlock> {
-    const [hash = ''] = await this.rpc.call<string[]>('generatetodescriptor', [1, this.minerOutput()]);
-    return this.mined(hash);
+    const [hash = ''] = await this.rpc.call<string[]>('generatetodescriptor', [1, this.#minerOutput()]);
+    return this.#mined(hash);
   }
 
   /** Blocks of a coinbase alone. */
@@ -150,8 +150,8 @@ export class RegtestChain {
     const height = await this.height();
     const hash = await this.rpc.call<string>('getblockhash', [height - depth + 1]);
     await this.rpc.call('invalidateblock', [hash]);
-    this.minerOwner++;
-    while ((this.coinbases.at(-1)?.height ?? 0) > height - depth) this.coinbases.pop();
+    this.#minerOwner++;
+    while ((this.#coinbases.at(-1)?.height ?? 0) > height - depth) this.#coinbases.pop();
     return hash;
   }
 
@@ -160,17 +160,17 @@ export class RegtestChain {
     await this.rpc.call('reconsiderblock', [hash]);
   }
 
-  private minerOutput(): string {
-    return `raw(${Buffer.from(scriptOf(this.minerOwner)).toString('hex')})`;
+  #minerOutput(): string {
+    return `raw(${Buffer.from(scriptOf(this.#minerOwner)).toString('hex')})`;
   }
 
-  private async mined(hash: string): Promise<MinedBlock> {
+  async #mined(hash: string): Promise<MinedBlock> {
     const { height, tx } = await this.rpc.call<{ height: number; tx: string[] }>('getblock', [hash, 1]);
     const txid = tx[0]!;
     const output = await this.rpc.call<{ value: number }>('gettxout', [txid, 0]);
-    const coinbase = { txid, vout: 0, value: satsOfBitcoins(Number(output.value)), owner: this.minerOwner };
+    const coinbase = { txid, vout: 0, value: satsOfBitcoins(Number(output.value)), owner: this.#minerOwner };
     const block = { height, hash, coinbase };
-    this.coinbases.push({ ...block, isSpent: false });
+    this.#coinbases.push({ ...block, isSpent: false });
     return block;
   }
 }

@@ -20,26 +20,26 @@ const newSubject = (): string => `subject ${subjects++}`;
 class Processes {
   readonly limiters: RateLimiter[];
   statements = 0;
-  private nowMs = 0;
+  #nowMs = 0;
 
   constructor(count: number) {
     const ask = (asks: readonly LeaseAsk[]): ReturnType<typeof lease> => {
       this.statements++;
-      return lease(database.pool, asks, new Date(Date.UTC(2026, 0, 1) + this.nowMs));
+      return lease(database.pool, asks, new Date(Date.UTC(2026, 0, 1) + this.#nowMs));
     };
     this.limiters = Array.from(
       { length: count },
-      () => new RateLimiter({ lease: ask, now: () => this.nowMs }),
+      () => new RateLimiter({ lease: ask, now: () => this.#nowMs }),
     );
   }
 
   get now(): number {
-    return this.nowMs;
+    return this.#nowMs;
   }
 
   /** Time goes on, and every process does what it does as time goes on. */
   pass(milliseconds: number): void {
-    this.nowMs += milliseconds;
+    this.#nowMs += milliseconds;
     for (const limiter of this.limiters) limiter.giveBackExpired();
   }
 
@@ -82,7 +82,7 @@ describe('a bucket of several processes', () => {
         const slack = (leaseCap(rate) - 1) * count;
         for (let from = 0; from < allowedAt.length; from++) {
           for (let to = from; to < allowedAt.length; to++) {
-            const span = (allowedAt[to] as number) - (allowedAt[from] as number);
+            const span = allowedAt[to]! - allowedAt[from]!;
             expect(to - from + 1).toBeLessThanOrEqual(
               burst + (burst / (perSeconds * 1000)) * span + slack + 1e-6,
             );

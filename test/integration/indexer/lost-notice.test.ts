@@ -21,30 +21,30 @@ class LossyRelay {
   dropsBlocks = false;
   dropped = 0;
   endpoint = '';
-  private readonly subscriber = new Subscriber({ linger: 0 });
-  private readonly publisher = new Publisher({ linger: 0 });
-  private passing: Promise<void> = Promise.resolve();
+  readonly #subscriber = new Subscriber({ linger: 0 });
+  readonly #publisher = new Publisher({ linger: 0 });
+  #passing: Promise<void> = Promise.resolve();
 
   static async between(endpoint: string): Promise<LossyRelay> {
     const relay = new LossyRelay();
-    await relay.publisher.bind('tcp://127.0.0.1:*');
-    relay.endpoint = relay.publisher.lastEndpoint ?? '';
-    relay.subscriber.connect(endpoint);
-    relay.subscriber.subscribe('sequence');
-    relay.passing = relay.pass();
+    await relay.#publisher.bind('tcp://127.0.0.1:*');
+    relay.endpoint = relay.#publisher.lastEndpoint ?? '';
+    relay.#subscriber.connect(endpoint);
+    relay.#subscriber.subscribe('sequence');
+    relay.#passing = relay.#pass();
     return relay;
   }
 
   async close(): Promise<void> {
-    this.subscriber.close();
-    await this.passing;
-    this.publisher.close();
+    this.#subscriber.close();
+    await this.#passing;
+    this.#publisher.close();
   }
 
-  private async pass(): Promise<void> {
-    for await (const frames of this.subscriber) {
+  async #pass(): Promise<void> {
+    for await (const frames of this.#subscriber) {
       if (this.dropsBlocks && frames[1]?.[labelAt] === connected) this.dropped++;
-      else await this.publisher.send(frames);
+      else await this.#publisher.send(frames);
     }
   }
 }

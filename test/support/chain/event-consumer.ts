@@ -26,52 +26,49 @@ export const parseNdjson = (text: string): ReceivedEvent[] =>
 export class EventConsumer {
   readonly places = new Map<string, string | null>();
   /** Applied rows of the outbox that nothing has cancelled yet, with what takes them back. */
-  private readonly applied = new Map<
-    number,
-    { inverse: [string, string | null | undefined][]; height: number }
-  >();
+  readonly #applied = new Map<number, { inverse: [string, string | null | undefined][]; height: number }>();
 
   take(events: readonly ReceivedEvent[]): void {
-    for (const event of events) this.takeOne(event);
+    for (const event of events) this.#takeOne(event);
   }
 
   get heights(): number[] {
-    return [...this.applied.values()].map(({ height }) => height);
+    return [...this.#applied.values()].map(({ height }) => height);
   }
 
-  private takeOne(event: ReceivedEvent): void {
+  #takeOne(event: ReceivedEvent): void {
     const sequence = Number(event.id.split('.')[0]);
     switch (event.type) {
       case 'block':
-        this.applied.set(sequence, { inverse: [], height: event.height });
+        this.#applied.set(sequence, { inverse: [], height: event.height });
         return;
       case 'undo': {
-        const row = this.applied.get(event.cancels!);
+        const row = this.#applied.get(event.cancels!);
         if (row === undefined) throw new Error(`${event.id} cancels ${event.cancels}, which is not applied`);
         for (const [id, place] of row.inverse.reverse()) {
           if (place === undefined) this.places.delete(id);
           else this.places.set(id, place);
         }
-        this.applied.delete(event.cancels!);
+        this.#applied.delete(event.cancels!);
         return;
       }
       case 'inscription-created':
         if (this.places.has(event.inscriptionId!)) throw new Error(`${event.id}: created twice`);
-        this.move(sequence, event.inscriptionId!, event.location!);
+        this.#move(sequence, event.inscriptionId!, event.location!);
         return;
       case 'inscription-transferred':
         if (this.places.get(event.inscriptionId!) !== event.oldLocation) {
           throw new Error(`${event.id}: was at ${this.places.get(event.inscriptionId!)}`);
         }
-        this.move(sequence, event.inscriptionId!, event.newLocation!);
+        this.#move(sequence, event.inscriptionId!, event.newLocation!);
         return;
       default:
         throw new Error(`${event.id}: ${event.type}`);
     }
   }
 
-  private move(sequence: number, id: string, place: string | null): void {
-    const row = this.applied.get(sequence);
+  #move(sequence: number, id: string, place: string | null): void {
+    const row = this.#applied.get(sequence);
     if (row === undefined) throw new Error(`${sequence}: an event without its block`);
     row.inverse.push([id, this.places.get(id)]);
     this.places.set(id, place);

@@ -98,14 +98,14 @@ const pick = ({
 }): Omit<Revealed, 'id' | 'sequence'> => ({ number, charms, parents });
 
 class Reader {
-  private readonly chainName: string;
-  private readonly byId: ReadonlyMap<string, Revealed>;
+  readonly #chainName: string;
+  readonly #byId: ReadonlyMap<string, Revealed>;
   /** What lies in each output. */
-  private readonly outputs = new Map<string, Placed[]>();
+  readonly #outputs = new Map<string, Placed[]>();
 
   constructor(chainName: string, byId: ReadonlyMap<string, Revealed>) {
-    this.chainName = chainName;
-    this.byId = byId;
+    this.#chainName = chainName;
+    this.#byId = byId;
   }
 
   /** The lines of the events of the next block. */
@@ -118,32 +118,32 @@ class Reader {
     for (const [at, transaction] of transactions.entries()) {
       const inputs = values[at + 1]!;
       const total = sum(transaction.outs.map(({ value }) => Number(value)));
-      const floating = this.collect(transaction, inputs, total);
-      const { placed, rest } = this.place(transaction, floating);
+      const floating = this.#collect(transaction, inputs, total);
+      const { placed, rest } = this.#place(transaction, floating);
       lines.push(...inOrder(placed));
       for (const one of rest) fees.push({ ...one, offset: one.offset - total + reward });
       reward += sum(inputs) - total;
     }
-    const { placed, rest } = this.place(coinbase!, fees);
+    const { placed, rest } = this.#place(coinbase!, fees);
     return [...lines, ...inOrder([...placed, ...rest.map((one) => event(one, lost, 'lost'))])];
   }
 
-  private collect(transaction: Transaction, inputs: readonly number[], total: number): Floating[] {
+  #collect(transaction: Transaction, inputs: readonly number[], total: number): Floating[] {
     const txid = transaction.getId();
-    const envelopes = envelopesOf.get(`${this.chainName} ${txid}`) ?? [];
+    const envelopes = envelopesOf.get(`${this.#chainName} ${txid}`) ?? [];
     const floating: Floating[] = [];
     let before = 0;
     transaction.ins.forEach(({ hash, index }, input) => {
       const outpoint = `${Buffer.from(hash).reverse().toString('hex')}:${index}`;
-      for (const { inscription, offset } of this.outputs.get(outpoint) ?? []) {
+      for (const { inscription, offset } of this.#outputs.get(outpoint) ?? []) {
         floating.push({ inscription, old: `${outpoint}:${offset}`, offset: before + offset });
       }
-      this.outputs.delete(outpoint);
+      this.#outputs.delete(outpoint);
       envelopes.forEach((envelope, at) => {
         if (envelope.input !== input) return;
         const pointer = pointerOf(envelope);
         const offset = pointer !== null && pointer < total ? Number(pointer) : before;
-        floating.push({ inscription: this.byId.get(`${txid}i${at}`)!, old: null, offset });
+        floating.push({ inscription: this.#byId.get(`${txid}i${at}`)!, old: null, offset });
       });
       before += inputs[input]!;
     });
@@ -151,10 +151,7 @@ class Reader {
   }
 
   /** Puts what floats into the outputs, by its offset; what is beyond them is left. */
-  private place(
-    transaction: Transaction,
-    floating: readonly Floating[],
-  ): { placed: Event[]; rest: Floating[] } {
+  #place(transaction: Transaction, floating: readonly Floating[]): { placed: Event[]; rest: Floating[] } {
     const placed: Event[] = [];
     let rest = floating.toSorted((a, b) => a.offset - b.offset);
     let start = 0;
@@ -165,8 +162,8 @@ class Reader {
         const offset = one.offset - start;
         placed.push(event(one, `${outpoint}:${offset}`, script[0] === 0x6a ? 'burned' : null));
         if (isUnbound(one)) continue;
-        const there = this.outputs.get(outpoint) ?? [];
-        this.outputs.set(outpoint, [...there, { inscription: one.inscription, offset }]);
+        const there = this.#outputs.get(outpoint) ?? [];
+        this.#outputs.set(outpoint, [...there, { inscription: one.inscription, offset }]);
       }
       rest = rest.filter(({ offset }) => offset >= end);
       start = end;

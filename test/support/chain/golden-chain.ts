@@ -103,12 +103,12 @@ function splitKey(key: string): { id: string; page: number } {
 export class GoldenChain {
   readonly name: string;
   readonly chain: ChainFile;
-  private readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+  readonly #files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 
   constructor(name: string) {
     this.name = name;
-    this.files = unpack(readFileSync(join(folder, `${name}.br`)));
-    this.chain = JSON.parse(text(this.file('chain.json'))) as ChainFile;
+    this.#files = unpack(readFileSync(join(folder, `${name}.br`)));
+    this.chain = JSON.parse(text(this.#file('chain.json'))) as ChainFile;
   }
 
   /** The best tip first, then those of stale branches. */
@@ -128,7 +128,7 @@ export class GoldenChain {
 
   block(header: Header): GoldenBlock {
     const name = `${String(header.height).padStart(7, '0')}-${header.hash}.bin`;
-    return { ...header, bytes: this.file(`blocks/${name}`), spent: this.file(`spent/${name}`) };
+    return { ...header, bytes: this.#file(`blocks/${name}`), spent: this.#file(`spent/${name}`) };
   }
 
   /**
@@ -141,18 +141,20 @@ export class GoldenChain {
 
   /** Whether there is anything to ask: a chain without a gallery has no file of galleries. */
   hasAnswers(tip: GoldenTip, question: string): boolean {
-    return this.answerFile(tip, question) !== undefined;
+    return this.#answerFile(tip, question) !== undefined;
   }
 
-  private answerFile(tip: GoldenTip, question: string): Uint8Array | undefined {
+  #answerFile(tip: GoldenTip, question: string): Uint8Array | undefined {
     const name = `${question}.ndjson`;
-    return this.files.get(`${tip.answers}-no-sat-index/${name}`) ?? this.files.get(`${tip.answers}/${name}`);
+    return (
+      this.#files.get(`${tip.answers}-no-sat-index/${name}`) ?? this.#files.get(`${tip.answers}/${name}`)
+    );
   }
 
   /** The same as they were recorded, one line of JSON each. */
   answerLines(tip: GoldenTip, question: string): string[] {
     const lines = text(
-      this.answerFile(tip, question) ?? this.file(`${tip.answers}/${question}.ndjson`),
+      this.#answerFile(tip, question) ?? this.#file(`${tip.answers}/${question}.ndjson`),
     ).split('\n');
     return lines.filter((line) => line !== '');
   }
@@ -183,15 +185,15 @@ export class GoldenChain {
 
   /** Writes the chain as a blocks folder, stale blocks too. */
   writeFolder(target: string): void {
-    for (const [name, bytes] of this.files) {
+    for (const [name, bytes] of this.#files) {
       if (name.startsWith('answers')) continue;
       mkdirSync(dirname(join(target, name)), { recursive: true });
       writeFileSync(join(target, name), bytes);
     }
   }
 
-  private file(name: string): Uint8Array<ArrayBuffer> {
-    const bytes = this.files.get(name);
+  #file(name: string): Uint8Array<ArrayBuffer> {
+    const bytes = this.#files.get(name);
     if (bytes === undefined) throw new Error(`${this.name} has no ${name}`);
     return bytes;
   }

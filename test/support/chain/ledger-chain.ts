@@ -50,9 +50,9 @@ const p2tr = Buffer.concat([Buffer.from([0x51, 0x20]), Buffer.alloc(32, 2)]);
 export class LedgerChain {
   readonly store: LedgerStore;
   height: number;
-  private readonly transactions: Buffer[] = [];
-  private readonly spent: Buffer[] = [];
-  private serial = 0;
+  readonly #transactions: Buffer[] = [];
+  readonly #spent: Buffer[] = [];
+  #serial = 0;
 
   constructor(
     options: { network?: NetworkParameters; height?: number; start?: Partial<LedgerCounters> } = {},
@@ -63,7 +63,7 @@ export class LedgerChain {
 
   /** An output of some block before all others. */
   coin(value: number): Coin {
-    return { txid: Uint8Array.from(doubleSha256(u32(this.serial++))), vout: 0, value };
+    return { txid: Uint8Array.from(doubleSha256(u32(this.#serial++))), vout: 0, value };
   }
 
   /** Adds a transaction to the block. `reveals`: the script that input n shows, if any. */
@@ -72,9 +72,9 @@ export class LedgerChain {
     payments: readonly Payment[],
     reveals: readonly (Uint8Array | null)[] = [],
   ): MadeTransaction {
-    const made = this.serialise(coins, payments, reveals);
-    this.transactions.push(made.bytes);
-    this.spent.push(
+    const made = this.#serialise(coins, payments, reveals);
+    this.#transactions.push(made.bytes);
+    this.#spent.push(
       Buffer.concat([
         compactSize(coins.length),
         ...coins.map(({ value }) => Buffer.concat([u64(value), sized(p2tr)])),
@@ -90,12 +90,12 @@ export class LedgerChain {
   ): { coinbase: MadeTransaction; result: LedgerBlock } {
     const nowhere = { txid: new Uint8Array(32), vout: 0xffff_ffff, value: 0 };
     // the height makes every coinbase another transaction (BIP 34)
-    const coinbase = this.serialise([nowhere], payments, [], u32(this.height));
-    const count = compactSize(this.transactions.length + 1);
-    const block = Buffer.concat([Buffer.alloc(80), count, coinbase.bytes, ...this.transactions]);
-    const spent = Buffer.concat([count, compactSize(0), ...this.spent]);
-    this.transactions.length = 0;
-    this.spent.length = 0;
+    const coinbase = this.#serialise([nowhere], payments, [], u32(this.height));
+    const count = compactSize(this.#transactions.length + 1);
+    const block = Buffer.concat([Buffer.alloc(80), count, coinbase.bytes, ...this.#transactions]);
+    const spent = Buffer.concat([count, compactSize(0), ...this.#spent]);
+    this.#transactions.length = 0;
+    this.#spent.length = 0;
     const result = this.store.apply(
       this.height++,
       Uint8Array.from(block),
@@ -104,7 +104,7 @@ export class LedgerChain {
     return { coinbase, result };
   }
 
-  private serialise(
+  #serialise(
     coins: readonly Coin[],
     payments: readonly Payment[],
     reveals: readonly (Uint8Array | null)[],

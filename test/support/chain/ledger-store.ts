@@ -58,18 +58,18 @@ export class LedgerStore {
   readonly tracked = new TrackedOutputs();
   counters!: LedgerCounters;
   anchored!: boolean;
-  private readonly network: NetworkParameters;
-  private readonly byOutpoint = new Map<string, StoredInscription[]>();
-  private readonly fingerprintKey = expandFingerprintKey(secret);
+  readonly #network: NetworkParameters;
+  readonly #byOutpoint = new Map<string, StoredInscription[]>();
+  readonly #fingerprintKey = expandFingerprintKey(secret);
 
   constructor(network: NetworkParameters, firstHeight: number, start: Partial<LedgerCounters> = {}) {
-    this.network = network;
+    this.#network = network;
     this.enterIsland(firstHeight, start);
   }
 
   /** Goes on behind a gap: what is held stays held, because an output is spent once. */
   enterIsland(firstHeight: number, start: Partial<LedgerCounters>): void {
-    this.anchored = startsAnchored(firstHeight, this.network);
+    this.anchored = startsAnchored(firstHeight, this.#network);
     const known = this.anchored ? 0 : null;
     this.counters = {
       nextKey: this.inscriptions.length,
@@ -89,23 +89,23 @@ export class LedgerStore {
     const columns = decodeBlockColumns(parsed.columns);
     const result = applyBlock({
       height,
-      network: this.network,
+      network: this.#network,
       columns,
       block,
-      fingerprintKey: this.fingerprintKey,
+      fingerprintKey: this.#fingerprintKey,
       hasSpent: spent !== null,
       anchored: this.anchored,
       counters: this.counters,
-      held: this.held(columns, block),
+      held: this.#held(columns, block),
     });
-    this.write(result, columns, block, spent !== null);
+    this.#write(result, columns, block, spent !== null);
     this.counters = result.counters;
     this.anchored = result.anchored;
     return result;
   }
 
   /** The inscriptions that the block's inputs hold, in ord's order. */
-  private held(columns: BlockColumns, block: Uint8Array): HeldInscriptions {
+  #held(columns: BlockColumns, block: Uint8Array): HeldInscriptions {
     const found: { input: number; inscription: StoredInscription; location: StoredLocation }[] = [];
     const walk = new InputWalk(block);
     for (let tx = 1; tx < columns.txOutputs.length; tx++) {
@@ -117,7 +117,7 @@ export class LedgerStore {
           columns.inputFingerprintLow[input]!,
           columns.inputFingerprintHigh[input]!,
         );
-        const inscriptions = this.byOutpoint.get(outpoint) ?? [];
+        const inscriptions = this.#byOutpoint.get(outpoint) ?? [];
         if (isTracked !== inscriptions.length > 0) throw new Error(`${outpoint}: tracked is ${isTracked}`);
         for (const inscription of inscriptions.toSorted((a, b) => a.key - b.key)) {
           found.push({ input, inscription, location: inscription.locations.at(-1)! });
@@ -136,16 +136,16 @@ export class LedgerStore {
     };
   }
 
-  private write(result: LedgerBlock, columns: BlockColumns, block: Uint8Array, hasSpent: boolean): void {
+  #write(result: LedgerBlock, columns: BlockColumns, block: Uint8Array, hasSpent: boolean): void {
     const { left, locations } = result;
     for (let row = 0; row < left.count; row++) {
       const inscription = this.inscriptions[left.key[row]!]!;
       const last = inscription.locations.at(-1)!;
       if (last.height !== left.height[row] || last.step !== left.step[row]) throw new Error('another row');
-      this.leave(inscription);
+      this.#leave(inscription);
     }
     for (let row = 0; row < result.inscriptions.count; row++) {
-      this.inscriptions.push(this.inscription(result, columns, row, hasSpent));
+      this.inscriptions.push(this.#inscription(result, columns, row, hasSpent));
     }
     for (let row = 0; row < locations.count; row++) {
       const inscription = this.inscriptions[locations.key[row]!]!;
@@ -153,15 +153,15 @@ export class LedgerStore {
       inscription.locations.push(location);
       inscription.gone = locations.spent[row] === 1;
       if (location.outpoint === null || inscription.gone) continue;
-      this.byOutpoint.set(location.outpoint, [
-        ...(this.byOutpoint.get(location.outpoint) ?? []),
+      this.#byOutpoint.set(location.outpoint, [
+        ...(this.#byOutpoint.get(location.outpoint) ?? []),
         inscription,
       ]);
     }
     this.tracked.apply(result.tracked);
   }
 
-  private inscription(
+  #inscription(
     result: LedgerBlock,
     columns: BlockColumns,
     row: number,
@@ -191,10 +191,10 @@ export class LedgerStore {
     };
   }
 
-  private leave(inscription: StoredInscription): void {
+  #leave(inscription: StoredInscription): void {
     const { outpoint } = inscription.locations.at(-1)!;
     if (outpoint === null) throw new Error('nothing leaves a place outside of outputs');
-    this.byOutpoint.delete(outpoint);
+    this.#byOutpoint.delete(outpoint);
     inscription.gone = true;
   }
 }

@@ -28,8 +28,8 @@ export class LiveMempool {
   readonly database: TestDatabase;
   readonly app: App;
   readonly node: BitcoinNode;
-  private followers: { controller: AbortController; ends: Promise<unknown>[] } | null = null;
-  private mempool: MempoolRun | null = null;
+  #followers: { controller: AbortController; ends: Promise<unknown>[] } | null = null;
+  #mempool: MempoolRun | null = null;
 
   private constructor(
     bitcoind: Bitcoind,
@@ -68,7 +68,7 @@ export class LiveMempool {
     const source = openNodeSource(this.node);
     const { pool } = this.database;
     const end = follow({ source, pool, signal: controller.signal, threads: 1, bounds: { pollMs: 200 } });
-    this.followers = { controller, ends: [end.catch(() => undefined)] };
+    this.#followers = { controller, ends: [end.catch(() => undefined)] };
   }
 
   /** Settles when the node's best block is indexed. */
@@ -83,9 +83,9 @@ export class LiveMempool {
   }
 
   async stopIndexing(): Promise<void> {
-    this.followers?.controller.abort();
-    await Promise.all(this.followers?.ends ?? []);
-    this.followers = null;
+    this.#followers?.controller.abort();
+    await Promise.all(this.#followers?.ends ?? []);
+    this.#followers = null;
   }
 
   /** Follows the mempool. Called again it leaves the one before running, to whoever has it. */
@@ -101,14 +101,14 @@ export class LiveMempool {
       bounds: { stateEveryMs: 1000 },
       ...options,
     });
-    this.mempool = { controller, end };
-    return this.mempool;
+    this.#mempool = { controller, end };
+    return this.#mempool;
   }
 
   async stopFollowing(): Promise<void> {
-    this.mempool?.controller.abort();
-    await this.mempool?.end;
-    this.mempool = null;
+    this.#mempool?.controller.abort();
+    await this.#mempool?.end;
+    this.#mempool = null;
   }
 
   async get<Answer>(url: string): Promise<Answer> {

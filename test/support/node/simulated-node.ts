@@ -35,9 +35,9 @@ export class SimulatedNode implements LiveBlockSource {
   /** Called before a block is given. */
   onRead: (ref: BlockRef) => Promise<void> | void = () => undefined;
   readonly invalid = new Set<string>();
-  private readonly blocks = new Map<string, Block>();
-  private chain: readonly Block[] = [];
-  private readonly waiting = new Set<() => void>();
+  readonly #blocks = new Map<string, Block>();
+  #chain: readonly Block[] = [];
+  readonly #waiting = new Set<() => void>();
 
   constructor(golden: GoldenChain) {
     this.network = golden.chain.network;
@@ -45,7 +45,7 @@ export class SimulatedNode implements LiveBlockSource {
     for (const header of branches.flat()) {
       const { bytes, spent } = golden.block(header);
       const ref = { height: header.height, hash: internal(header.hash), header: bytes.slice(0, 80) };
-      this.blocks.set(header.hash, { ref, bytes, spent });
+      this.#blocks.set(header.hash, { ref, bytes, spent });
     }
     this.setTip(golden.chain.tip);
   }
@@ -53,63 +53,63 @@ export class SimulatedNode implements LiveBlockSource {
   /** Makes the chain that ends in a block (display order) the best one; `height`: cut off above it. */
   setTip(hash: string, height = Number.POSITIVE_INFINITY): void {
     const chain: Block[] = [];
-    for (let at = this.blocks.get(hash); at !== undefined; ) {
+    for (let at = this.#blocks.get(hash); at !== undefined; ) {
       if (at.ref.height <= height) chain.push(at);
-      at = this.blocks.get(displayHash(at.ref.header.subarray(4, 36)));
+      at = this.#blocks.get(displayHash(at.ref.header.subarray(4, 36)));
     }
-    this.chain = chain.reverse();
+    this.#chain = chain.reverse();
     this.wake();
   }
 
   get best(): readonly BlockRef[] {
-    return this.chain.map(({ ref }) => ref);
+    return this.#chain.map(({ ref }) => ref);
   }
 
   wake(): void {
-    for (const wake of this.waiting) wake();
+    for (const wake of this.#waiting) wake();
   }
 
   islands(): Promise<Island[]> {
-    return Promise.resolve([{ firstHeight: 0, lastHeight: this.chain.length - 1, start: {} }]);
+    return Promise.resolve([{ firstHeight: 0, lastHeight: this.#chain.length - 1, start: {} }]);
   }
 
   async refs(from = 0): Promise<BlockRef[]> {
-    await this.answer();
+    await this.#answer();
     return this.best.slice(from);
   }
 
   async tip(): Promise<BlockRef> {
-    await this.answer();
+    await this.#answer();
     return this.best.at(-1) as BlockRef;
   }
 
   async headers(fromHeight: number, count: number): Promise<HeaderRef[]> {
-    await this.answer();
-    const headers = this.chain.slice(fromHeight, fromHeight + count).map(({ ref }) => ref);
+    await this.#answer();
+    const headers = this.#chain.slice(fromHeight, fromHeight + count).map(({ ref }) => ref);
     this.headersGiven += headers.length;
     return headers;
   }
 
   async isInvalid(hash: Uint8Array): Promise<boolean> {
-    await this.answer();
+    await this.#answer();
     return this.invalid.has(displayHash(hash));
   }
 
   async news(timeoutMs: number, signal: AbortSignal): Promise<void> {
     await Promise.race([
       new Promise<void>((resolve) => {
-        this.waiting.add(resolve);
+        this.#waiting.add(resolve);
       }),
       sleep(timeoutMs, undefined, { signal }).catch(() => undefined),
     ]);
-    this.waiting.clear();
+    this.#waiting.clear();
   }
 
   async read(ref: BlockRef): Promise<SourceBlock> {
-    await this.answer();
+    await this.#answer();
     await this.onRead(ref);
     this.reads++;
-    const block = this.blocks.get(displayHash(ref.hash));
+    const block = this.#blocks.get(displayHash(ref.hash));
     if (block === undefined) throw new AppError('block_unavailable', `no block ${displayHash(ref.hash)}`);
     // copies: their buffers are transferred
     const spentOutputs = block.spent === null ? null : Uint8Array.from(block.spent);
@@ -120,7 +120,7 @@ export class SimulatedNode implements LiveBlockSource {
     return Promise.resolve();
   }
 
-  private async answer(): Promise<void> {
+  async #answer(): Promise<void> {
     await Promise.resolve();
     if (this.failure !== null) throw this.failure;
   }

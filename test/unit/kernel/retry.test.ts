@@ -22,7 +22,7 @@ async function pausesOf(retry: Retry, failures: number, error: Error = unreachab
   done.catch(() => undefined);
   await vi.runAllTimersAsync();
   await done;
-  return times.slice(1).map((time, index) => Math.round(time - (times[index] as number)));
+  return times.slice(1).map((time, index) => Math.round(time - times[index]!));
 }
 
 test('waits twice as long after each failure, up to a limit', async () => {
@@ -32,7 +32,7 @@ test('waits twice as long after each failure, up to a limit', async () => {
 
 test('waits from half of the pause to all of it, at random', async () => {
   let turn = 0;
-  const random = (): number => [0.5, 0, 0.25][turn++] as number;
+  const random = (): number => [0.5, 0, 0.25][turn++]!;
   const retry = new Retry({ budgetMs: 60_000, firstPauseMs: 100, random });
   expect((await pausesOf(retry, 3)).map((pause) => Math.round(pause / 10) * 10)).toEqual([80, 100, 250]);
 });

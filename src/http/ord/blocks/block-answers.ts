@@ -35,19 +35,19 @@ interface FoundBlock {
 
 /** Answers that hold whole blocks, and the list of blocks. */
 export class BlockAnswers {
-  private readonly deps: AppDependencies;
-  private readonly rawBlocks: RawBlocks;
+  readonly #deps: AppDependencies;
+  readonly #rawBlocks: RawBlocks;
 
   constructor(deps: AppDependencies, rawBlocks: RawBlocks) {
-    this.deps = deps;
-    this.rawBlocks = rawBlocks;
+    this.#deps = deps;
+    this.#rawBlocks = rawBlocks;
   }
 
   /** `/block/<height or hash>` as JSON. */
   async block(request: FastifyRequest, reply: FastifyReply, query: string): Promise<FastifyReply> {
     blockQuestionOf(query);
     varyBy(reply, 'Accept');
-    if (await answeredUnchanged(this.deps.pool, request, reply)) return reply;
+    if (await answeredUnchanged(this.#deps.pool, request, reply)) return reply;
     const found = await this.find(query, true);
     const live = found.facts === null;
     return sendOrd(request, reply, found.tip, joined(blockJson(found)), {
@@ -59,7 +59,7 @@ export class BlockAnswers {
   /** `/r/block/<height or hash>`: the raw block in hex, as a JSON string. */
   async blockHex(request: FastifyRequest, reply: FastifyReply, query: string): Promise<FastifyReply> {
     blockQuestionOf(query);
-    if (await answeredUnchanged(this.deps.pool, request, reply)) return reply;
+    if (await answeredUnchanged(this.#deps.pool, request, reply)) return reply;
     const { tip, facts, bytes } = await this.find(query, false);
     return sendOrd(request, reply, tip, quotedHex(bytes), { recursive: true, live: facts === null });
   }
@@ -67,7 +67,7 @@ export class BlockAnswers {
   /** `/blocks` as JSON: the newest blocks. */
   async blocks(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const form = { recursive: true, page: true };
-    return answerFromIndex(this.deps, request, reply, form, async ({ client }) => {
+    return answerFromIndex(this.#deps, request, reply, form, async ({ client }) => {
       const blocks = await blocksBelow(client, null, blocksListed);
       const first = blocks.slice(0, blocksFeatured);
       const featured = await featuredInBlocks(
@@ -91,7 +91,7 @@ export class BlockAnswers {
   /** The bytes of a block, of the source of blocks or else the node. Throws `not_found` and `no_node`. */
   async find(query: string, withInscriptions: boolean): Promise<FoundBlock> {
     const question = blockQuestionOf(query);
-    const { tip, facts, inscriptions } = await withSnapshot(this.deps.pool, async (snapshot) => {
+    const { tip, facts, inscriptions } = await withSnapshot(this.#deps.pool, async (snapshot) => {
       const found = await headerFacts(snapshot.client, question);
       if (found === null || !withInscriptions) return { tip: snapshot.tip, facts: found, inscriptions: [] };
       const { firstKey, nextKey } = found;
@@ -100,12 +100,12 @@ export class BlockAnswers {
       return { tip: snapshot.tip, facts: found, inscriptions: ids.map(idText) };
     });
     if (facts !== null) {
-      const block = await this.rawBlocks.read({ height: facts.height, hash: facts.hash });
-      const bytes = block?.bytes ?? (await this.fromNode(displayHash(facts.hash)));
+      const block = await this.#rawBlocks.read({ height: facts.height, hash: facts.hash });
+      const bytes = block?.bytes ?? (await this.#fromNode(displayHash(facts.hash)));
       return { tip, facts, bytes, height: facts.height, inscriptions };
     }
     const missing = new AppError('not_found', `block ${quoted(query)} not found`);
-    const { node } = this.deps;
+    const { node } = this.#deps;
     if (node == null) throw missing;
     const isHash = question.kind === 'hash';
     const hash = isHash ? query.toLowerCase() : await nodeBlockHash(node, question.height);
@@ -114,8 +114,8 @@ export class BlockAnswers {
     return { tip, facts, bytes, height: isHash ? null : question.height, inscriptions };
   }
 
-  private async fromNode(hash: string): Promise<Uint8Array> {
-    const { node } = this.deps;
+  async #fromNode(hash: string): Promise<Uint8Array> {
+    const { node } = this.#deps;
     if (node == null)
       throw new AppError('no_node', 'this server has neither the bytes of this block nor a node to ask');
     const bytes = await nodeBlock(node, hash);

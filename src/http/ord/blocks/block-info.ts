@@ -27,43 +27,43 @@ interface OwnFacts {
 
 /** Answers `/r/blockinfo/<height or hash>`. */
 export class BlockInfo {
-  private readonly deps: AppDependencies;
-  private readonly rawBlocks: RawBlocks;
-  private readonly work = new ChainWork();
-  private readonly stats = new LRUCache<string, BlockStats>({ max: statsKeptMax });
+  readonly #deps: AppDependencies;
+  readonly #rawBlocks: RawBlocks;
+  readonly #work = new ChainWork();
+  readonly #stats = new LRUCache<string, BlockStats>({ max: statsKeptMax });
 
   constructor(deps: AppDependencies, rawBlocks: RawBlocks) {
-    this.deps = deps;
-    this.rawBlocks = rawBlocks;
+    this.#deps = deps;
+    this.#rawBlocks = rawBlocks;
   }
 
   /** JSON text, and the tip that it speaks of. Throws `not_found` and `no_node`. */
   async answer(query: string): Promise<{ tip: Tip | null; json: string; live: boolean }> {
     const question = blockQuestionOf(query);
-    const { tip, own } = await withSnapshot(this.deps.pool, async (snapshot) => ({
+    const { tip, own } = await withSnapshot(this.#deps.pool, async (snapshot) => ({
       tip: snapshot.tip,
-      own: await this.ownFacts(snapshot, await headerFacts(snapshot.client, question)),
+      own: await this.#ownFacts(snapshot, await headerFacts(snapshot.client, question)),
     }));
-    if (own !== null) return { tip, json: await this.ownInfo(own), live: false };
-    return { tip, json: await this.nodeInfo(query), live: true };
+    if (own !== null) return { tip, json: await this.#ownInfo(own), live: false };
+    return { tip, json: await this.#nodeInfo(query), live: true };
   }
 
-  private async ownFacts({ client, tip }: Snapshot, facts: HeaderFacts | null): Promise<OwnFacts | null> {
+  async #ownFacts({ client, tip }: Snapshot, facts: HeaderFacts | null): Promise<OwnFacts | null> {
     if (facts === null || tip === null) return null;
     const times = (await timesBefore(client, facts.height)).toSorted((a, b) => a - b);
     const medianTime = times[times.length >> 1] ?? facts.time;
-    return { tip, facts, medianTime, work: await this.workAt(client, facts) };
+    return { tip, facts, medianTime, work: await this.#workAt(client, facts) };
   }
 
-  private async workAt(client: ClientBase, { isWhole, height }: HeaderFacts): Promise<bigint | null> {
-    return isWhole ? this.work.at(client, height) : null;
+  async #workAt(client: ClientBase, { isWhole, height }: HeaderFacts): Promise<bigint | null> {
+    return isWhole ? this.#work.at(client, height) : null;
   }
 
-  private async ownInfo({ tip, facts, medianTime, work }: OwnFacts): Promise<string> {
+  async #ownInfo({ tip, facts, medianTime, work }: OwnFacts): Promise<string> {
     const hash = displayHash(facts.hash);
-    const stats = await this.statsOf(facts, hash);
+    const stats = await this.#statsOf(facts, hash);
     const chainwork =
-      work === null ? (await this.headerOfNode(hash)).chainwork : work.toString(16).padStart(64, '0');
+      work === null ? (await this.#headerOfNode(hash)).chainwork : work.toString(16).padStart(64, '0');
     const info = {
       chainwork,
       confirmations: tip.height - facts.height + 1,
@@ -75,19 +75,19 @@ export class BlockInfo {
     return infoJson(facts.header, hash, stats, info);
   }
 
-  private async statsOf(facts: HeaderFacts, hash: string): Promise<BlockStats> {
-    const known = this.stats.get(hash);
+  async #statsOf(facts: HeaderFacts, hash: string): Promise<BlockStats> {
+    const known = this.#stats.get(hash);
     if (known !== undefined) return known;
-    const block = await this.rawBlocks.read({ height: facts.height, hash: facts.hash });
+    const block = await this.#rawBlocks.read({ height: facts.height, hash: facts.hash });
     const stats =
-      (block === null ? null : blockStats(block, facts.height, this.deps.network.name)) ??
-      (await this.statsOfNode(hash));
-    this.stats.set(hash, stats);
+      (block === null ? null : blockStats(block, facts.height, this.#deps.network.name)) ??
+      (await this.#statsOfNode(hash));
+    this.#stats.set(hash, stats);
     return stats;
   }
 
-  private async statsOfNode(hash: string): Promise<BlockStats> {
-    const { node } = this.deps;
+  async #statsOfNode(hash: string): Promise<BlockStats> {
+    const { node } = this.#deps;
     if (node == null)
       throw new AppError('no_node', 'the fees of a block take its bytes and what it spends, or a node');
     const stats = await nodeStats(node, hash);
@@ -95,8 +95,8 @@ export class BlockInfo {
     return stats;
   }
 
-  private async headerOfNode(hash: string): Promise<NodeHeader> {
-    const { node } = this.deps;
+  async #headerOfNode(hash: string): Promise<NodeHeader> {
+    const { node } = this.#deps;
     if (node == null) throw new AppError('no_node', 'the work of a chain with gaps takes a node');
     const header = await nodeHeader(node, hash);
     if (header === null) throw new AppError('not_found', `block ${hash} not found`);
@@ -104,13 +104,13 @@ export class BlockInfo {
   }
 
   /** A block that is not indexed, as the node knows it. */
-  private async nodeInfo(query: string): Promise<string> {
-    const { node } = this.deps;
+  async #nodeInfo(query: string): Promise<string> {
+    const { node } = this.#deps;
     if (node == null) throw new AppError('not_found', `block ${quoted(query)} not found`);
     const hash = query.length === 64 ? query.toLowerCase() : await nodeBlockHash(node, Number(query));
     const header = hash === null ? null : await nodeHeader(node, hash);
     if (hash === null || header === null) throw new AppError('not_found', `block ${quoted(query)} not found`);
-    const stats = await this.statsOfNode(hash);
+    const stats = await this.#statsOfNode(hash);
     const info = {
       chainwork: header.chainwork,
       confirmations: header.confirmations,

@@ -88,8 +88,8 @@ function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   if (sorted.length === 0) return 0;
-  const upper = sorted[middle] as number;
-  return sorted.length % 2 === 1 ? upper : Math.floor(((sorted[middle - 1] as number) + upper) / 2);
+  const upper = sorted[middle]!;
+  return sorted.length % 2 === 1 ? upper : Math.floor((sorted[middle - 1]! + upper) / 2);
 }
 
 /** Rates at 10, 25, 50, 75 and 90 percent of the weight, from the lowest rate on. */
@@ -107,7 +107,7 @@ function percentiles(rates: { rate: number; weight: number }[], totalWeight: num
   const sorted = rates.toSorted((a, b) => a.rate - b.rate || a.weight - b.weight);
   for (const entry of sorted) {
     weight += entry.weight;
-    while (found.length < marks.length && weight >= (marks[found.length] as number)) found.push(entry.rate);
+    while (found.length < marks.length && weight >= marks[found.length]!) found.push(entry.rate);
   }
   const last = (sorted.at(-1) as { rate: number }).rate;
   while (found.length < marks.length) found.push(last);

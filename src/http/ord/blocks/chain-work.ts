@@ -16,30 +16,30 @@ const interval = 2_016;
  * those since the nearest sum that is still of this chain.
  */
 export class ChainWork {
-  private readonly checkpoints = new Map<number, Checkpoint>();
+  readonly #checkpoints = new Map<number, Checkpoint>();
 
   async at(client: ClientBase, height: number): Promise<bigint> {
     const last = Math.floor(height / interval) * interval;
-    const base = await this.baseAt(client, last);
+    const base = await this.#baseAt(client, last);
     return base + (await sumBetween(client, last + 1, height));
   }
 
   /** Work up to a height that is a multiple of the interval. */
-  private async baseAt(client: ClientBase, height: number): Promise<bigint> {
+  async #baseAt(client: ClientBase, height: number): Promise<bigint> {
     for (let below = height; below >= 0; below -= interval) {
-      const checkpoint = this.checkpoints.get(below);
+      const checkpoint = this.#checkpoints.get(below);
       if (checkpoint === undefined) continue;
       const block = await blockAt(client, { kind: 'height', height: below });
       if (block === null || Buffer.compare(block.hash, checkpoint.hash) !== 0) continue;
       if (below === height) return checkpoint.work;
-      return this.keep(client, height, checkpoint.work + (await sumBetween(client, below + 1, height)));
+      return this.#keep(client, height, checkpoint.work + (await sumBetween(client, below + 1, height)));
     }
-    return this.keep(client, height, await sumBetween(client, 0, height));
+    return this.#keep(client, height, await sumBetween(client, 0, height));
   }
 
-  private async keep(client: ClientBase, height: number, work: bigint): Promise<bigint> {
+  async #keep(client: ClientBase, height: number, work: bigint): Promise<bigint> {
     const block = await blockAt(client, { kind: 'height', height });
-    if (block !== null) this.checkpoints.set(height, { hash: block.hash, work });
+    if (block !== null) this.#checkpoints.set(height, { hash: block.hash, work });
     return work;
   }
 }

@@ -17,50 +17,50 @@ const readsMax = 4;
 
 /** Raw blocks of the index: read once for all who ask at the same time, a few at once, and kept within a bound. */
 export class RawBlocks {
-  private readonly source: BlockSource | null;
+  readonly #source: BlockSource | null;
   /** By display hash. */
-  private readonly cached = new LRUCache<string, RawBlock>({
+  readonly #cached = new LRUCache<string, RawBlock>({
     maxSize: cachedBytesMax,
     sizeCalculation: sizeOf,
   });
-  private readonly reading = new Map<string, Promise<RawBlock | null>>();
-  private readonly waiting: (() => void)[] = [];
-  private reads = 0;
+  readonly #reading = new Map<string, Promise<RawBlock | null>>();
+  readonly #waiting: (() => void)[] = [];
+  #reads = 0;
 
   constructor(source: BlockSource | null) {
-    this.source = source;
+    this.#source = source;
   }
 
   /** The block, null where there is no source or it does not have it. Throws `block_corrupt` and codes of the source. */
   async read(ref: BlockRef): Promise<RawBlock | null> {
-    if (this.source === null) return null;
+    if (this.#source === null) return null;
     const name = displayHash(ref.hash);
-    const cached = this.cached.get(name);
+    const cached = this.#cached.get(name);
     if (cached !== undefined) return cached;
-    const running = this.reading.get(name);
+    const running = this.#reading.get(name);
     if (running !== undefined) return running;
-    const read = this.fetch(this.source, ref, name).finally(() => this.reading.delete(name));
-    this.reading.set(name, read);
+    const read = this.#fetch(this.#source, ref, name).finally(() => this.#reading.delete(name));
+    this.#reading.set(name, read);
     return read;
   }
 
-  private async fetch(source: BlockSource, ref: BlockRef, name: string): Promise<RawBlock | null> {
-    if (this.reads >= readsMax) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    else this.reads++;
+  async #fetch(source: BlockSource, ref: BlockRef, name: string): Promise<RawBlock | null> {
+    if (this.#reads >= readsMax) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#reads++;
     try {
       const { bytes, spentOutputs } = await source.read(ref);
       if (!doubleSha256(bytes.subarray(0, 80)).equals(ref.hash))
         throw new AppError('block_corrupt', `the block at height ${ref.height} is not ${name}`);
       const block = { bytes, spentOutputs };
-      this.cached.set(name, block);
+      this.#cached.set(name, block);
       return block;
     } catch (error) {
       if (error instanceof AppError && error.code === 'block_unavailable') return null;
       throw error;
     } finally {
       // whoever waits takes the place over
-      const next = this.waiting.shift();
-      if (next === undefined) this.reads--;
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#reads--;
       else next();
     }
   }

@@ -49,19 +49,17 @@ function* envelopesOf({ inputs }: RawTransaction): Generator<Envelope> {
     if (script === null) continue;
     const count = scanScript(scan, script, 0, script.length);
     for (let offset = 0; offset < count; offset++) {
-      const first = scan.envelopeFirstItem[offset] as number;
-      const end = scan.envelopeFirstItem[offset + 1] as number;
+      const first = scan.envelopeFirstItem[offset]!;
+      const end = scan.envelopeFirstItem[offset + 1]!;
       yield { script, scan, input, offset, first, end };
     }
   }
 }
 
 function itemOf({ scan, script }: Envelope, item: number): Uint8Array {
-  const start = scan.itemStart[item] as number;
-  const length = scan.itemLength[item] as number;
-  return length < 0
-    ? Uint8Array.of(pushedNumber(script[start] as number))
-    : script.subarray(start, start + length);
+  const start = scan.itemStart[item]!;
+  const length = scan.itemLength[item]!;
+  return length < 0 ? Uint8Array.of(pushedNumber(script[start]!)) : script.subarray(start, start + length);
 }
 
 /** The body of ord's `/decode/<txid>`, without the runestone, in pieces. Bytes are arrays of numbers, as ord has them. */
@@ -80,7 +78,7 @@ function* envelopeJson(envelope: Envelope): Generator<string> {
   const { scan, input, offset, end } = envelope;
   const pairsEnd = bodyPlace(envelope);
   const fields = fieldsOf(envelope, pairsEnd);
-  const bits = scan.envelopeBits[offset] as number;
+  const bits = scan.envelopeBits[offset]!;
   const field = function* field(name: string, items: readonly number[] | undefined): Generator<string> {
     yield `,"${name}":`;
     yield* numbersOrNull(envelope, items ?? null);

@@ -18,31 +18,31 @@ const max = { bytes: 256 * 1024 * 1024, blocks: 20_000 };
  * the blocks when they are first asked for.
  */
 export class TransactionDirectory {
-  private readonly rawBlocks: RawBlocks;
+  readonly #rawBlocks: RawBlocks;
   /** First four bytes of the txids of a block, by the hex of its hash. */
-  private readonly known = new Map<string, Uint32Array>();
+  readonly #known = new Map<string, Uint32Array>();
   /** The blocks of the chain at a tip; null where they are too many. */
-  private listed: { readonly tip: Tip; readonly blocks: readonly BlockRef[] | null } | null = null;
-  private working: Promise<unknown> = Promise.resolve();
+  #listed: { readonly tip: Tip; readonly blocks: readonly BlockRef[] | null } | null = null;
+  #working: Promise<unknown> = Promise.resolve();
 
   constructor(rawBlocks: RawBlocks) {
-    this.rawBlocks = rawBlocks;
+    this.#rawBlocks = rawBlocks;
   }
 
   /** Blocks and places where a transaction may be, to be looked at; null where the chain is too large to be read through. */
   async candidates(pool: pg.Pool, txid: Uint8Array): Promise<TransactionPlace[] | null> {
-    const work = this.working.then(() => this.search(pool, txid));
-    this.working = work.catch(() => undefined);
+    const work = this.#working.then(() => this.#search(pool, txid));
+    this.#working = work.catch(() => undefined);
     return work;
   }
 
-  private async search(pool: pg.Pool, txid: Uint8Array): Promise<TransactionPlace[] | null> {
-    const blocks = await this.blocks(pool);
+  async #search(pool: pg.Pool, txid: Uint8Array): Promise<TransactionPlace[] | null> {
+    const blocks = await this.#blocks(pool);
     if (blocks === null) return null;
     const wanted = beginning(txid);
     const places: TransactionPlace[] = [];
     for (const { height, hash } of blocks) {
-      const beginnings = await this.beginningsOf(height, hash);
+      const beginnings = await this.#beginningsOf(height, hash);
       if (beginnings === null) return null;
       for (let index = beginnings.indexOf(wanted); index >= 0; index = beginnings.indexOf(wanted, index + 1))
         places.push({ height, blockHash: hash, index });
@@ -50,29 +50,29 @@ export class TransactionDirectory {
     return places;
   }
 
-  private async blocks(pool: pg.Pool): Promise<readonly BlockRef[] | null> {
+  async #blocks(pool: pg.Pool): Promise<readonly BlockRef[] | null> {
     return withSnapshot(pool, async ({ client, tip }) => {
       if (tip === null) return null;
-      const { listed } = this;
+      const listed = this.#listed;
       if (listed?.tip.undoEpoch === tip.undoEpoch && Buffer.compare(listed.tip.hash, tip.hash) === 0)
         return listed.blocks;
       const blocks = await blocksOf(client, max);
-      this.listed = { tip, blocks };
+      this.#listed = { tip, blocks };
       return blocks;
     });
   }
 
-  private async beginningsOf(height: number, hash: Uint8Array): Promise<Uint32Array | null> {
+  async #beginningsOf(height: number, hash: Uint8Array): Promise<Uint32Array | null> {
     const name = Buffer.from(hash).toString('hex');
-    const known = this.known.get(name);
+    const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const block = await this.rawBlocks.read({ height, hash });
+    const block = await this.#rawBlocks.read({ height, hash });
     if (block === null) return null;
     const transactions = RawTransactions.ofBlock(block.bytes);
     const beginnings = Uint32Array.from({ length: transactions.count }, (_, place) =>
       beginning(transactions.txid(place)),
     );
-    this.known.set(name, beginnings);
+    this.#known.set(name, beginnings);
     return beginnings;
   }
 }

@@ -38,62 +38,62 @@ export interface FoundTransaction {
 
 /** Finds transactions: where inscriptions lead to them, in the blocks of the index, else at the node. */
 export class Transactions {
-  private readonly deps: AppDependencies;
-  private readonly rawBlocks: RawBlocks;
-  private readonly directory: TransactionDirectory;
+  readonly #deps: AppDependencies;
+  readonly #rawBlocks: RawBlocks;
+  readonly #directory: TransactionDirectory;
 
   constructor(deps: AppDependencies, rawBlocks: RawBlocks) {
-    this.deps = deps;
-    this.rawBlocks = rawBlocks;
-    this.directory = new TransactionDirectory(rawBlocks);
+    this.#deps = deps;
+    this.#rawBlocks = rawBlocks;
+    this.#directory = new TransactionDirectory(rawBlocks);
   }
 
   /** Throws `not_found`, and `no_node` where only a node could tell. */
   async find(txid: Uint8Array): Promise<FoundTransaction> {
-    const { tip, place } = await withSnapshot(this.deps.pool, async ({ client, tip: now }) => {
+    const { tip, place } = await withSnapshot(this.#deps.pool, async ({ client, tip: now }) => {
       const key = await fingerprintKey(client);
       const outpoints = Array.from({ length: probedOutputs }, (_, vout): Outpoint => ({ txid, vout }));
       const fingerprints = key === null ? [] : fingerprintsOf(key, outpoints);
       return { tip: now, place: await transactionPlace(client, txid, fingerprints) };
     });
-    const known = isGenesisCoinbase(txid) ? this.genesisPlace() : place;
-    const transaction = known === null ? null : await this.inBlock(txid, known);
+    const known = isGenesisCoinbase(txid) ? this.#genesisPlace() : place;
+    const transaction = known === null ? null : await this.#inBlock(txid, known);
     if (transaction !== null && known !== null && tip !== null)
       return { tip, transaction, confirmations: tip.height - known.height + 1 };
-    const { node } = this.deps;
+    const { node } = this.#deps;
     const name = `transaction ${displayHash(txid)}`;
-    if (node == null) return this.inSmallChain(txid, tip, name);
+    if (node == null) return this.#inSmallChain(txid, tip, name);
     const found = await nodeTransaction(node, txid, null);
     if (found === null) throw new AppError('not_found', `${name} not found`);
     return { tip, ...found };
   }
 
   /** Without a node: a chain that is small enough is read through. */
-  private async inSmallChain(txid: Uint8Array, tip: Tip | null, name: string): Promise<FoundTransaction> {
-    const places = await this.directory.candidates(this.deps.pool, txid);
+  async #inSmallChain(txid: Uint8Array, tip: Tip | null, name: string): Promise<FoundTransaction> {
+    const places = await this.#directory.candidates(this.#deps.pool, txid);
     if (places === null || tip === null)
       throw new AppError('no_node', `no inscription leads to ${name}, and there is no node to ask`);
     for (const place of places) {
-      const transaction = await this.inBlock(txid, place);
+      const transaction = await this.#inBlock(txid, place);
       if (transaction !== null)
         return { tip, transaction, confirmations: Math.max(tip.height - place.height + 1, 1) };
     }
     throw new AppError('not_found', `${name} not found`);
   }
 
-  private genesisPlace(): TransactionPlace {
-    const hash = hashFromDisplay(this.deps.network.genesisHash) ?? new Uint8Array(32);
+  #genesisPlace(): TransactionPlace {
+    const hash = hashFromDisplay(this.#deps.network.genesisHash) ?? new Uint8Array(32);
     return { height: 0, blockHash: hash, index: 0 };
   }
 
   /** A transaction of a block that is known: one alone from the node where there is one, else the block. */
-  private async inBlock(txid: Uint8Array, place: TransactionPlace): Promise<RawTransaction | null> {
-    const { node } = this.deps;
+  async #inBlock(txid: Uint8Array, place: TransactionPlace): Promise<RawTransaction | null> {
+    const { node } = this.#deps;
     if (node != null && !isGenesisCoinbase(txid)) {
       const found = await nodeTransaction(node, txid, place.blockHash);
       if (found !== null) return found.transaction;
     }
-    const block = await this.rawBlocks.read({ height: place.height, hash: place.blockHash });
+    const block = await this.#rawBlocks.read({ height: place.height, hash: place.blockHash });
     const bytes = block?.bytes ?? (node == null ? null : await nodeBlock(node, displayHash(place.blockHash)));
     return bytes === null ? null : transactionIn(bytes, txid, place.index);
   }

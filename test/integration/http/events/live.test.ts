@@ -68,8 +68,8 @@ class ServerSentStream {
   }>;
   ended = false;
   lastEventId = '';
-  private text = '';
-  private readonly request;
+  #text = '';
+  readonly #request;
 
   constructor(query: string, lastEventId?: string) {
     streams.push(this);
@@ -77,14 +77,14 @@ class ServerSentStream {
       accept: 'text/event-stream',
       ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
     };
-    this.request = httpRequest(`${address}/events${query}`, { headers });
-    this.request.on('error', () => {
+    this.#request = httpRequest(`${address}/events${query}`, { headers });
+    this.#request.on('error', () => {
       this.ended = true;
     });
     this.head = new Promise((resolve) => {
-      this.request.on('response', (response) => {
+      this.#request.on('response', (response) => {
         response.setEncoding('latin1');
-        response.on('data', (chunk: string) => this.take(chunk));
+        response.on('data', (chunk: string) => this.#take(chunk));
         response.on('error', () => undefined);
         response.on('close', () => {
           this.ended = true;
@@ -93,28 +93,28 @@ class ServerSentStream {
           status: response.statusCode ?? 0,
           type: response.headers['content-type'] ?? '',
           retryAfter: response.headers['retry-after'],
-          body: () => this.text,
+          body: () => this.#text,
         });
       });
     });
-    this.request.end();
+    this.#request.end();
   }
 
   close(): void {
-    this.request.destroy();
+    this.#request.destroy();
   }
 
-  private take(chunk: string): void {
-    this.text += chunk;
-    for (let end = this.text.indexOf('\n\n'); end >= 0; end = this.text.indexOf('\n\n')) {
+  #take(chunk: string): void {
+    this.#text += chunk;
+    for (let end = this.#text.indexOf('\n\n'); end >= 0; end = this.#text.indexOf('\n\n')) {
       const fields = new Map(
-        this.text
+        this.#text
           .slice(0, end)
           .split('\n')
           .map((line) => line.split(': ', 2) as [string, string]),
       );
-      const data = /^data: (.*)$/mu.exec(this.text.slice(0, end))?.[1];
-      this.text = this.text.slice(end + 2);
+      const data = /^data: (.*)$/mu.exec(this.#text.slice(0, end))?.[1];
+      this.#text = this.#text.slice(end + 2);
       if (data === undefined) continue;
       const event = JSON.parse(data) as ReceivedEvent;
       expect([event.id, event.type]).toEqual([fields.get('id'), fields.get('event')]);

@@ -44,7 +44,7 @@ class Model {
     const table = this.registry.begin();
     const added = new Map<string, number>();
     contents.forEach(([content, variant], index) => {
-      if ((answers[index] as number) >= 0 || added.has(name(content, variant))) return;
+      if (answers[index]! >= 0 || added.has(name(content, variant))) return;
       expect(table.find(hashOf(content), 0, variant)).toBe(-1);
       table.add(hashOf(content), 0, variant, this.nextId);
       added.set(name(content, variant), this.nextId++);

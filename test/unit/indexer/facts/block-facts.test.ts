@@ -56,8 +56,8 @@ describe('facts of a block', () => {
       const spends = facts.spentScripts;
       if (spends == null) throw new Error('the golden chains have spent outputs');
       const read = Array.from(spends.scriptStart, (start, input) => ({
-        script: hex(spends.bytes.subarray(start, start + (spends.scriptLength[input] as number))),
-        value: spends.value[input] as number,
+        script: hex(spends.bytes.subarray(start, start + spends.scriptLength[input]!)),
+        value: spends.value[input]!,
       }));
       const expected = transactions.flatMap((tx, place) =>
         tx.ins.map(({ hash, index }) =>
@@ -75,9 +75,10 @@ function runestonesIn(
   bytes: Uint8Array,
   found: ReturnType<typeof factsOf>['facts']['runestoneCandidates'],
 ): string[] {
-  return Array.from(found?.tx ?? [], (tx, row) => {
-    const start = found?.scriptStart[row] as number;
-    return `${tx}:${found?.vout[row]} ${hex(bytes.subarray(start, start + (found?.scriptLength[row] as number)))}`;
+  if (found === undefined) return [];
+  return Array.from(found.tx, (tx, row) => {
+    const start = found.scriptStart[row]!;
+    return `${tx}:${found.vout[row]} ${hex(bytes.subarray(start, start + found.scriptLength[row]!))}`;
   });
 }
 
@@ -157,11 +158,11 @@ describe('signatures', () => {
     const { facts, columns } = factsOf(bytes, null);
     const shown = (place: number): string[] | undefined =>
       facts.signatures?.of(place).map(({ kind, sighash }) => `${kind} ${sighash.toString(16)}`);
-    const first = columns.txFirstInput[1] as number;
+    const first = columns.txFirstInput[1]!;
     expect(shown(first)).toEqual([]);
     expect(shown(first + 1)).toEqual(expected);
     // the same input may be asked for by several
     expect(shown(first + 1)).toEqual(expected);
-    expect(shown(columns.txFirstInput[2] as number)).toEqual(expected);
+    expect(shown(columns.txFirstInput[2]!)).toEqual(expected);
   });
 });

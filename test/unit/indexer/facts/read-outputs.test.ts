@@ -22,9 +22,9 @@ function read(block: Uint8Array, height = 200, network: 'mainnet' | 'regtest' = 
 /** `txid:vout value script spent` of each output, and the outpoints that it spends of earlier blocks. */
 function shown(block: Uint8Array, columns: OutputColumns): { outputs: string[]; spends: string[] } {
   const outputs = Array.from(columns.value, (value, row) => {
-    const tx = columns.tx[row] as number;
-    const start = columns.scriptStart[row] as number;
-    const script = block.subarray(start, start + (columns.scriptLength[row] as number));
+    const tx = columns.tx[row]!;
+    const start = columns.scriptStart[row]!;
+    const script = block.subarray(start, start + columns.scriptLength[row]!);
     const txid = hex(columns.txid.subarray(tx * 32, tx * 32 + 32));
     return `${txid}:${columns.vout[row]} ${value} ${hex(script)} ${columns.spent[row]}`;
   });

@@ -110,28 +110,28 @@ class Asked {
   asks = 0;
   /** Blocks of theirs that were given, each time anew. */
   given = 0;
-  private readonly ours: readonly WeighedRef[];
-  private readonly theirs: readonly WeighedRef[];
-  private readonly page: number;
+  readonly #ours: readonly WeighedRef[];
+  readonly #theirs: readonly WeighedRef[];
+  readonly #page: number;
   /** The lowest height that is kept of either chain. */
-  private readonly first: number;
+  readonly #first: number;
 
   constructor(ours: readonly WeighedRef[], theirs: readonly WeighedRef[], page: number, first = 0) {
-    this.ours = ours;
-    this.theirs = theirs;
-    this.page = page;
-    this.first = first;
+    this.#ours = ours;
+    this.#theirs = theirs;
+    this.#page = page;
+    this.#first = first;
   }
 
   decide(rule: Rule): Exclude<Plan, { kind: 'needHeaders' }> {
-    let from = this.ourTip;
-    let part: OurPart = { from, blocks: this.ourPart(from) };
-    let blocks = this.give(from, Math.max(from, this.first) + this.page);
+    let from = this.#ourTip;
+    let part: OurPart = { from, blocks: this.#ourPart(from) };
+    let blocks = this.#give(from, Math.max(from, this.#first) + this.#page);
     let beyond = null as TheirPart['beyond'];
     const seen = new Set<number>();
     for (;;) {
       const known: number = beyond?.height ?? blocks.at(-1)?.height ?? from - 1;
-      const isComplete = known >= this.theirTip;
+      const isComplete = known >= this.#theirTip;
       const found = plan(part, { from, blocks, beyond, isComplete }, rule);
       if (found.kind !== 'needHeaders') return found;
       // whatever it asks for is new, and next to what is known
@@ -139,37 +139,37 @@ class Asked {
       seen.add(found.from);
       if (found.from < from) {
         const end = from;
-        from = this.lowestOf(found.from);
-        blocks = [...this.give(from, end), ...blocks];
-        part = { from, blocks: this.ourPart(from) };
+        from = this.#lowestOf(found.from);
+        blocks = [...this.#give(from, end), ...blocks];
+        part = { from, blocks: this.#ourPart(from) };
       } else {
         expect(isComplete).toBe(false);
         expect(found.from).toBe(known + 1);
-        const more: WeighedRef[] = this.give(found.from, found.from + this.page);
+        const more: WeighedRef[] = this.#give(found.from, found.from + this.#page);
         beyond = { height: known + more.length, work: workOf(more) + (beyond?.work ?? 0n) };
       }
     }
   }
 
   /** Below the first block there is nothing to ask for. */
-  private lowestOf(from: number): number {
-    return from < this.first ? 0 : from;
+  #lowestOf(from: number): number {
+    return from < this.#first ? 0 : from;
   }
 
-  private get ourTip(): number {
-    return this.ours.at(-1)?.height ?? 0;
+  get #ourTip(): number {
+    return this.#ours.at(-1)?.height ?? 0;
   }
 
-  private get theirTip(): number {
-    return this.theirs.at(-1)?.height ?? -1;
+  get #theirTip(): number {
+    return this.#theirs.at(-1)?.height ?? -1;
   }
 
-  private ourPart(from: number): WeighedRef[] {
-    return this.ours.slice(Math.max(0, from - this.first));
+  #ourPart(from: number): WeighedRef[] {
+    return this.#ours.slice(Math.max(0, from - this.#first));
   }
 
-  private give(from: number, end: number): WeighedRef[] {
-    const blocks = this.theirs.slice(Math.max(0, from - this.first), Math.max(0, end - this.first));
+  #give(from: number, end: number): WeighedRef[] {
+    const blocks = this.#theirs.slice(Math.max(0, from - this.#first), Math.max(0, end - this.#first));
     this.asks++;
     this.given += blocks.length;
     return blocks;

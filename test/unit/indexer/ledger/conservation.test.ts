@@ -46,24 +46,24 @@ class SatSimulation {
   /** Sat of every bound inscription. */
   readonly inscribed = new Map<string, Sat>();
   readonly unbound: string[] = [];
-  private nextSat = 0;
-  private fees: { sats: Sat[]; late: string[] }[] = [];
-  private readonly place = new Map<Sat, string>();
+  #nextSat = 0;
+  #fees: { sats: Sat[]; late: string[] }[] = [];
+  readonly #place = new Map<Sat, string>();
 
-  private readonly spendsEmpty: boolean;
+  readonly #spendsEmpty: boolean;
 
   /** `spendsEmpty`: outputs without value are spent too; what they reveal can fall into the fees. */
   constructor(spendsEmpty: boolean) {
-    this.spendsEmpty = spendsEmpty;
+    this.#spendsEmpty = spendsEmpty;
     this.chain.store.anchored = true;
-    for (const value of [0, 3, 10, 40, 7]) this.newCoin(value);
+    for (const value of [0, 3, 10, 40, 7]) this.#newCoin(value);
   }
 
-  private newCoin(value: number): void {
-    if (value === 0 && !this.spendsEmpty) return;
+  #newCoin(value: number): void {
+    if (value === 0 && !this.#spendsEmpty) return;
     this.outputs.set(
       this.chain.coin(value),
-      Array.from({ length: value }, () => this.nextSat++),
+      Array.from({ length: value }, () => this.#nextSat++),
     );
   }
 
@@ -92,12 +92,12 @@ class SatSimulation {
     });
     const payments = values.map((value) => ({ value }));
     const made = this.chain.transaction(coins, payments, scripts);
-    this.inscribe(made, coins, sats, starts, targets, total);
-    this.pay(made, sats);
-    this.fees.push({ sats: sats.slice(total), late: [] });
+    this.#inscribe(made, coins, sats, starts, targets, total);
+    this.#pay(made, sats);
+    this.#fees.push({ sats: sats.slice(total), late: [] });
   }
 
-  private inscribe(
+  #inscribe(
     made: MadeTransaction,
     coins: readonly Coin[],
     sats: readonly Sat[],
@@ -115,30 +115,30 @@ class SatSimulation {
     });
   }
 
-  private pay(made: MadeTransaction, sats: readonly Sat[]): void {
+  #pay(made: MadeTransaction, sats: readonly Sat[]): void {
     let at = 0;
     for (const coin of made.coins) {
       const own = sats.slice(at, at + coin.value);
       at += coin.value;
-      if (coin.value > 0 || this.spendsEmpty) this.outputs.set(coin, own);
-      own.forEach((sat, offset) => this.place.set(sat, made.at(coin.vout, offset)));
+      if (coin.value > 0 || this.#spendsEmpty) this.outputs.set(coin, own);
+      own.forEach((sat, offset) => this.#place.set(sat, made.at(coin.vout, offset)));
     }
   }
 
   finishBlock(claimed: number): void {
-    const sats = this.fees.flatMap((fee) => fee.sats);
-    this.fees = [];
+    const sats = this.#fees.flatMap((fee) => fee.sats);
+    this.#fees = [];
     const value = Math.floor((sats.length * claimed) / 10);
     const { coinbase } = this.chain.finishBlock([{ value }]);
-    this.pay(coinbase, sats);
+    this.#pay(coinbase, sats);
     for (const sat of sats.slice(value)) {
-      this.place.set(sat, `${'0'.repeat(64)}:4294967295:${this.lost.length}`);
+      this.#place.set(sat, `${'0'.repeat(64)}:4294967295:${this.lost.length}`);
       this.lost.push(sat);
     }
   }
 
   satpoint(id: string): string | undefined {
-    return this.place.get(this.inscribed.get(id) ?? -1);
+    return this.#place.get(this.inscribed.get(id) ?? -1);
   }
 }
 

@@ -44,7 +44,7 @@ class SimulatedNode {
       this.members.delete(txid);
       this.next++;
     }
-    this.connect(txids);
+    this.#connect(txids);
   }
 
   /** Takes blocks back, and connects others with some of their transactions where it reorganises. */
@@ -58,14 +58,14 @@ class SimulatedNode {
     }
     const mined = back.filter((_, index) => index % 4 < share);
     for (const txid of back) if (!mined.includes(txid)) this.add(txid);
-    if (share > 0) this.connect(mined);
+    if (share > 0) this.#connect(mined);
   }
 
   snapshot(): { txids: string[]; sequence: bigint } {
     return { txids: [...this.members], sequence: this.next };
   }
 
-  private connect(txids: string[]): void {
+  #connect(txids: string[]): void {
     const hash = `b${this.made++}`;
     this.chain.push({ hash, txids });
     this.stream.push({ kind: 'block-connected', hash, txids });
@@ -102,13 +102,13 @@ class Follower {
 
   deliver(node: SimulatedNode, count: number): void {
     for (const end = Math.min(node.stream.length, this.delivered + count); this.delivered < end; ) {
-      this.take(this.membership.tell(node.stream[this.delivered++]!));
+      this.#take(this.membership.tell(node.stream[this.delivered++]!));
     }
   }
 
   join(node: SimulatedNode): void {
     const { txids, sequence } = node.snapshot();
-    this.take(joined(this.membership, { txids: new Set(txids), sequence }));
+    this.#take(joined(this.membership, { txids: new Set(txids), sequence }));
   }
 
   lose(node: SimulatedNode): void {
@@ -116,7 +116,7 @@ class Follower {
     this.membership.lose();
   }
 
-  private take(changes: ReturnType<Membership['tell']>): void {
+  #take(changes: ReturnType<Membership['tell']>): void {
     for (const { kind, txid } of changes) {
       expect(this.told.has(txid)).toBe(kind !== 'entered');
       if (kind === 'entered') this.told.add(txid);

@@ -114,7 +114,7 @@ describe('the structure of a transaction', () => {
     const flipped = fc.tuple(transaction, fc.nat(), fc.nat({ max: 7 })).map(([made, at, bit]) => {
       const bytes = serialised(made);
       const place = at % bytes.length;
-      bytes[place] = (bytes[place] as number) ^ (1 << bit);
+      bytes[place] = bytes[place]! ^ (1 << bit);
       return bytes;
     });
     fc.assert(
