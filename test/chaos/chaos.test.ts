@@ -1,14 +1,14 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { runChaos } from './chaos.ts';
 
 const bitcoind = bitcoindForTests();
 
 describe.skipIf(bitcoind === null)('an index that is killed at every phase of a block, and cut off', () => {
-  it('is in the end what a clean index of the same chain is', async () => {
+  test('is in the end what a clean index of the same chain is', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'satscribe-chaos-'));
     // as root the database runs as an ordinary account, which must be able to go there
     chmodSync(folder, 0o755);

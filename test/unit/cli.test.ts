@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { UsageError } from '#src/app/command-context.ts';
 import { commands, parseCommandLine } from '#src/cli.ts';
 
 describe('help', () => {
-  it.each(commands)('shows every flag of $name with its default', (command) => {
+  test.each(commands)('shows every flag of $name with its default', (command) => {
     const line = parseCommandLine([command.name, '--help']);
     if (line.kind !== 'help') throw new Error('no help');
     for (const flag of command.flags) {
@@ -15,14 +15,14 @@ describe('help', () => {
     expect(parseCommandLine([command.name, '-h'])).toEqual(line);
   });
 
-  it('shows every command', () => {
+  test('shows every command', () => {
     const line = parseCommandLine(['--help']);
     if (line.kind !== 'help') throw new Error('no help');
     for (const { name, summary } of commands)
       expect(line.text).toMatch(new RegExp(`  ${name}.*${summary}`, 'u'));
   });
 
-  it('fits a terminal of 120 columns but for long defaults', () => {
+  test('fits a terminal of 120 columns but for long defaults', () => {
     const line = parseCommandLine(['--help']);
     if (line.kind !== 'help') throw new Error('no help');
     expect(Math.max(...line.text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(120);
@@ -30,7 +30,7 @@ describe('help', () => {
 });
 
 describe('a command line', () => {
-  it('gives settings and flags of the command apart', () => {
+  test('gives settings and flags of the command apart', () => {
     expect(parseCommandLine(['serve', '--port', '1', '--tip=ab', '--data', 'd'])).toMatchObject({
       kind: 'run',
       command: { name: 'serve' },
@@ -43,7 +43,7 @@ describe('a command line', () => {
     });
   });
 
-  it.each([
+  test.each([
     { words: [], says: 'which command?' },
     { words: ['sevre'], says: 'unknown command sevre: did you mean serve? commands are demo, serve' },
     { words: ['dmeo'], says: 'unknown command dmeo: did you mean demo?' },
@@ -72,7 +72,7 @@ describe('a command line', () => {
     expect(() => parseCommandLine(words)).toThrow(says);
   });
 
-  it('is read or refused, whatever it is', () => {
+  test('is read or refused, whatever it is', () => {
     const word = fc.oneof(
       fc.string(),
       fc.constantFrom(
@@ -104,14 +104,14 @@ describe('a command line', () => {
 });
 
 describe('a number below zero', () => {
-  it('is the value of the flag before it, so that the flag can say what it may be', () => {
+  test('is the value of the flag before it, so that the flag can say what it may be', () => {
     expect(parseCommandLine(['index', '--until', '-1'])).toMatchObject({ flags: { until: '-1' } });
     expect(() => parseCommandLine(['index', '-1'])).toThrow("unknown option '-1'");
   });
 });
 
 describe('--version', () => {
-  it('is the version of the package', () => {
+  test('is the version of the package', () => {
     const line = parseCommandLine(['--version']);
     expect(line).toEqual({
       kind: 'help',
@@ -125,7 +125,7 @@ describe('the demo', () => {
   const prepare = (flags: Record<string, string>, settings = {}, env = {}): unknown =>
     demo?.prepare?.({ flags, settings, env });
 
-  it('shows the mainnet sample, each sample in a data folder of its own', () => {
+  test('shows the mainnet sample, each sample in a data folder of its own', () => {
     expect(prepare({})).toMatchObject({
       settings: { blocksDir: expect.stringMatching(/samples\/mainnet$/u) as string },
       defaults: { dataDir: './data/demo' },
@@ -136,7 +136,7 @@ describe('the demo', () => {
     });
   });
 
-  it('keeps the blocks of another folder apart from the samples and from other folders', () => {
+  test('keeps the blocks of another folder apart from the samples and from other folders', () => {
     const dataDirOf = (blocksDir: string): string =>
       (prepare({}, { blocksDir }) as { defaults: { dataDir: string } }).defaults.dataDir;
     expect(dataDirOf('/a/blocks')).toMatch(/^\.\/data\/demo-blocks-[0-9a-f]{8}$/u);
@@ -153,7 +153,7 @@ describe('the demo', () => {
     });
   });
 
-  it('takes a sample or a folder, and no sample that is not there', () => {
+  test('takes a sample or a folder, and no sample that is not there', () => {
     expect(() => prepare({ sample: 'regtest' }, { blocksDir: 'x' })).toThrow('exclude each other');
     expect(() => prepare({ sample: 'testnet' })).toThrow('the samples are mainnet and regtest');
     expect(prepare({ sample: 'regtest' }, {}, { BLOCKS_DIR: 'x' })).toMatchObject({

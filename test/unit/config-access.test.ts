@@ -1,14 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { loadConfig } from '#src/config.ts';
 
 describe('settings of access', () => {
-  it('keep searches to keys and listed domains unless they say otherwise', () => {
+  test('keep searches to keys and listed domains unless they say otherwise', () => {
     expect(loadConfig({ env: {} })).toMatchObject({ searchAccess: 'restricted', searchAddressRate: '60000' });
     expect(loadConfig({ env: { SEARCH_ACCESS: 'open' } })).toMatchObject({ searchAccess: 'open' });
   });
 
-  it.each([
+  test.each([
     { SEARCH_ACCESS: 'closed' },
     { SEARCH_ALLOWED_DOMAINS: 'example.com,https://shop.example' },
     { SEARCH_ALLOWED_DOMAINS: '*' },
@@ -26,7 +26,7 @@ describe('settings of access', () => {
     expect(load).toThrow(Object.keys(env)[0]);
   });
 
-  it.each([
+  test.each([
     { SEARCH_ALLOWED_DOMAINS: ' example.com , *.shop.example' },
     { PUBLIC_URL: 'https://ord.example.com:8443/' },
     { TRUST_PROXY: 'loopback,10.0.0.0/8' },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type Config, loadConfig, settings } from '#src/config.ts';
 
@@ -14,14 +14,14 @@ function failure(act: () => unknown): AppError {
 }
 
 describe('loadConfig', () => {
-  it('has the defaults where nothing is set, and cannot be changed', () => {
+  test('has the defaults where nothing is set, and cannot be changed', () => {
     const config = loadConfig({ env: {} });
     expect(config).toMatchObject({ port: 7700, host: '127.0.0.1', dataDir: './data', logLevel: 'info' });
     expect(config.databaseUrl).toBeUndefined();
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  it('takes a flag before the environment, and that before the defaults of a command and the general ones', () => {
+  test('takes a flag before the environment, and that before the defaults of a command and the general ones', () => {
     const port = (input: Partial<Parameters<typeof loadConfig>[0]>): number =>
       loadConfig({ env: {}, ...input }).port;
     fc.assert(
@@ -41,11 +41,11 @@ describe('loadConfig', () => {
     );
   });
 
-  it('counts an empty variable as absent', () => {
+  test('counts an empty variable as absent', () => {
     expect(loadConfig({ env: { PORT: '', DATABASE_URL: '' } })).toEqual(loadConfig({ env: {} }));
   });
 
-  it('gives a valid configuration or config_invalid for any texts, and never another error', () => {
+  test('gives a valid configuration or config_invalid for any texts, and never another error', () => {
     const text = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }),
@@ -70,19 +70,22 @@ describe('loadConfig', () => {
     );
   });
 
-  it.each(['65536', '-1', '1e3', '0x10', ' 80', '80 ', '1.5', 'abc', '٣'])('refuses the port %j', (port) => {
-    expect(failure(() => loadConfig({ env: { PORT: port } })).message).toBe(
-      `environment variable PORT: ${JSON.stringify(/^\d{1,15}$/u.test(port) ? Number(port) : port)} is not valid, it must be an integer from 0 to 65535`,
-    );
-  });
+  test.each(['65536', '-1', '1e3', '0x10', ' 80', '80 ', '1.5', 'abc', '٣'])(
+    'refuses the port %j',
+    (port) => {
+      expect(failure(() => loadConfig({ env: { PORT: port } })).message).toBe(
+        `environment variable PORT: ${JSON.stringify(/^\d{1,15}$/u.test(port) ? Number(port) : port)} is not valid, it must be an integer from 0 to 65535`,
+      );
+    },
+  );
 
-  it('names everything that is wrong and where it came from', () => {
+  test('names everything that is wrong and where it came from', () => {
     const error = failure(() => loadConfig({ env: { LOG_LEVEL: 'loud' }, flags: { port: 'x' } }));
     expect(error.message).toContain('flag --port');
     expect(error.message).toContain('environment variable LOG_LEVEL');
   });
 
-  it.each([
+  test.each([
     { env: { ROLE: 'api' }, says: 'ROLE api needs DATABASE_URL' },
     { env: { ROLE: 'indexer' }, says: 'ROLE indexer needs DATABASE_URL' },
     { env: { BITCOIN_RPC_USER: 'a' }, says: 'are given together or not at all' },
@@ -98,7 +101,7 @@ describe('loadConfig', () => {
     expect(error.message).toContain(says);
   });
 
-  it('does not show a secret that is wrong', () => {
+  test('does not show a secret that is wrong', () => {
     const error = failure(() => loadConfig({ env: { DATABASE_URL: 'mysql://user:hidden-word@host/db' } }));
     expect(error.message).toContain('DATABASE_URL');
     expect(error.message).not.toContain('hidden-word');
@@ -106,7 +109,7 @@ describe('loadConfig', () => {
 });
 
 describe('settings', () => {
-  it('have a variable, a description and values in words each', () => {
+  test('have a variable, a description and values in words each', () => {
     for (const setting of settings) {
       expect(setting.variable).toMatch(/^[A-Z]+(_[A-Z]+)*$/u);
       expect(setting.description.length).toBeGreaterThan(10);

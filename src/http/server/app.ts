@@ -30,6 +30,7 @@ import { handleClientError, handleError, handleNotFound } from './errors.ts';
 import { limits } from './limits.ts';
 import { watchMethods } from './methods.ts';
 import { refuseUnderPressure } from './pressure.ts';
+import { roomRoutes } from './room-routes.ts';
 import {
   checkBody,
   checkQueryEncoding,
@@ -158,7 +159,10 @@ function addRoutes(app: App, deps: AppDependencies): void {
     statusRoutes(scope, deps);
     metricsRoutes(scope, deps.operations);
     // who only indexes answers for itself
-    if (deps.operations.role === 'indexer' || deps.operations.role === 'search-sync') return;
+    if (deps.operations.role === 'indexer' || deps.operations.role === 'search-sync') {
+      roomRoutes(scope, ['/search', '/search/*', '/indexer', '/indexer/*'], 'search');
+      return;
+    }
     if (deps.access) guardRoutes(scope, deps.access);
     eventsRoutes(scope, deps);
     searchRoutes(scope, deps);

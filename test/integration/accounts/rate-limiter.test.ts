@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { forgetFullBuckets, type LeaseAsk, lease } from '#accounts/lease.store.ts';
 import type { Rate } from '#accounts/rate.ts';
 import { type Decision, leaseCap, leaseMs, RateLimiter } from '#accounts/rate-limiter.ts';
@@ -49,7 +49,7 @@ class Processes {
 }
 
 describe('a bucket of several processes', () => {
-  it('never gives more than limit + rate × span + (lease − 1) × processes, in any span, whatever they do', async () => {
+  test('never gives more than limit + rate × span + (lease − 1) × processes, in any span, whatever they do', async () => {
     const step = fc.record({
       process: fc.nat(2),
       requests: fc.integer({ min: 0, max: 40 }),
@@ -93,7 +93,7 @@ describe('a bucket of several processes', () => {
     await fc.assert(runs, { numRuns: 60 });
   });
 
-  it('gives all of its tokens, wherever they are asked for, once leases have ended', async () => {
+  test('gives all of its tokens, wherever they are asked for, once leases have ended', async () => {
     const processes = new Processes(3);
     const subject = newSubject();
     const [first, second] = processes.limiters as [RateLimiter, RateLimiter];
@@ -109,7 +109,7 @@ describe('a bucket of several processes', () => {
     await processes.close();
   });
 
-  it('gives all of its tokens, and no more, to those who come while a statement is under way', async () => {
+  test('gives all of its tokens, and no more, to those who come while a statement is under way', async () => {
     const processes = new Processes(1);
     const [limiter] = processes.limiters as [RateLimiter];
     const subject = newSubject();
@@ -124,7 +124,7 @@ describe('a bucket of several processes', () => {
     await processes.close();
   });
 
-  it('says how long to wait, and that is true to the millisecond', async () => {
+  test('says how long to wait, and that is true to the millisecond', async () => {
     const processes = new Processes(1);
     const [limiter] = processes.limiters as [RateLimiter];
     const subject = newSubject();
@@ -150,7 +150,7 @@ describe('a bucket of several processes', () => {
 });
 
 describe('a bucket of 2 in 10 seconds', () => {
-  it('gives two at once and one in five seconds, exactly so over several processes', async () => {
+  test('gives two at once and one in five seconds, exactly so over several processes', async () => {
     const processes = new Processes(3);
     const subject = newSubject();
     const rate = { burst: 2, perSeconds: 10 };
@@ -170,7 +170,7 @@ describe('a bucket of 2 in 10 seconds', () => {
     await processes.close();
   });
 
-  it('knows nothing of a refusal by another rate', async () => {
+  test('knows nothing of a refusal by another rate', async () => {
     const processes = new Processes(1);
     const [limiter] = processes.limiters as [RateLimiter];
     const subject = newSubject();
@@ -184,7 +184,7 @@ describe('a bucket of 2 in 10 seconds', () => {
 });
 
 describe('the database', () => {
-  it('is asked once in the time of a lease by a client that asks steadily, and not at all for what is refused', async () => {
+  test('is asked once in the time of a lease by a client that asks steadily, and not at all for what is refused', async () => {
     const processes = new Processes(1);
     const [limiter] = processes.limiters as [RateLimiter];
     const subject = newSubject();
@@ -202,7 +202,7 @@ describe('the database', () => {
     await processes.close();
   });
 
-  it('is asked for many clients in one statement', async () => {
+  test('is asked for many clients in one statement', async () => {
     const processes = new Processes(1);
     const [limiter] = processes.limiters as [RateLimiter];
     const decisions = await Promise.all(
@@ -213,7 +213,7 @@ describe('the database', () => {
     await processes.close();
   });
 
-  it('is not waited for in a circle by processes that ask for the same clients in any order', async () => {
+  test('is not waited for in a circle by processes that ask for the same clients in any order', async () => {
     const names = Array.from({ length: 200 }, newSubject);
     const asks = (order: readonly string[]): LeaseAsk[] =>
       order.map((subject) => ({ subject, perSecond: 1, burst: 10_000, wanted: 1, givenBack: 0 }));
@@ -232,7 +232,7 @@ describe('the database', () => {
     expect(rows[0]?.highest).toBeLessThan(9990);
   });
 
-  it('that fails is told to all that wait, and asked anew by the next', async () => {
+  test('that fails is told to all that wait, and asked anew by the next', async () => {
     let fails = true;
     const limiter = new RateLimiter({
       lease: (asks) => (fails ? Promise.reject(new Error('gone')) : lease(database.pool, asks)),
@@ -245,7 +245,7 @@ describe('the database', () => {
     await limiter.close();
   });
 
-  it('forgets buckets that are full again, and those alone', async () => {
+  test('forgets buckets that are full again, and those alone', async () => {
     await database.pool.query('TRUNCATE service.rate_limits');
     const ask = { perSecond: 1, burst: 10, wanted: 5, givenBack: 0 };
     await lease(database.pool, [{ ...ask, subject: 'full again' }], new Date(Date.now() - 60_000));

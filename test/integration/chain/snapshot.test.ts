@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
@@ -20,12 +20,12 @@ async function setTip(height: number): Promise<void> {
 }
 
 describe('withSnapshot', () => {
-  it('has no tip while nothing is indexed', async () => {
+  test('has no tip while nothing is indexed', async () => {
     await database.pool.query('DELETE FROM chain.state');
     expect(await withSnapshot(database.pool, ({ tip }) => Promise.resolve(tip))).toBeNull();
   });
 
-  it('sees one moment, whatever is committed meanwhile', async () => {
+  test('sees one moment, whatever is committed meanwhile', async () => {
     await setTip(5);
     await withSnapshot(database.pool, async ({ client, tip }) => {
       expect(tip).toEqual({ height: 5, hash, undoEpoch: 0 });
@@ -36,13 +36,13 @@ describe('withSnapshot', () => {
     expect(await withSnapshot(database.pool, ({ tip }) => Promise.resolve(tip?.height))).toBe(6);
   });
 
-  it('cannot write', async () => {
+  test('cannot write', async () => {
     await expect(
       withSnapshot(database.pool, ({ client }) => client.query('DELETE FROM chain.state')),
     ).rejects.toThrow(/read-only transaction/u);
   });
 
-  it('gives the connection back after an error', async () => {
+  test('gives the connection back after an error', async () => {
     for (let round = 0; round < 15; round++) {
       await expect(withSnapshot(database.pool, () => Promise.reject(new Error('mine')))).rejects.toThrow(
         'mine',

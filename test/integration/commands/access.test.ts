@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { keyMemoryMs } from '#accounts/key-directory.ts';
 import { leaseCap, leaseMs } from '#accounts/rate-limiter.ts';
 import { usageFlushMs } from '#accounts/usage-counter.ts';
@@ -83,7 +83,7 @@ async function usageOf(): Promise<{ requests: number; refused: number }> {
 }
 
 describe('two processes of one database', () => {
-  it('keep the rate of a key together, within the stated error, and ask the database seldom', async () => {
+  test('keep the rate of a key together, within the stated error, and ask the database seldom', async () => {
     const perMinute = 120;
     const key = await makeKey('--rate', String(perMinute));
     const addresses = await startServices(2);
@@ -106,7 +106,7 @@ describe('two processes of one database', () => {
     expect(rows[0]?.statements).toBeLessThan(allowed);
   });
 
-  it('go on when one is killed: its lease comes back by time, and what it counted last is lost', async () => {
+  test('go on when one is killed: its lease comes back by time, and what it counted last is lost', async () => {
     const key = await makeKey('--rate', '600');
     const [first = '', second = ''] = await startServices(2);
     const before = await hammer([first, second], key, 1000);
@@ -124,7 +124,7 @@ describe('two processes of one database', () => {
     expect(requests).toBeLessThanOrEqual(before.allowed + after.allowed + 5);
   });
 
-  it('refuse a key within the stated time after it was revoked', async () => {
+  test('refuse a key within the stated time after it was revoked', async () => {
     const key = await makeKey();
     const addresses = await startServices(2);
     for (const at of addresses) expect((await search(at, key)).status).toBe(200);
@@ -141,7 +141,7 @@ describe('two processes of one database', () => {
 });
 
 describe('accounts and keys on the command line', () => {
-  it('are made, listed and revoked, for people and for programs', async () => {
+  test('are made, listed and revoked, for people and for programs', async () => {
     expect(await cli('accounts', 'create', 'alice')).toMatchObject({
       exitCode: 0,
       stdout: 'account alice was made\n',
@@ -206,7 +206,7 @@ describe('accounts and keys on the command line', () => {
     ]);
   });
 
-  it('make no database where there is none: the folder may be a slip', async () => {
+  test('make no database where there is none: the folder may be a slip', async () => {
     const folder = await makeDataDir();
     try {
       const { exitCode, stderr } = await runCli(['accounts', 'create', 'alice'], { DATA_DIR: folder.path });
@@ -218,7 +218,7 @@ describe('accounts and keys on the command line', () => {
     }
   });
 
-  it('are refused with what to do', async () => {
+  test('are refused with what to do', async () => {
     const cases: readonly [string[], number, string][] = [
       [['accounts'], 2, 'satscribe accounts create NAME'],
       [['accounts', 'create'], 2, 'one name is needed'],

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { commands } from '#src/cli.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => folder.remove());
 
 describe('help', () => {
-  it('shows every command, and is what --help, -h and help give', async () => {
+  test('shows every command, and is what --help, -h and help give', async () => {
     const [long, short, word] = await Promise.all([runCli(['--help']), runCli(['-h']), runCli(['help'])]);
     expect(long.exitCode).toBe(0);
     expect(long.stderr).toBe('');
@@ -28,7 +28,7 @@ describe('help', () => {
     expect(word.stdout).toBe(long.stdout);
   });
 
-  it('of a command works beside other flags and starts nothing', async () => {
+  test('of a command works beside other flags and starts nothing', async () => {
     const { exitCode, stdout } = await runCli(['demo', '--help', '--data', join(dataDir, 'new')]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('--sample NAME');
@@ -37,7 +37,7 @@ describe('help', () => {
 });
 
 describe('wrong usage', () => {
-  it.each([
+  test.each([
     {
       words: ['serve', '--prot', '1'],
       says: "unknown option '--prot': did you mean --port? satscribe serve --help",
@@ -51,7 +51,7 @@ describe('wrong usage', () => {
     expect(stdout).toBe('');
   });
 
-  it('names an environment variable that is wrong', async () => {
+  test('names an environment variable that is wrong', async () => {
     const { exitCode, stderr } = await runCli(['migrate'], { DATA_DIR: dataDir, LOG_LEVEL: 'loud' });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('environment variable LOG_LEVEL');
@@ -59,7 +59,7 @@ describe('wrong usage', () => {
 });
 
 describe('failures', () => {
-  it('end with 1, the code, what it means and what to do', async () => {
+  test('end with 1, the code, what it means and what to do', async () => {
     const { exitCode, stdout, stderr } = await runCli(['migrate'], {
       DATABASE_URL: 'postgres://user:hidden-word@127.0.0.1:1/database',
     });
@@ -70,7 +70,7 @@ describe('failures', () => {
     expect(stderr).not.toContain('hidden-word');
   });
 
-  it.runIf(existsSync('/dev/full'))('tell that the output could not be written', () => {
+  test.runIf(existsSync('/dev/full'))('tell that the output could not be written', () => {
     const full = openSync('/dev/full', 'w');
     const { status, stderr } = spawnSync(process.execPath, ['src/main.ts', '--help'], {
       stdio: ['ignore', full, 'pipe'],
@@ -81,7 +81,7 @@ describe('failures', () => {
     expect(status).toBe(1);
   });
 
-  it('tell that the node is away where a command is not there to wait for it', async () => {
+  test('tell that the node is away where a command is not there to wait for it', async () => {
     const data = join(dataDir, 'verified');
     const indexed = await runCli(['index', '--blocks', 'samples/regtest', '--until', '3', '--data', data]);
     expect(indexed.exitCode).toBe(0);
@@ -90,7 +90,7 @@ describe('failures', () => {
     expect(exitCode).toBe(1);
   });
 
-  it('tell that there is nothing to export, and make nothing', async () => {
+  test('tell that there is nothing to export, and make nothing', async () => {
     const empty = join(dataDir, 'new');
     const { exitCode, stderr, stdout } = await runCli(['export', 'inscriptions', '--data', empty]);
     expect(stderr).toContain('database_missing');
@@ -98,7 +98,7 @@ describe('failures', () => {
     expect(existsSync(empty)).toBe(false);
   });
 
-  it('tell which folder below has a database where the one that is named has none, and make nothing', async () => {
+  test('tell which folder below has a database where the one that is named has none, and make nothing', async () => {
     const around = join(dataDir, 'around');
     const inner = join(around, 'demo');
     expect((await runCli(['migrate', '--data', inner])).exitCode).toBe(0);
@@ -108,7 +108,7 @@ describe('failures', () => {
     expect(await readdir(around)).toEqual(['demo']);
   });
 
-  it('verify what came from a folder against the folder, whose name they tell, and look for no node', async () => {
+  test('verify what came from a folder against the folder, whose name they tell, and look for no node', async () => {
     const data = join(dataDir, 'demo');
     const words = ['--until', '3', '--data', data];
     expect((await runCli(['index', '--blocks', 'samples/regtest', ...words])).exitCode).toBe(0);
@@ -122,7 +122,7 @@ describe('failures', () => {
     expect(existsSync(join(dataDir, 'none'))).toBe(false);
   });
 
-  it('tell what a folder of blocks lacks', async () => {
+  test('tell what a folder of blocks lacks', async () => {
     const missing = join(dataDir, 'nope');
     const nowhere = await runCli(['serve', '--blocks', missing, '--data', dataDir, '--port', '0']);
     expect(nowhere.stderr).toContain(`There is no folder ${missing}`);
@@ -134,7 +134,7 @@ describe('failures', () => {
     expect(exitCode).toBe(1);
   });
 
-  it('tell that the port is in use, before anything is started', async () => {
+  test('tell that the port is in use, before anything is started', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
@@ -147,7 +147,7 @@ describe('failures', () => {
 });
 
 describe('migrate', () => {
-  it('says what it ran, and at the second time that there is nothing', async () => {
+  test('says what it ran, and at the second time that there is nothing', async () => {
     const first = await runCli(['migrate', '--data', dataDir]);
     expect(first).toMatchObject({ exitCode: 0, stderr: '' });
     expect(first.stdout).toMatch(/^migrated chain\/0001_foundation\n/u);
@@ -157,7 +157,7 @@ describe('migrate', () => {
     });
   });
 
-  it('uses the server of DATABASE_URL', async () => {
+  test('uses the server of DATABASE_URL', async () => {
     const server = inject('testServer').url;
     const client = await connectClient(server);
     try {

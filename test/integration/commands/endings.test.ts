@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -61,7 +61,7 @@ async function blockReaders(): Promise<{ end(): Promise<void> }> {
 }
 
 describe('SIGTERM', () => {
-  it('while a search takes long ends it, and everything else in order, with 0', async () => {
+  test('while a search takes long ends it, and everything else in order, with 0', async () => {
     const service = start(sample);
     const at = await addressOf(service);
     const lock = await blockReaders();
@@ -78,7 +78,7 @@ describe('SIGTERM', () => {
     await lock.end();
   });
 
-  it('while a search is about to be done lets it be answered', async () => {
+  test('while a search is about to be done lets it be answered', async () => {
     const service = start(sample);
     const at = await addressOf(service);
     const lock = await blockReaders();
@@ -91,7 +91,7 @@ describe('SIGTERM', () => {
     expect(await ending).toMatchObject({ exitCode: 0 });
   });
 
-  it('while a stream of events is open cuts it off, with 0', async () => {
+  test('while a stream of events is open cuts it off, with 0', async () => {
     const service = start(sample);
     const at = await addressOf(service);
     const answer = await fetch(new URL('/events', at), { headers: { accept: 'text/event-stream' } });
@@ -106,7 +106,7 @@ describe('SIGTERM', () => {
     expect(seconds).toBeLessThan(20);
   });
 
-  it('while blocks come in finishes what is being written, with what was written before the end', async () => {
+  test('while blocks come in finishes what is being written, with what was written before the end', async () => {
     const service = start(sample);
     const at = await until(
       async () => /Server listening at (http:\S+?)"/u.exec(service.stderr())?.[1] ?? null,
@@ -128,7 +128,7 @@ describe('an embedded Postgres that is killed', () => {
   });
   afterEach(() => folder.remove());
 
-  it('is started again, while the service says that it is gone', async () => {
+  test('is started again, while the service says that it is gone', async () => {
     const service = startCli([...sample, '--data', folder.path]);
     processes.push(service);
     const at = await addressOf(service);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { cp, readdir, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type CliProcess, type CliResult, startCli } from '#test/support/run-cli.ts';
@@ -34,14 +34,14 @@ async function exported(): Promise<string> {
 }
 
 describe('index', () => {
-  it('stops at --until and goes on from there', async () => {
+  test('stops at --until and goes on from there', async () => {
     const part = await run(['index', '--blocks', sample, '--until', '100']);
     expect(summary(part)).toMatchObject({ blocks: 101, height: 100 });
     expect(summary(await run(['index', '--blocks', sample])).blocks).toBeGreaterThan(50);
     expect(summary(await run(['index', '--blocks', sample])).blocks).toBe(0);
   });
 
-  it('refuses a folder of another network, and keeps what is there', async () => {
+  test('refuses a folder of another network, and keeps what is there', async () => {
     await run(['index', '--blocks', sample, '--until', '20']);
     const other = await run(['index', '--blocks', 'samples/mainnet']);
     expect(other.exitCode).toBe(1);
@@ -54,7 +54,7 @@ describe('index', () => {
 });
 
 describe('an end in the middle', () => {
-  it('leaves whole blocks, by a signal or a kill, and the next run comes to the same result', async () => {
+  test('leaves whole blocks, by a signal or a kill, and the next run comes to the same result', async () => {
     const words = ['index', '--blocks', 'samples/mainnet'];
     const killed = start(words);
     await once(killed.child.stderr!, 'data');
@@ -95,7 +95,7 @@ describe('a block that is damaged', () => {
     return copy;
   }
 
-  it('ends index with its code, after what was before it', async () => {
+  test('ends index with its code, after what was before it', async () => {
     const { exitCode, stdout, stderr } = await run(['index', '--blocks', await damagedSample(50)]);
     expect(exitCode).toBe(1);
     expect(stdout).toBe('');
@@ -105,7 +105,7 @@ describe('a block that is damaged', () => {
     expect(rows).toEqual([{ tip_height: 49 }]);
   });
 
-  it('does not take what was indexed before out of service', async () => {
+  test('does not take what was indexed before out of service', async () => {
     const service = start(['serve', '--blocks', await damagedSample(50), '--port', '0']);
     const [, address = ''] = await service.seen(ready);
     const status = await fetch(new URL('/status', address));
@@ -125,7 +125,7 @@ describe('a block that is damaged', () => {
     expect(stderr).toContain('block_truncated');
   });
 
-  it('leaves nothing to serve when it is the first', async () => {
+  test('leaves nothing to serve when it is the first', async () => {
     const { exitCode, stderr } = await run(['serve', '--blocks', await damagedSample(0), '--port', '0']);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('block_truncated');
@@ -133,7 +133,7 @@ describe('a block that is damaged', () => {
 });
 
 describe('export', () => {
-  it('ends quietly when nobody reads any more', async () => {
+  test('ends quietly when nobody reads any more', async () => {
     await run(['index', '--blocks', 'samples/mainnet', '--until', '781735']);
     const { child, ended } = start(['export', 'inscriptions']);
     await once(child.stdout!, 'readable');
@@ -141,7 +141,7 @@ describe('export', () => {
     expect(await ended).toMatchObject({ signal: null, stderr: '' });
   });
 
-  it('gives the blocks from one height to another', async () => {
+  test('gives the blocks from one height to another', async () => {
     await run(['index', '--blocks', sample]);
     const all = await exported();
     const heights = all

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
@@ -72,7 +72,7 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     await onServer(`DROP DATABASE ${new URL(databaseUrl).pathname.slice(1)} WITH (FORCE)`);
   });
 
-  it('answer from any number, index in one, and a second indexer takes over when the first one dies', async () => {
+  test('answer from any number, index in one, and a second indexer takes over when the first one dies', async () => {
     // it is there before the database is migrated, and waits
     const api = start('api');
     const first = start('indexer');
@@ -107,7 +107,7 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     expect(await height(at)).toBe(6);
   });
 
-  it('of role api and indexer are refused without DATABASE_URL', async () => {
+  test('of role api and indexer are refused without DATABASE_URL', async () => {
     for (const role of ['api', 'indexer']) {
       const { exitCode, stderr } = await startCli(['serve', '--role', role]).ended;
       expect(exitCode).toBe(2);
@@ -115,7 +115,7 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     }
   });
 
-  it('tell those that answer why nothing comes while the node is not there', async () => {
+  test('tell those that answer why nothing comes while the node is not there', async () => {
     const first = start('indexer');
     await addressOf(first);
     first.child.kill('SIGTERM');

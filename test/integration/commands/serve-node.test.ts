@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { freePort } from '#test/support/free-port.ts';
@@ -94,7 +94,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
   });
   afterAll(() => bitcoind.remove());
 
-  it('is ready at the tip, follows blocks and reorganisations, and outlives the node', async () => {
+  test('is ready at the tip, follows blocks and reorganisations, and outlives the node', async () => {
     const service = serve();
     const at = await addressOf(service);
     const before = await bitcoind.rpc.call<number>('getblockcount');
@@ -145,7 +145,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(stderr).not.toContain((await readFile(bitcoind.cookieFile, 'utf8')).trim());
   });
 
-  it('serves what is indexed while there is no node, and says so', async () => {
+  test('serves what is indexed while there is no node, and says so', async () => {
     const first = serve();
     await addressOf(first);
     first.child.kill('SIGTERM');
@@ -170,7 +170,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     }
   });
 
-  it('waits for a node where nothing is indexed, says so, and makes nothing before', async () => {
+  test('waits for a node where nothing is indexed, says so, and makes nothing before', async () => {
     await bitcoind.stop();
     const port = await freePort();
     const at = `http://127.0.0.1:${port}`;
@@ -208,7 +208,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(await ready(at)).toMatchObject({ status: 200 });
   });
 
-  it('ends with 0 at any time: while it waits for a node, and during a first sync', async () => {
+  test('ends with 0 at any time: while it waits for a node, and during a first sync', async () => {
     const syncing = serve();
     await until(
       () => Promise.resolve(syncing.stderr()),
@@ -226,7 +226,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(await waiting.ended).toMatchObject({ exitCode: 0, signal: null, stdout: '' });
   });
 
-  it('serves what is indexed when the node refuses it, and says so', async () => {
+  test('serves what is indexed when the node refuses it, and says so', async () => {
     const first = serve();
     await addressOf(first);
     first.child.kill('SIGTERM');
@@ -247,7 +247,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(stderr).not.toContain('hidden-word');
   });
 
-  it('serves on when the node refuses it in the midst, and says so', async () => {
+  test('serves on when the node refuses it in the midst, and says so', async () => {
     // a copy does not change when the node makes itself a new cookie
     const cookieFile = join(folder.path, 'cookie');
     await copyFile(bitcoind.cookieFile, cookieFile);
@@ -275,7 +275,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(await service.ended).toMatchObject({ exitCode: 0 });
   });
 
-  it('ends at once with what waiting cannot help, and leaves nothing behind', async () => {
+  test('ends at once with what waiting cannot help, and leaves nothing behind', async () => {
     const wrongPassword = serveAlone([], {
       BITCOIN_RPC_USER: 'someone',
       BITCOIN_RPC_PASSWORD: 'hidden-word',

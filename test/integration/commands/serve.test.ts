@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { type CliProcess, runCli, startCli } from '#test/support/run-cli.ts';
 
@@ -41,7 +41,7 @@ async function get(address: string, path: string): Promise<unknown> {
 }
 
 describe('serve with an embedded Postgres', () => {
-  it('says when it is ready, lets other commands in and no second service, and closes everything at its end', async () => {
+  test('says when it is ready, lets other commands in and no second service, and closes everything at its end', async () => {
     const service = start(['serve', '--blocks', sample, '--port', '0']);
     const [, address = ''] = await service.seen(ready);
     const status = (await get(address, '/status')) as { inscriptions: number };
@@ -68,7 +68,7 @@ describe('serve with an embedded Postgres', () => {
     await expect(fetch(address)).rejects.toThrow(/fetch failed/u);
   });
 
-  it('takes over what a killed service left, and indexes nothing again', async () => {
+  test('takes over what a killed service left, and indexes nothing again', async () => {
     const killed = start(['serve', '--blocks', sample, '--port', '0']);
     await killed.seen(ready);
     killed.child.kill('SIGKILL');
@@ -84,7 +84,7 @@ describe('serve with an embedded Postgres', () => {
 });
 
 describe('demo', () => {
-  it('is ready with the sample, writes nothing else to stdout, and ends cleanly on Ctrl-C', async () => {
+  test('is ready with the sample, writes nothing else to stdout, and ends cleanly on Ctrl-C', async () => {
     const { child, seen, ended } = start(['demo', '--sample', 'regtest', '--port', '0']);
     const [line, address = ''] = await seen(ready);
     expect(await get(address, '/status')).toMatchObject({ chain: 'regtest' });
@@ -93,7 +93,7 @@ describe('demo', () => {
     expect(await readdir(dataDir)).toEqual(['postgres']);
   });
 
-  it('ends at once when it is told to a second time, and the next start copes with what is left', async () => {
+  test('ends at once when it is told to a second time, and the next start copes with what is left', async () => {
     const first = start(['demo', '--sample', 'regtest', '--port', '0', '--log-level', 'info']);
     await once(first.child.stderr!, 'data');
     first.child.kill('SIGINT');

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, chmod, cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   attachEmbeddedPostgres,
   type EmbeddedPostgres,
@@ -64,7 +64,7 @@ async function postmasterPid(): Promise<number> {
 }
 
 describe('a fresh embedded Postgres', () => {
-  it('keeps text as UTF8 in code point order, whatever the locale of the host', async () => {
+  test('keeps text as UTF8 in code point order, whatever the locale of the host', async () => {
     const { url } = await start();
     expect(await ask(url, 'SHOW server_encoding')).toBe('UTF8');
     expect(
@@ -81,7 +81,7 @@ describe('a fresh embedded Postgres', () => {
     ]);
   });
 
-  it('lets in nobody without the password, which only its account can read', async () => {
+  test('lets in nobody without the password, which only its account can read', async () => {
     const { url } = await start();
     const wrong = new URL(url);
     wrong.password = 'wrong';
@@ -92,7 +92,7 @@ describe('a fresh embedded Postgres', () => {
     expect((await stat(join(dataDir, 'postgres-connection.json'))).mode & 0o777).toBe(0o600);
   });
 
-  it('listens on 127.0.0.1 alone and keeps commits by default', async () => {
+  test('listens on 127.0.0.1 alone and keeps commits by default', async () => {
     const server = await startEmbeddedPostgres({ dataDir });
     running.push(server);
     expect(await ask(server.url, 'SHOW listen_addresses')).toBe('127.0.0.1');
@@ -103,7 +103,7 @@ describe('a fresh embedded Postgres', () => {
 });
 
 describe('owner and guests of a data folder', () => {
-  it('refuses a second owner and lets others attach until the owner stops', async () => {
+  test('refuses a second owner and lets others attach until the owner stops', async () => {
     const { url, stop } = await start();
     await expect(startEmbeddedPostgres({ dataDir })).rejects.toMatchObject({
       code: 'data_dir_busy',
@@ -116,12 +116,12 @@ describe('owner and guests of a data folder', () => {
     await expect(attachEmbeddedPostgres(dataDir)).rejects.toMatchObject({ code: 'postgres_not_running' });
   });
 
-  it('has one owner when several start at once', async () => {
+  test('has one owner when several start at once', async () => {
     const started = await Promise.allSettled(Array.from({ length: 4 }, () => start()));
     expect(started.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('finds what was stored at the next start', async () => {
+  test('finds what was stored at the next start', async () => {
     const first = await start();
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await first.stop();
@@ -130,12 +130,12 @@ describe('owner and guests of a data folder', () => {
     expect(await ask(second.url, 'SELECT answer FROM kept')).toBe(42);
   });
 
-  it('may have blanks, quotes and other letters in its name', async () => {
+  test('may have blanks, quotes and other letters in its name', async () => {
     const server = await start(join(dataDir, `my "data" 'é' $HOME`));
     expect(await ask(server.url, 'SELECT 1')).toBe(1);
   });
 
-  it('stops once, however often it is told to', async () => {
+  test('stops once, however often it is told to', async () => {
     const { stop } = await start();
     await Promise.all([stop(), stop()]);
     await stop();
@@ -144,7 +144,7 @@ describe('owner and guests of a data folder', () => {
 });
 
 describe('after a kill', () => {
-  it('takes over the server that a killed owner left running', async () => {
+  test('takes over the server that a killed owner left running', async () => {
     const { owner, url } = await startOwner();
     await ask(url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     await kill(owner);
@@ -155,7 +155,7 @@ describe('after a kill', () => {
     await expect(ask(url, 'SELECT 1')).rejects.toMatchObject({ code: 'postgres_unreachable' });
   });
 
-  it('recovers what was committed when owner and server were killed', async () => {
+  test('recovers what was committed when owner and server were killed', async () => {
     const { owner, url } = await startOwner();
     await ask(url, 'CREATE TABLE kept AS SELECT 42 AS answer');
     const pid = await postmasterPid();
@@ -166,7 +166,7 @@ describe('after a kill', () => {
     expect(await ask(server.url, 'SELECT answer FROM kept')).toBe(42);
   });
 
-  it('is not fooled by a process number that another program has now', async () => {
+  test('is not fooled by a process number that another program has now', async () => {
     const first = await start();
     await first.stop();
     const lines = [process.pid, join(dataDir, 'postgres/data'), 1, 5432, '', '127.0.0.1', '', 'ready'];
@@ -181,7 +181,7 @@ describe('after a kill', () => {
 });
 
 describe('a data folder that cannot be used', () => {
-  it('says so when it is of another version of PostgreSQL', async () => {
+  test('says so when it is of another version of PostgreSQL', async () => {
     const first = await start();
     await first.stop();
     await writeFile(join(dataDir, 'postgres/data/PG_VERSION'), '17\n');
@@ -191,13 +191,13 @@ describe('a data folder that cannot be used', () => {
     });
   });
 
-  it('says so when it is a file', async () => {
+  test('says so when it is a file', async () => {
     const file = join(dataDir, 'file');
     await writeFile(file, '');
     await expect(start(file)).rejects.toMatchObject({ code: 'data_dir_unusable' });
   });
 
-  it('shows the lines of the log when the server does not start, and can be used once that is mended', async () => {
+  test('shows the lines of the log when the server does not start, and can be used once that is mended', async () => {
     const first = await start();
     await first.stop();
     await writeFile(join(dataDir, 'postgres/data/postgresql.auto.conf'), 'shared_buffers = nonsense\n');
@@ -210,7 +210,7 @@ describe('a data folder that cannot be used', () => {
 });
 
 describe('a copy of a data folder', () => {
-  it('that was in use does not lead to the server of the other one', async () => {
+  test('that was in use does not lead to the server of the other one', async () => {
     const original = join(dataDir, 'original');
     const copy = join(dataDir, 'copy');
     const { url } = await start(original);
@@ -222,7 +222,7 @@ describe('a copy of a data folder', () => {
 });
 
 describe('a server that is watched over', () => {
-  it('is started again at the same port when it has died, with what was committed', async () => {
+  test('is started again at the same port when it has died, with what was committed', async () => {
     const server = await startEmbeddedPostgres({ dataDir });
     running.push(server);
     await ask(server.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
@@ -245,7 +245,7 @@ describe('a server that is watched over', () => {
     await watching;
   });
 
-  it('is given up when it does not start', async () => {
+  test('is given up when it does not start', async () => {
     const server = await startEmbeddedPostgres({ dataDir });
     running.push(server);
     const pid = await postmasterPid();
@@ -260,7 +260,7 @@ describe('a server that is watched over', () => {
 });
 
 describe.runIf(process.getuid?.() === 0)('as root in a folder of mode 700', () => {
-  it('goes along when its data folder is moved, and refuses to share its database with a copy', async () => {
+  test('goes along when its data folder is moved, and refuses to share its database with a copy', async () => {
     const hidden = join(dataDir, 'hidden');
     await mkdir(hidden);
     await chmod(hidden, 0o700);
@@ -287,7 +287,7 @@ describe.runIf(process.getuid?.() === 0)('as root in a folder of mode 700', () =
     }
   });
 
-  it('puts the database where its account can go, and finds it again', async () => {
+  test('puts the database where its account can go, and finds it again', async () => {
     const hidden = join(dataDir, 'hidden');
     await mkdir(hidden);
     await chmod(hidden, 0o700);

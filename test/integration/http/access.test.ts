@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { revokeKeys } from '#accounts/account.store.ts';
 import { newApiKey } from '#accounts/api-key.ts';
 import { keyMemoryMs } from '#accounts/key-directory.ts';
@@ -63,7 +63,7 @@ const paths = [
 ];
 
 describe('a restricted search', () => {
-  it.each(paths)(
+  test.each(paths)(
     '%s is answered to a key, and refused without one, before anything is looked at',
     async (path) => {
       await open();
@@ -82,7 +82,7 @@ describe('a restricted search', () => {
     },
   );
 
-  it('of many hashes is refused before the body is read', async () => {
+  test('of many hashes is refused before the body is read', async () => {
     await open();
     const { key } = await giveKey(http.database.pool);
     const post = (headers: Record<string, string>, payload: string): Promise<{ statusCode: number }> =>
@@ -98,7 +98,7 @@ describe('a restricted search', () => {
     );
   });
 
-  it('with a key that is mistyped, unknown or given twice is 401, in the same words', async () => {
+  test('with a key that is mistyped, unknown or given twice is 401, in the same words', async () => {
     await open();
     const { key } = await giveKey(http.database.pool);
     const unknown = newApiKey().key;
@@ -120,7 +120,7 @@ describe('a restricted search', () => {
     expect((await ask({ 'x-api-key': ` ${key} ` })).status).toBe(200);
   });
 
-  it('takes the key as Authorization: Bearer as well', async () => {
+  test('takes the key as Authorization: Bearer as well', async () => {
     await open();
     const { key } = await giveKey(http.database.pool);
     for (const headers of [
@@ -143,7 +143,7 @@ describe('a restricted search', () => {
     });
   });
 
-  it('with two keys that differ is 401, whichever of them is good', async () => {
+  test('with two keys that differ is 401, whichever of them is good', async () => {
     await open();
     const { key } = await giveKey(http.database.pool);
     const { key: other } = await giveKey(http.database.pool);
@@ -160,7 +160,7 @@ describe('a restricted search', () => {
     }
   });
 
-  it('takes a key that is for searches among other things', async () => {
+  test('takes a key that is for searches among other things', async () => {
     await open();
     const { key } = await giveKey(http.database.pool, { scopes: ['orders', 'search'] });
     expect((await ask({ 'x-api-key': key })).status).toBe(200);
@@ -168,7 +168,7 @@ describe('a restricted search', () => {
     expect(await ask({ 'x-api-key': other })).toMatchObject({ status: 403, ...refused('for orders, admin') });
   });
 
-  it('with a key for something else is 403', async () => {
+  test('with a key for something else is 403', async () => {
     await open();
     for (const scope of ['tokenpay', 'admin'] as const) {
       const { key } = await giveKey(http.database.pool, { scopes: [scope] });
@@ -178,7 +178,7 @@ describe('a restricted search', () => {
     }
   });
 
-  it('with a key that was revoked is 401 after the stated time at the latest', async () => {
+  test('with a key that was revoked is 401 after the stated time at the latest', async () => {
     await open();
     const { key, account } = await giveKey(http.database.pool);
     expect((await ask({ 'x-api-key': key })).status).toBe(200);
@@ -190,7 +190,7 @@ describe('a restricted search', () => {
     });
   });
 
-  it('is answered to pages of listed domains, and of our own, and of no others', async () => {
+  test('is answered to pages of listed domains, and of our own, and of no others', async () => {
     await open({ domains: 'example.com,*.shop.example', ownHost: 'satscribe.test' });
     const cases: readonly [number, Record<string, string>][] = [
       [200, { origin: 'https://example.com' }],
@@ -213,14 +213,14 @@ describe('a restricted search', () => {
     }
   });
 
-  it('names the domain that is not listed', async () => {
+  test('names the domain that is not listed', async () => {
     await open({ domains: 'example.com' });
     expect(await ask({ origin: 'https://other.example' })).toMatchObject(
       refused('pages of other.example need a key'),
     );
   });
 
-  it('from our own pages needs no key where no PUBLIC_URL says which those are', async () => {
+  test('from our own pages needs no key where no PUBLIC_URL says which those are', async () => {
     await open();
     expect((await ask({ host: '192.0.2.9:7700', referer: 'http://192.0.2.9:7700/?text=a' })).status).toBe(
       200,
@@ -228,7 +228,7 @@ describe('a restricted search', () => {
     expect((await ask({ host: '192.0.2.9:7700', origin: 'http://192.0.2.9:7701' })).status).toBe(401);
   });
 
-  it('is no matter of pages, redirects, contents and preflights', async () => {
+  test('is no matter of pages, redirects, contents and preflights', async () => {
     await open();
     expect((await ask({ accept: 'text/html' }, '/?text=text')).status).toBe(200);
     expect((await ask({}, '/search/text')).status).toBe(303);
@@ -249,7 +249,7 @@ describe('a restricted search', () => {
     expect(preflight.headers['access-control-allow-methods']).toBe('GET, HEAD, POST, PUT, PATCH, DELETE');
   });
 
-  it('leaves no key in the log', async () => {
+  test('leaves no key in the log', async () => {
     await open();
     const { key } = await giveKey(http.database.pool);
     await http.database.pool.query('ALTER TABLE service.keys RENAME TO keys_away');
@@ -262,7 +262,7 @@ describe('a restricted search', () => {
 });
 
 describe('an open search', () => {
-  it('takes a good key for its rate, and any other for none: clients send keys of other services', async () => {
+  test('takes a good key for its rate, and any other for none: clients send keys of other services', async () => {
     await open({ mode: 'open', addressRate: '7' });
     const { key } = await giveKey(http.database.pool, { rate: '50' });
     const { key: other } = await giveKey(http.database.pool, { scopes: ['admin'] });
@@ -278,7 +278,7 @@ describe('an open search', () => {
 });
 
 describe('a rate', () => {
-  it('of 2 in 10 seconds allows two at once, and then one in 5 seconds', async () => {
+  test('of 2 in 10 seconds allows two at once, and then one in 5 seconds', async () => {
     await open({ mode: 'open', addressRate: '2/10' });
     expect((await ask()).headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' });
     expect((await ask()).status).toBe(200);
@@ -289,7 +289,7 @@ describe('a rate', () => {
     expect(third.headers['access-control-expose-headers']).toContain('Retry-After');
   });
 
-  it('of 0 is no limit, of a key and of unknown keys too', async () => {
+  test('of 0 is no limit, of a key and of unknown keys too', async () => {
     await open({ addressRate: '1', unknownKeyRate: '0' });
     const { key } = await giveKey(http.database.pool, { rate: '0' });
     for (let request = 0; request < 3; request++) {
@@ -300,7 +300,7 @@ describe('a rate', () => {
       expect((await ask({ 'x-api-key': newApiKey().key })).status).toBe(401);
   });
 
-  it('of a key is counted down, and then 429 with the time to wait', async () => {
+  test('of a key is counted down, and then 429 with the time to wait', async () => {
     await open({ addressRate: '2' });
     const { key, id } = await giveKey(http.database.pool, { rate: '3' });
     for (const left of ['2', '1', '0']) {
@@ -326,7 +326,7 @@ describe('a rate', () => {
     ]);
   });
 
-  it('of an address holds for all who have no key there, and for the searches of the page', async () => {
+  test('of an address holds for all who have no key there, and for the searches of the page', async () => {
     await open({ mode: 'open', addressRate: '3' });
     expect((await ask({ accept: 'text/html' }, '/?text=a')).status).toBe(200);
     expect((await ask({}, '/search/text')).status).toBe(303);
@@ -340,7 +340,7 @@ describe('a rate', () => {
     expect((await ask({}, '/search?text=a', '192.0.2.2')).status).toBe(200);
   });
 
-  it('of IPv6 is that of the network of one machine', async () => {
+  test('of IPv6 is that of the network of one machine', async () => {
     await open({ mode: 'open', addressRate: '2' });
     expect((await ask({}, '/search?text=a', '2001:db8::1')).status).toBe(200);
     expect((await ask({}, '/search?text=a', '2001:db8::2')).status).toBe(200);
@@ -348,7 +348,7 @@ describe('a rate', () => {
     expect((await ask({}, '/search?text=a', '2001:db8:0:1::1')).status).toBe(200);
   });
 
-  it('is that of whom a trusted proxy names, and of nobody whom others name', async () => {
+  test('is that of whom a trusted proxy names, and of nobody whom others name', async () => {
     await open({ mode: 'open', addressRate: '1' }, ['192.0.2.0/24']);
     const by = async (forwarded: string, from: string): Promise<number> =>
       (await ask({ 'x-forwarded-for': forwarded }, '/search?text=a', from)).status;
@@ -360,13 +360,13 @@ describe('a rate', () => {
     expect(await by('203.0.113.5', '198.51.100.1')).toBe(429);
   });
 
-  it('is that of the connection where no proxy is trusted', async () => {
+  test('is that of the connection where no proxy is trusted', async () => {
     await open({ mode: 'open', addressRate: '1' });
     expect((await ask({ 'x-forwarded-for': '203.0.113.1', forwarded: 'for=203.0.113.1' })).status).toBe(200);
     expect((await ask({ 'x-forwarded-for': '203.0.113.2', forwarded: 'for=203.0.113.2' })).status).toBe(429);
   });
 
-  it('of unknown keys keeps those who guess from the database, and nobody else', async () => {
+  test('of unknown keys keeps those who guess from the database, and nobody else', async () => {
     await open();
     const { key } = await giveKey(http.database.pool);
     expect((await ask({ 'x-api-key': key })).status).toBe(200);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, describe, expect, it, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createHealth } from '#kernel/health.ts';
 import { holdWriterLock } from '#test/support/chain/chain-dump.ts';
@@ -66,7 +66,7 @@ async function ready({ app }: HttpApp): Promise<{ status: number; body: Ready }>
 }
 
 describe('/health/ready', () => {
-  it('is ok at the tip, and says where that is', async () => {
+  test('is ok at the tip, and says where that is', async () => {
     const running = await open();
     await say(running, {});
     expect(await ready(running)).toEqual({
@@ -84,7 +84,7 @@ describe('/health/ready', () => {
     });
   });
 
-  it('is ok while a derived table is being made, and says how far it is; so does the status', async () => {
+  test('is ok while a derived table is being made, and says how far it is; so does the status', async () => {
     const running = await open();
     await say(running, {});
     const { pool } = running.database;
@@ -142,7 +142,7 @@ describe('/health/ready', () => {
     await pool.query('DELETE FROM chain.derived_tables');
   });
 
-  it('says why it is not: the problem of the indexer, its silence, the lag', async () => {
+  test('says why it is not: the problem of the indexer, its silence, the lag', async () => {
     const running = await open();
     await say(running, { state: 'waiting', code: 'node_unreachable' });
     expect(await ready(running)).toMatchObject({
@@ -164,7 +164,7 @@ describe('/health/ready', () => {
     });
   });
 
-  it('says at once that the process that indexes has crashed, and so does the status', async () => {
+  test('says at once that the process that indexes has crashed, and so does the status', async () => {
     const running = await open();
     await say(running, {});
     giveBack?.();
@@ -180,7 +180,7 @@ describe('/health/ready', () => {
     expect(status.json()).toMatchObject({ satscribe: { source: { state: 'gone' } } });
   });
 
-  it('says what a part of this process reports, until it works again', async () => {
+  test('says what a part of this process reports, until it works again', async () => {
     const health = createHealth();
     const running = await open({ operations: { health } });
     await say(running, { source: 'folder ./x', state: 'ended' });
@@ -190,7 +190,7 @@ describe('/health/ready', () => {
     expect(await ready(running)).toMatchObject({ status: 200 });
   });
 
-  it('is ok for a process that stands by, whatever the other one says', async () => {
+  test('is ok for a process that stands by, whatever the other one says', async () => {
     const running = await open({ operations: { role: 'indexer', standsBy: () => true } });
     await say(running, { state: 'waiting', code: 'node_unreachable', seconds: 100 });
     expect(await ready(running)).toMatchObject({ status: 200, body: { state: 'standby', role: 'indexer' } });
@@ -198,7 +198,7 @@ describe('/health/ready', () => {
 });
 
 describe('/status', () => {
-  it("has ord's keys, and what is followed in an object of its own", async () => {
+  test("has ord's keys, and what is followed in an object of its own", async () => {
     const running = await open({ operations: { version: '1.2.3', startedAt: new Date(Date.now() - 5000) } });
     await say(running, { height: 3 });
     const answer = await running.app.inject('/status');
@@ -234,7 +234,7 @@ describe('/status', () => {
     expect(Date.parse(String(body['started']))).toBeLessThan(Date.now());
   });
 
-  it('is there before anything is indexed', async () => {
+  test('is there before anything is indexed', async () => {
     http = await createHttpApp([]);
     const answer = await http.app.inject('/status');
     expect(answer.statusCode).toBe(200);
@@ -247,7 +247,7 @@ describe('/status', () => {
 });
 
 describe('/metrics', () => {
-  it('counts requests by the pattern of their route, not by their path', async () => {
+  test('counts requests by the pattern of their route, not by their path', async () => {
     const { app } = await open();
     for (const path of ['/block/0', '/block/1', '/nowhere/1', '/nowhere/2', '/search?text=a'])
       await app.inject({ url: path, headers: { accept: 'application/json' } });
@@ -264,7 +264,7 @@ describe('/metrics', () => {
 });
 
 describe('a process that only indexes', () => {
-  it('answers for itself, and has no API', async () => {
+  test('answers for itself, and has no API', async () => {
     const { app } = await open({ operations: { role: 'indexer' } });
     for (const path of ['/health/live', '/metrics', '/status'])
       expect((await app.inject(path)).statusCode).toBe(200);

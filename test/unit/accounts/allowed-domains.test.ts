@@ -1,18 +1,18 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { callingSite, parseAllowedDomains } from '#accounts/allowed-domains.ts';
 
 describe('a list of domains', () => {
   const { domains, wrong } = parseAllowedDomains(' Example.com ,*.shop.example, münchen.example,localhost, ');
 
-  it.each(['example.com', 'a.shop.example', 'a.b.shop.example', 'xn--mnchen-3ya.example', 'localhost'])(
+  test.each(['example.com', 'a.shop.example', 'a.b.shop.example', 'xn--mnchen-3ya.example', 'localhost'])(
     'has %s',
     (host) => {
       expect(domains.allows(host)).toBe(true);
     },
   );
 
-  it.each([
+  test.each([
     'www.example.com',
     'shop.example',
     'evilshop.example',
@@ -25,7 +25,7 @@ describe('a list of domains', () => {
     expect(domains.allows(host)).toBe(false);
   });
 
-  it('says what in it is none', () => {
+  test('says what in it is none', () => {
     expect(wrong).toEqual([]);
     const bad = ['*', '*.', 'https://example.com', 'example.com:8080', 'a..b', '*.*.com', '-', 'a b', 'a/b'];
     expect(parseAllowedDomains(bad.join(',')).wrong).toEqual(bad);
@@ -39,7 +39,7 @@ describe('a list of domains', () => {
 });
 
 describe('where a request comes from', () => {
-  it.each([
+  test.each([
     ['https://example.com', undefined, 'example.com', 'example.com'],
     ['https://EXAMPLE.com:8443', undefined, 'example.com', 'example.com:8443'],
     ['https://a.example', 'https://b.example/page', 'a.example', 'a.example'],
@@ -51,7 +51,7 @@ describe('where a request comes from', () => {
     expect(callingSite(origin, referer)).toEqual({ hostname, host });
   });
 
-  it.each([
+  test.each([
     [undefined, undefined],
     ['null', 'https://example.com/'],
     ['', 'https://example.com/'],

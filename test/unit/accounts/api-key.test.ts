@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { apiKeyHash, newApiKey } from '#accounts/api-key.ts';
 
 describe('a new key', () => {
-  it('has its mark, 160 random bits, and what is shown and kept of it', () => {
+  test('has its mark, 160 random bits, and what is shown and kept of it', () => {
     const { key, prefix, hash } = newApiKey(() => Buffer.alloc(20, 0xab));
     expect(key).toMatch(/^satscribe_(?:ab){20}[0-9a-f]{8}$/u);
     expect(prefix).toBe('satscribe_abababab');
@@ -12,14 +12,14 @@ describe('a new key', () => {
     expect(apiKeyHash(key)).toEqual(hash);
   });
 
-  it('is another each time', () => {
+  test('is another each time', () => {
     const keys = new Set(Array.from({ length: 1000 }, () => newApiKey().key));
     expect(keys.size).toBe(1000);
   });
 });
 
 describe('a text', () => {
-  it('with one character changed, left out, added or in capitals is no key', () => {
+  test('with one character changed, left out, added or in capitals is no key', () => {
     const { key } = newApiKey();
     fc.assert(
       fc.property(
@@ -37,7 +37,7 @@ describe('a text', () => {
     expect(apiKeyHash(`${key}, ${key}`)).toBeNull();
   });
 
-  it('of any kind is read or refused', () => {
+  test('of any kind is read or refused', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => apiKeyHash(text) === null));
   });
 });

@@ -1,11 +1,11 @@
 import { BlockList } from 'node:net';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { clientOf } from '#accounts/client-address.ts';
 import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 
 describe('a client', () => {
-  it.each([
+  test.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
     ['::FFFF:c000:201', '192.0.2.1'],
@@ -25,7 +25,7 @@ describe('a client', () => {
     expect(clientOf(address)).toBe(client);
   });
 
-  it('is every IPv4 address by itself', () => {
+  test('is every IPv4 address by itself', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(clientOf(address)).toBe(address);
@@ -34,7 +34,7 @@ describe('a client', () => {
     );
   });
 
-  it('is, of IPv6, the network of 64 bits that Node sees the address in', () => {
+  test('is, of IPv6, the network of 64 bits that Node sees the address in', () => {
     fc.assert(
       fc.property(fc.ipV6(), (address) => {
         const client = clientOf(address);
@@ -48,7 +48,7 @@ describe('a client', () => {
 });
 
 describe('trusted proxies', () => {
-  it('are addresses, networks and named ranges', () => {
+  test('are addresses, networks and named ranges', () => {
     expect(parseTrustedProxies('loopback, 10.0.0.0/8,::1, fd00::/8')).toEqual([
       'loopback',
       '10.0.0.0/8',
@@ -57,7 +57,7 @@ describe('trusted proxies', () => {
     ]);
   });
 
-  it.each([
+  test.each([
     'true',
     '1',
     '',

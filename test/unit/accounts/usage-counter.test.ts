@@ -1,11 +1,11 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { UsageLine } from '#accounts/usage.store.ts';
 import { UsageCounter, usageFlushMs } from '#accounts/usage-counter.ts';
 
 const nothing = (): void => undefined;
 
 describe('usage', () => {
-  it('is summed by key, day and routes, and written once', async () => {
+  test('is summed by key, day and routes, and written once', async () => {
     const written: UsageLine[][] = [];
     let now = new Date('2026-11-21T23:59:59Z');
     const counter = new UsageCounter({
@@ -32,7 +32,7 @@ describe('usage', () => {
     ]);
   });
 
-  it('that could not be written comes with the next batch, with what came meanwhile', async () => {
+  test('that could not be written comes with the next batch, with what came meanwhile', async () => {
     const errors: unknown[] = [];
     const totals: number[] = [];
     let fails = true;
@@ -53,7 +53,7 @@ describe('usage', () => {
     expect(totals).toEqual([2]);
   });
 
-  it('is written by itself within the stated time', async () => {
+  test('is written by itself within the stated time', async () => {
     vi.useFakeTimers();
     try {
       let requests = 0;

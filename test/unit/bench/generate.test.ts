@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Block, type Transaction } from 'bitcoinjs-lib';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { readBlockFiles } from '#bench/block-files.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
 import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
@@ -44,14 +44,14 @@ function verified(name: string, bytes: Buffer): unknown {
 }
 
 describe('a generated chain of inscriptions', () => {
-  it('is the same for the same seed and another for another seed', () => {
+  test('is the same for the same seed and another for another seed', () => {
     const headers = (dir: string): string => readFileSync(join(dir, 'chain.json'), 'utf8');
     const first = headers(chain('same-1'));
     expect(headers(chain('same-2'))).toBe(first);
     expect(headers(chain('other', { seed: 'other' }))).not.toBe(first);
   });
 
-  it('has linked blocks with proof of work, merkle roots and commitments that hold', () => {
+  test('has linked blocks with proof of work, merkle roots and commitments that hold', () => {
     const blocks = blocksOf(chain('valid'));
     expect(displayHash(blocks[0]!.block.getHash())).toBe(blocks[0]!.name.slice(8, 72));
     let previous = blocks[0]!.block.getHash();
@@ -66,7 +66,7 @@ describe('a generated chain of inscriptions', () => {
     }
   });
 
-  it('spends only outputs that are there, and says which', () => {
+  test('spends only outputs that are there, and says which', () => {
     const dir = chain('spends');
     const unspent = new Map<string, string>();
     let spends = 0;
@@ -105,7 +105,7 @@ describe('a generated chain of inscriptions', () => {
     expect(spends).toBeGreaterThan(700);
   });
 
-  it('is made once for its folder', () => {
+  test('is made once for its folder', () => {
     let made = 0;
     const make = (): string | number | undefined =>
       cachedFolder(join(root, 'cached'), (folder) => {
@@ -117,7 +117,7 @@ describe('a generated chain of inscriptions', () => {
 });
 
 describe('repeated blocks', () => {
-  it('keep their roots and links, and have no transaction twice', () => {
+  test('keep their roots and links, and have no transaction twice', () => {
     const files = readBlockFiles('samples/regtest').slice(100);
     const dir = join(root, 'repeated');
     const once = files.reduce((sum, file) => sum + file.bytes.length, 0);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { countedTexts, inscriptionsWith, makeNeedles } from '#bench/search/needles.ts';
 
 const texts = countedTexts({
@@ -15,12 +15,12 @@ describe('needles of the search bench', () => {
   const needles = makeNeedles(texts, 'test', 50, 30);
   const all = Object.values(needles).flat();
 
-  it('are the same for the same seed and never repeat', () => {
+  test('are the same for the same seed and never repeat', () => {
     expect(makeNeedles(texts, 'test', 50, 30)).toEqual(needles);
     expect(new Set(all.map((needle) => needle.join('\0'))).size).toBe(all.length);
   });
 
-  it('match what their class says', () => {
+  test('match what their class says', () => {
     const total = texts.reduce((sum, { inscriptions }) => sum + inscriptions, 0);
     expect(total).toBe(5_500);
     for (const needle of needles.common) {

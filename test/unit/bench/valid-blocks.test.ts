@@ -1,5 +1,5 @@
 import { Block } from 'bitcoinjs-lib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
 import { mainnetShapedBlocks } from '#test/builders/mainnet-shaped.ts';
 import type { ValidBlock } from '#test/builders/valid-blocks.ts';
@@ -33,7 +33,7 @@ function expectValid(blocks: readonly ValidBlock[]): void {
 }
 
 describe('blocks for a real node', () => {
-  it('of mainnet shape spend what is there, once, within weight and value, and are the same for a seed', () => {
+  test('of mainnet shape spend what is there, once, within weight and value, and are the same for a seed', () => {
     const blocks = [...mainnetShapedBlocks({ seed: 'test', leastBytes: 5_000_000 })];
     expectValid(blocks);
     const again = [...mainnetShapedBlocks({ seed: 'test', leastBytes: 1 })];
@@ -41,7 +41,7 @@ describe('blocks for a real node', () => {
     expect(blocks.at(-1)!.bytes.length).toBeGreaterThan(1_400_000);
   });
 
-  it('of a random chain too, on any branch', () => {
+  test('of a random chain too, on any branch', () => {
     const make = (): ValidBlock[] => {
       const random = new RandomBlocks('test');
       const chain = random.base();

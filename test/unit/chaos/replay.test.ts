@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { differences } from '#test/chaos/compare.ts';
 import { Replay } from '#test/chaos/event-reader.ts';
 
@@ -16,7 +16,7 @@ function replayed(lines: readonly string[]): Replay {
 }
 
 describe('the replay of events', () => {
-  it('is that of somebody who never saw what was taken back', () => {
+  test('is that of somebody who never saw what was taken back', () => {
     const seen = replayed([
       block(0, 7, 'a'),
       block(1, 8, 'b', 1),
@@ -30,7 +30,7 @@ describe('the replay of events', () => {
     expect(seen.undone).toBe(1);
   });
 
-  it('refuses an undo of another block than the last one, a gap, and events of no block', () => {
+  test('refuses an undo of another block than the last one, a gap, and events of no block', () => {
     expect(() => replayed([block(0, 7, 'a'), block(1, 8, 'b'), undo(2, 0)])).toThrow(/takes back/u);
     expect(() => replayed([block(0, 7, 'a'), block(1, 9, 'b')])).toThrow(/behind block 7/u);
     expect(() => replayed([created(4, 1)])).toThrow(/of no block/u);
@@ -38,7 +38,7 @@ describe('the replay of events', () => {
 });
 
 describe('differences', () => {
-  it('are found on both sides, and a row that is there twice counts', () => {
+  test('are found on both sides, and a row that is there twice counts', () => {
     expect(differences('t', ['a', 'b', 'b'], ['b', 'c'])).toEqual([
       't: only after chaos: a',
       't: only after chaos: b',

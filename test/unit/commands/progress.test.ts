@@ -1,20 +1,20 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createProgress, type ProgressFields, progressText } from '#src/app/progress.ts';
 
 const state = { blocks: 3, blocksTotal: 12, bytes: 6_000_000, inscriptions: 12_345 };
 
 describe('progressText', () => {
-  it('shows blocks, speed, inscriptions and the time that is left', () => {
+  test('shows blocks, speed, inscriptions and the time that is left', () => {
     expect(progressText(state, 2)).toBe('3/12 blocks, 3.0 MB/s, 12,345 inscriptions, 6 s left');
   });
 
-  it('shows the time that it took at the end', () => {
+  test('shows the time that it took at the end', () => {
     expect(progressText({ ...state, blocks: 12 }, 3725)).toBe(
       '12/12 blocks, 0.0 MB/s, 12,345 inscriptions, 1 h 2 min taken',
     );
   });
 
-  it('says nothing of what is left before the first block', () => {
+  test('says nothing of what is left before the first block', () => {
     expect(progressText({ ...state, blocks: 0, bytes: 0 }, 0)).toBe(
       '0/12 blocks, 0.0 MB/s, 12,345 inscriptions',
     );
@@ -42,7 +42,7 @@ describe('progress', () => {
     return { text, logged, clock, progress };
   };
 
-  it('is a few lines of the log where there is no terminal', () => {
+  test('is a few lines of the log where there is no terminal', () => {
     const { text, logged, clock, progress } = record(false);
     for (let blocks = 1; blocks <= 12; blocks++) {
       clock.ms = blocks * 1000;
@@ -59,7 +59,7 @@ describe('progress', () => {
     expect(text).toEqual([]);
   });
 
-  it('draws one line over and over on a terminal, never wider than it', () => {
+  test('draws one line over and over on a terminal, never wider than it', () => {
     const { text, clock, progress } = record(true);
     for (let blocks = 1; blocks <= 12; blocks++) {
       clock.ms = blocks * 1000;
@@ -73,7 +73,7 @@ describe('progress', () => {
     }
   });
 
-  it('shows nothing where there was nothing to do', () => {
+  test('shows nothing where there was nothing to do', () => {
     const { text, progress } = record(true);
     progress.finish();
     expect(text).toEqual([]);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { renderSettings, serverSettings } from '#embedded-postgres/server-settings.ts';
 
 const gigabyte = 1024 ** 3;
@@ -11,7 +11,7 @@ function megabytes(setting: string | undefined): number {
 }
 
 describe('settings of the embedded server', () => {
-  it('fit the memory of the machine, within bounds', () => {
+  test('fit the memory of the machine, within bounds', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2048 }), (quarters) => {
         const settings = serverSettings({ ...usual, memoryBytes: (quarters * gigabyte) / 4 });
@@ -22,14 +22,14 @@ describe('settings of the embedded server', () => {
     );
   });
 
-  it('have an eighth of the memory for pages, and less where what is stored is thrown away', () => {
+  test('have an eighth of the memory for pages, and less where what is stored is thrown away', () => {
     const buffersOf = (gigabytes: number, durable: boolean): number =>
       megabytes(serverSettings({ ...usual, memoryBytes: gigabytes * gigabyte, durable })['shared_buffers']);
     expect([0.5, 8, 24, 64].map((gigabytes) => buffersOf(gigabytes, true))).toEqual([128, 1024, 3072, 4096]);
     expect([0.5, 8, 24, 64].map((gigabytes) => buffersOf(gigabytes, false))).toEqual([128, 512, 512, 512]);
   });
 
-  it('keep every commit, unless what is stored is thrown away', () => {
+  test('keep every commit, unless what is stored is thrown away', () => {
     const durable = serverSettings(usual);
     expect([durable['fsync'], durable['synchronous_commit'], durable['full_page_writes']]).toEqual([
       'on',
@@ -40,7 +40,7 @@ describe('settings of the embedded server', () => {
     expect(thrownAway['fsync']).toBe('off');
   });
 
-  it('keep shared memory in files where /dev/shm is small, as in a container', () => {
+  test('keep shared memory in files where /dev/shm is small, as in a container', () => {
     const type = (sharedMemoryBytes: number): string | undefined =>
       serverSettings({ ...usual, sharedMemoryBytes })['dynamic_shared_memory_type'];
     expect(type(0)).toBe('mmap');
@@ -48,7 +48,7 @@ describe('settings of the embedded server', () => {
     expect(type(gigabyte)).toBe('posix');
   });
 
-  it('are written with their quotes doubled', () => {
+  test('are written with their quotes doubled', () => {
     expect(renderSettings({ a: "it's", b: '' })).toMatch(/\na = 'it''s'\nb = ''\n$/u);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { lagOf, type Standing } from '#http/operations/chain-lag.ts';
 import { followerState, indexerSilenceMaxSeconds, unreadyReasons } from '#http/operations/readiness.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
@@ -48,41 +48,41 @@ const codes = (given: Given, lagMaxBlocks = 3): string[] =>
   unreadyReasons(standing(given), [], { lagMaxBlocks }).map(({ code }) => code);
 
 describe('a process is ready', () => {
-  it('at the tip of its source, and a few blocks behind it', () => {
+  test('at the tip of its source, and a few blocks behind it', () => {
     expect(codes({})).toEqual([]);
     expect(codes({ source: 13 })).toEqual([]);
   });
 
-  it('above the tip of a source, which a reorganisation may be about to shorten', () => {
+  test('above the tip of a source, which a reorganisation may be about to shorten', () => {
     expect(codes({ source: 8 })).toEqual([]);
   });
 
-  it('with a folder that is indexed to its end, however long ago', () => {
+  test('with a folder that is indexed to its end, however long ago', () => {
     const status = { source: 'folder ./samples/regtest', state: 'ended' as const };
     expect(codes({ status, ageSeconds: 1e6 })).toEqual([]);
   });
 });
 
 describe('a process is not ready', () => {
-  it('more blocks behind than the bound', () => {
+  test('more blocks behind than the bound', () => {
     expect(codes({ source: 14 })).toEqual(['index_behind']);
     expect(codes({ source: 11 }, 0)).toEqual(['index_behind']);
     const [reason] = unreadyReasons(standing({ source: 14 }), [], { lagMaxBlocks: 3 });
     expect(reason?.message).toBe('4 blocks behind node http://127.0.0.1:8332, at height 10.');
   });
 
-  it('with nothing indexed', () => {
+  test('with nothing indexed', () => {
     expect(codes({ height: null, source: 5 })).toEqual(['nothing_indexed']);
   });
 
-  it('when the process that indexes is gone, or never was', () => {
+  test('when the process that indexes is gone, or never was', () => {
     expect(codes({ ageSeconds: indexerSilenceMaxSeconds })).toEqual([]);
     expect(codes({ ageSeconds: indexerSilenceMaxSeconds + 1 })).toEqual(['indexer_gone']);
     expect(codes({ status: { state: 'ended' } })).toEqual(['indexer_gone']);
     expect(codes({ status: null })).toEqual(['indexer_gone']);
   });
 
-  it('at once when the process that indexes crashed: its lock is given back with its connection', () => {
+  test('at once when the process that indexes crashed: its lock is given back with its connection', () => {
     for (const state of ['syncing', 'following'] as const) {
       const crashed = { status: { state }, hasWriter: false, ageSeconds: 0 };
       expect(codes(crashed)).toEqual(['indexer_gone']);
@@ -99,7 +99,7 @@ describe('a process is not ready', () => {
     expect(followerState(standing(ended))).toBe('ended');
   });
 
-  it('while the follower has a problem, and says since when', () => {
+  test('while the follower has a problem, and says since when', () => {
     const problem = { code: 'node_unreachable' as const, message: 'No answer.', since: now };
     const [reason, ...more] = unreadyReasons(standing({ status: { state: 'waiting', problem } }), [], {
       lagMaxBlocks: 3,
@@ -108,7 +108,7 @@ describe('a process is not ready', () => {
     expect(more).toEqual([]);
   });
 
-  it('with a problem of its own, which is told once', () => {
+  test('with a problem of its own, which is told once', () => {
     const problem = { code: 'block_corrupt' as const, message: 'Block 7 is corrupt.', since: now };
     expect(
       unreadyReasons(standing({ status: { problem } }), [problem], { lagMaxBlocks: 3 }).map(
@@ -119,13 +119,13 @@ describe('a process is not ready', () => {
 });
 
 describe('the lag', () => {
-  it('is the age of the tip while there are newer blocks, and nothing at the tip', () => {
+  test('is the age of the tip while there are newer blocks, and nothing at the tip', () => {
     expect(standing({ source: 12 }).lag).toEqual({ blocks: 2, seconds: 900 });
     expect(standing({}).lag).toEqual({ blocks: 0, seconds: 0 });
     expect(standing({ height: null, source: 4 }).lag).toEqual({ blocks: 5, seconds: 0 });
   });
 
-  it('is not known where the tip of the source is not', () => {
+  test('is not known where the tip of the source is not', () => {
     expect(standing({ source: null }).lag).toBeNull();
     expect(standing({ status: null }).lag).toBeNull();
   });

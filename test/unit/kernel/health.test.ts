@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createHealth } from '#kernel/health.ts';
 
 describe('the health of a process', () => {
   const at = (second: number): Date => new Date(1_800_000_000_000 + second * 1000);
 
-  it('is what its parts report, in the order in which it began, until they work again', () => {
+  test('is what its parts report, in the order in which it began, until they work again', () => {
     let second = 0;
     const health = createHealth(() => at(second++));
     health.report('node', new AppError('node_unreachable', 'No answer.'));
@@ -18,7 +18,7 @@ describe('the health of a process', () => {
     expect(health.problems().map(({ code }) => code)).toEqual(['postgres_lost']);
   });
 
-  it('keeps since when the same problem is there, and begins anew with another one', () => {
+  test('keeps since when the same problem is there, and begins anew with another one', () => {
     let second = 0;
     const health = createHealth(() => at(second));
     health.report('node', new AppError('node_unreachable', 'first'));

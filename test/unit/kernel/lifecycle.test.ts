@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLifecycle } from '#kernel/lifecycle.ts';
 
 beforeEach(() => {
@@ -9,7 +9,7 @@ afterEach(() => {
 });
 
 describe('a lifecycle', () => {
-  it('stops its parts in the reverse order, each after the one before it has stopped', async () => {
+  test('stops its parts in the reverse order, each after the one before it has stopped', async () => {
     const lifecycle = createLifecycle();
     const order: string[] = [];
     for (const name of ['database', 'index', 'http']) {
@@ -30,7 +30,7 @@ describe('a lifecycle', () => {
     ]);
   });
 
-  it('leaves a part behind that is late, and one that fails, and stops the others', async () => {
+  test('leaves a part behind that is late, and one that fails, and stops the others', async () => {
     const lifecycle = createLifecycle();
     const stopped: string[] = [];
     lifecycle.add('database', () => {
@@ -54,7 +54,7 @@ describe('a lifecycle', () => {
     expect(stopped).toEqual(['database']);
   });
 
-  it('stops once; the first reason stays', async () => {
+  test('stops once; the first reason stays', async () => {
     const lifecycle = createLifecycle();
     const stop = vi.fn();
     lifecycle.add('part', stop);
@@ -65,7 +65,7 @@ describe('a lifecycle', () => {
     expect(lifecycle.reason).toBe('SIGINT');
   });
 
-  it('waits for work that listens to its signal before it stops what the work needs', async () => {
+  test('waits for work that listens to its signal before it stops what the work needs', async () => {
     const lifecycle = createLifecycle();
     const order: string[] = [];
     lifecycle.add('database', () => {
@@ -86,7 +86,7 @@ describe('a lifecycle', () => {
     expect(order).toEqual(['work settled', 'database stopped']);
   });
 
-  it('forgets work that is done, and starts none after the end has begun', async () => {
+  test('forgets work that is done, and starts none after the end has begun', async () => {
     const lifecycle = createLifecycle();
     expect(await lifecycle.run('work', () => Promise.resolve(7))).toBe(7);
     await expect(lifecycle.run('work', () => Promise.reject(new Error('mine')))).rejects.toThrow('mine');
@@ -96,7 +96,7 @@ describe('a lifecycle', () => {
     expect(late).not.toHaveBeenCalled();
   });
 
-  it('tells who waits that the end has begun, also afterwards', async () => {
+  test('tells who waits that the end has begun, also afterwards', async () => {
     const lifecycle = createLifecycle();
     const waiting = lifecycle.untilStopping();
     await lifecycle.stop('SIGTERM');
@@ -105,7 +105,7 @@ describe('a lifecycle', () => {
     expect(lifecycle.signal.aborted).toBe(true);
   });
 
-  it('stops parts that were added while it was stopping', async () => {
+  test('stops parts that were added while it was stopping', async () => {
     const lifecycle = createLifecycle();
     const stop = vi.fn();
     lifecycle.add('slow', async () => {
@@ -116,7 +116,7 @@ describe('a lifecycle', () => {
     expect(stop).toHaveBeenCalledTimes(1);
   });
 
-  it('tells who waits for the end that a part failed without which nothing goes on', async () => {
+  test('tells who waits for the end that a part failed without which nothing goes on', async () => {
     const lifecycle = createLifecycle();
     const waiting = lifecycle.untilStopping();
     const error = new Error('gone');
@@ -125,7 +125,7 @@ describe('a lifecycle', () => {
     await expect(lifecycle.untilStopping()).rejects.toBe(error);
   });
 
-  it('takes no failure for one that comes of its end', async () => {
+  test('takes no failure for one that comes of its end', async () => {
     const lifecycle = createLifecycle();
     const waiting = lifecycle.untilStopping();
     await lifecycle.stop('SIGTERM');
@@ -133,7 +133,7 @@ describe('a lifecycle', () => {
     await waiting;
   });
 
-  it('pauses until the time is over or the end begins', async () => {
+  test('pauses until the time is over or the end begins', async () => {
     const lifecycle = createLifecycle();
     const short = lifecycle.pause(100);
     await vi.advanceTimersByTimeAsync(100);

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type Logger, loggerInto } from '#kernel/logger.ts';
 
@@ -19,7 +19,7 @@ function lostConnection(): Error {
 }
 
 describe('an error in the log', () => {
-  it('is its message, code and stack, and nothing else that hangs on it', () => {
+  test('is its message, code and stack, and nothing else that hangs on it', () => {
     const { logger, lines, last } = recordingLogger();
     logger.warn({ err: lostConnection() }, 'an idle connection was lost');
     expect(Object.keys(last()['err'] as object)).toEqual(['type', 'message', 'code', 'stack']);
@@ -31,7 +31,7 @@ describe('an error in the log', () => {
     expect(lines[0]).not.toContain('4711');
   });
 
-  it('shows its causes in the same way, and ends where they go in a circle', () => {
+  test('shows its causes in the same way, and ends where they go in a circle', () => {
     const { logger, lines, last } = recordingLogger();
     logger.error(
       { err: new AppError('postgres_lost', 'It was lost.', { height: 7 }, lostConnection()) },
@@ -47,7 +47,7 @@ describe('an error in the log', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('is also shown so by a child', () => {
+  test('is also shown so by a child', () => {
     const { logger, lines } = recordingLogger();
     logger.child({ part: 'http' }).warn({ err: lostConnection() }, 'x');
     expect(lines[0]).not.toContain('hidden-word');
@@ -55,7 +55,7 @@ describe('an error in the log', () => {
 });
 
 describe('secrets', () => {
-  it('are hidden in URLs, wherever in a line', () => {
+  test('are hidden in URLs, wherever in a line', () => {
     const { logger, lines } = recordingLogger();
     const url = 'postgres://user:hidden-word@db:5432/x';
     logger.info({ url, err: new Error(`no answer from ${url}`) }, `trying ${url}`);
@@ -64,7 +64,7 @@ describe('secrets', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'trying postgres://user:***@db:5432/x' });
   });
 
-  it('are hidden by their keys', () => {
+  test('are hidden by their keys', () => {
     const { logger, lines } = recordingLogger();
     logger.info(
       { password: 'hidden-word', headers: { cookie: 'hidden-word', 'x-api-key': 'hidden-word' } },
@@ -74,7 +74,7 @@ describe('secrets', () => {
     expect(lines.join('')).not.toContain('hidden-word');
   });
 
-  it('leave other texts as they are', () => {
+  test('leave other texts as they are', () => {
     const { logger, last } = recordingLogger();
     logger.info({ url: 'http://127.0.0.1:8332/rest/x@y', at: 'a:b@c' }, 'x');
     expect(last()).toMatchObject({ url: 'http://127.0.0.1:8332/rest/x@y', at: 'a:b@c' });

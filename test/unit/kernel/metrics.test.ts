@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createMetrics } from '#kernel/metrics.ts';
 
 const failOnRead = (name: string, error: unknown): never => {
@@ -11,7 +11,7 @@ async function lines(metrics: ReturnType<typeof createMetrics>, name: string): P
 }
 
 describe('metrics', () => {
-  it('have a registry of their own each', async () => {
+  test('have a registry of their own each', async () => {
     const one = createMetrics(failOnRead);
     const other = createMetrics(failOnRead);
     one.countBlocks({ blocks: 2, bytes: 300, inscriptions: 7 });
@@ -22,7 +22,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('have a histogram for each step from the start, and for requests and reorganisations', async () => {
+  test('have a histogram for each step from the start, and for requests and reorganisations', async () => {
     const metrics = createMetrics(failOnRead);
     metrics.observeStep('parse', 0.03);
     metrics.observeReorganisation(2);
@@ -42,7 +42,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('read gauges anew each time: what is not there any more is left out', async () => {
+  test('read gauges anew each time: what is not there any more is left out', async () => {
     const metrics = createMetrics(failOnRead);
     let values = [{ labels: { kind: 'content' }, value: 3 }];
     metrics.read({ name: 'satscribe_search_unsealed', help: 'x', labels: ['kind'], values: () => values });
@@ -55,7 +55,7 @@ describe('metrics', () => {
     expect(await lines(metrics, 'satscribe_tip_height')).toEqual([]);
   });
 
-  it('show each queue beside its limit', async () => {
+  test('show each queue beside its limit', async () => {
     const metrics = createMetrics(failOnRead);
     metrics.watchQueue('blocks', () => ({ length: 3, limit: 5 }));
     metrics.watchQueue('searches', () => ({ length: 0, limit: 60 }));
@@ -67,7 +67,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('leave out a gauge that cannot be read, and render the others', async () => {
+  test('leave out a gauge that cannot be read, and render the others', async () => {
     const failed: string[] = [];
     const metrics = createMetrics((name) => failed.push(name));
     metrics.read({ name: 'satscribe_a', help: 'x', values: () => Promise.reject(new Error('gone')) });
@@ -77,7 +77,7 @@ describe('metrics', () => {
     expect(failed).toContain('satscribe_a');
   });
 
-  it('tell of the process and of Node under the names that dashboards know', async () => {
+  test('tell of the process and of Node under the names that dashboards know', async () => {
     const { text, contentType } = await createMetrics(failOnRead).render();
     expect(contentType).toContain('text/plain');
     for (const name of [

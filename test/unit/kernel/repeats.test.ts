@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Repeats } from '#kernel/repeats.ts';
 
 describe('what is said again and again', () => {
-  it('is said once a minute, and at once where it is another thing or came back', () => {
+  test('is said once a minute, and at once where it is another thing or came back', () => {
     let now = 0;
     const repeats = new Repeats(() => now);
     const due = (what: string, seconds: number): boolean => {

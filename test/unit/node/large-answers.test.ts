@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type AnswerKind, readAnswer } from '#node/large-answers.ts';
 
 function bytesOf(answer: unknown): Uint8Array<ArrayBuffer> {
@@ -11,13 +11,13 @@ const read = (kind: AnswerKind, answer: unknown): ReturnType<typeof readAnswer> 
 const id = (byte: string): string => `${byte.repeat(31)}01`;
 
 describe('the ids of a mempool', () => {
-  it('come in internal order, with the number of the next change', () => {
+  test('come in internal order, with the number of the next change', () => {
     const answer = { result: { txids: [id('aa'), id('bb')], mempool_sequence: 17 }, error: null };
     const txids = Uint8Array.from(Buffer.from(`01${'aa'.repeat(31)}01${'bb'.repeat(31)}`, 'hex'));
     expect(read('mempool', answer)).toEqual({ kind: 'read', value: { txids, sequence: 17 } });
   });
 
-  it.each([
+  test.each([
     ['no list', { result: { mempool_sequence: 1 } }],
     ['no number', { result: { txids: [] } }],
     ['an id that is too short', { result: { txids: ['aa'], mempool_sequence: 1 } }],
@@ -28,7 +28,7 @@ describe('the ids of a mempool', () => {
 });
 
 describe('a batch of results in hex', () => {
-  it('gives each result, and the error of each that has none', () => {
+  test('gives each result, and the error of each that has none', () => {
     const answer = [
       { result: 'aabb', error: null },
       { result: null, error: { code: -5, message: 'No such mempool transaction' } },
@@ -44,7 +44,7 @@ describe('a batch of results in hex', () => {
     });
   });
 
-  it('is the one error of all where the node is starting', () => {
+  test('is the one error of all where the node is starting', () => {
     expect(read('hex-batch', { result: null, error: { code: -28, message: 'Loading…' } })).toEqual({
       kind: 'refused',
       rpcCode: -28,
@@ -52,7 +52,7 @@ describe('a batch of results in hex', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['no hex', [{ result: 'xy' }]],
     ['half a byte', [{ result: 'abc' }]],
     ['a number', [{ result: 7 }]],
@@ -64,14 +64,14 @@ describe('a batch of results in hex', () => {
 });
 
 describe('an answer that is none', () => {
-  it.each(['', 'Work queue depth exceeded', 'null', '7', '[1', { result: null }])(
+  test.each(['', 'Work queue depth exceeded', 'null', '7', '[1', { result: null }])(
     'is refused: %j',
     (answer) => {
       expect(read('spent-outputs', answer)).toMatchObject({ kind: 'refused', rpcCode: 0 });
     },
   );
 
-  it('says what the node said', () => {
+  test('says what the node said', () => {
     const answer = { result: null, error: { code: -5, message: 'Block not found' } };
     expect(read('spent-outputs', answer)).toEqual({
       kind: 'refused',
@@ -80,7 +80,7 @@ describe('an answer that is none', () => {
     });
   });
 
-  it('is invalid where a block does not say what it spends', () => {
+  test('is invalid where a block does not say what it spends', () => {
     expect(read('spent-outputs', { result: { tx: [{}] } })).toMatchObject({
       kind: 'failed',
       code: 'node_answer_invalid',

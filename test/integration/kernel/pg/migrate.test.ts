@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { migrate, migrationNames, migrationSchemas, pendingMigrations } from '#kernel/pg/migrate.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -27,7 +27,7 @@ async function onEmptyDatabase(use: (url: string) => Promise<void>): Promise<voi
 }
 
 describe('migrate', () => {
-  it('runs every migration once, however many processes start at once', async () => {
+  test('runs every migration once, however many processes start at once', async () => {
     await onEmptyDatabase(async (url) => {
       const summaries = await Promise.all(Array.from({ length: 5 }, () => migrate(url)));
       const expected: string[] = [];
@@ -38,7 +38,7 @@ describe('migrate', () => {
     });
   });
 
-  it('knows what is missing before it runs, and that nothing is after', async () => {
+  test('knows what is missing before it runs, and that nothing is after', async () => {
     await onEmptyDatabase(async (url) => {
       const client = await connectClient(url);
       try {
@@ -51,7 +51,7 @@ describe('migrate', () => {
     });
   });
 
-  it('refuses a database that a newer version has migrated, and changes nothing', async () => {
+  test('refuses a database that a newer version has migrated, and changes nothing', async () => {
     await database.pool.query("INSERT INTO service.migrations (name, run_on) VALUES ('9999_later', now())");
     await expect(migrate(database.url)).rejects.toMatchObject({
       code: 'database_newer',
@@ -61,7 +61,7 @@ describe('migrate', () => {
     expect(await migrate(database.url)).toEqual({ applied: [] });
   });
 
-  it('makes the chain schema again after it was dropped, and leaves the service schema alone', async () => {
+  test('makes the chain schema again after it was dropped, and leaves the service schema alone', async () => {
     await database.pool.query("INSERT INTO service.instance (network) VALUES ('regtest')");
     await database.pool.query('DROP SCHEMA chain CASCADE');
     const { applied } = await migrate(database.url);
@@ -72,7 +72,7 @@ describe('migrate', () => {
 });
 
 describe('migration files', () => {
-  it('are never edited once they are there: migrations/checksums.txt has the sha256 of each', async () => {
+  test('are never edited once they are there: migrations/checksums.txt has the sha256 of each', async () => {
     const found: string[] = [];
     for (const schema of migrationSchemas) {
       for (const name of await migrationNames(schema)) {

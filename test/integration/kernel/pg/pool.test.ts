@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { checkServer } from '#kernel/pg/check-server.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
@@ -19,25 +19,25 @@ async function select(expression: string): Promise<unknown> {
 }
 
 describe('columns as values', () => {
-  it('gives a bigint as an exact number, alone and in arrays', async () => {
+  test('gives a bigint as an exact number, alone and in arrays', async () => {
     expect(await select("'2100000000000000'::bigint")).toBe(2_100_000_000_000_000);
     expect(await select("'-9007199254740991'::bigint")).toBe(-9_007_199_254_740_991);
     expect(await select("'{1,NULL,-3}'::bigint[]")).toEqual([1, null, -3]);
     expect(await select("'{}'::bigint[]")).toEqual([]);
   });
 
-  it('fails a query with a bigint that a number cannot hold, and the connection stays of use', async () => {
+  test('fails a query with a bigint that a number cannot hold, and the connection stays of use', async () => {
     await expect(select("'9007199254740992'::bigint")).rejects.toThrow(/does not fit/u);
     expect(await select('1')).toBe(1);
   });
 
-  it('gives bytea as a Buffer', async () => {
+  test('gives bytea as a Buffer', async () => {
     expect(await select(String.raw`'\x00ff'::bytea`)).toEqual(Buffer.from([0, 255]));
   });
 });
 
 describe('createPool', () => {
-  it('tells of idle connections that are lost, until it ends', async () => {
+  test('tells of idle connections that are lost, until it ends', async () => {
     const told: string[] = [];
     const pool = createPool(database.url, { onError: ({ message }) => told.push(message) });
     pool.emit('error', new Error('the server is gone'), new pg.Client());
@@ -48,7 +48,7 @@ describe('createPool', () => {
 });
 
 describe('withTransaction', () => {
-  it('commits what it did', async () => {
+  test('commits what it did', async () => {
     const value = await withTransaction(database.pool, async (tx) => {
       await tx.query('INSERT INTO numbers VALUES (1)');
       return 'done';
@@ -57,7 +57,7 @@ describe('withTransaction', () => {
     expect(await select('(SELECT count(*) FROM numbers WHERE n = 1)')).toBe(1);
   });
 
-  it('rolls back on an error, throws it on and gives the connection back', async () => {
+  test('rolls back on an error, throws it on and gives the connection back', async () => {
     for (let round = 0; round < 15; round++) {
       await expect(
         withTransaction(database.pool, async (tx) => {
@@ -69,7 +69,7 @@ describe('withTransaction', () => {
     expect(await select('(SELECT count(*) FROM numbers WHERE n = 2)')).toBe(0);
   });
 
-  it('throws a lost connection away', async () => {
+  test('throws a lost connection away', async () => {
     await expect(
       withTransaction(database.pool, (tx) => tx.query('SELECT pg_terminate_backend(pg_backend_pid())')),
     ).rejects.toThrow(/terminat/u);
@@ -78,7 +78,7 @@ describe('withTransaction', () => {
 });
 
 describe('takeAdvisoryLock', () => {
-  it('has one holder until its connection ends', async () => {
+  test('has one holder until its connection ends', async () => {
     const first = await connectClient(database.url);
     const second = await connectClient(database.url);
     try {
@@ -101,7 +101,7 @@ describe('takeAdvisoryLock', () => {
 });
 
 describe('checkServer', () => {
-  it('takes a server that is there and says why another one is not', async () => {
+  test('takes a server that is there and says why another one is not', async () => {
     await checkServer(database.url);
     const elsewhere = new URL(database.url);
     elsewhere.port = '1';
@@ -111,7 +111,7 @@ describe('checkServer', () => {
     await expect(checkServer(missing.href)).rejects.toMatchObject({ code: 'postgres_refused' });
   });
 
-  it('never shows a password', async () => {
+  test('never shows a password', async () => {
     const elsewhere = new URL(database.url);
     elsewhere.password = 'hidden-word';
     elsewhere.port = '1';

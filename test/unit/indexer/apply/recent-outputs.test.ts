@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { HeldOutputs } from '#indexer/apply/memory/held-outputs.ts';
 import { RecentOutputs } from '#indexer/apply/memory/recent-outputs.ts';
 import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
@@ -39,7 +39,7 @@ function made(height: number, outputs: readonly number[], tracked: TrackedOutput
 const knows = (table: HeldOutputs, output: number): boolean => table.has(output, 0, outpoint(output), 0);
 
 describe('recent outputs', () => {
-  it('are known with all that the ledger must know, once for each inscription', async () => {
+  test('are known with all that the ledger must know, once for each inscription', async () => {
     const tracked = new TrackedOutputs();
     const recent = new RecentOutputs();
     await recent.learn(made(5, [1, 2], tracked, 2), tracked);
@@ -60,7 +60,7 @@ describe('recent outputs', () => {
     );
   });
 
-  it('leave out what the batch itself spent', async () => {
+  test('leave out what the batch itself spent', async () => {
     const tracked = new TrackedOutputs();
     const batch = made(5, [1, 2], tracked);
     tracked.remove(1, 0);
@@ -69,7 +69,7 @@ describe('recent outputs', () => {
     expect([knows(recent.table, 1), knows(recent.table, 2)]).toEqual([false, true]);
   });
 
-  it('make room by what was spent, then by whole blocks, the oldest first', async () => {
+  test('make room by what was spent, then by whole blocks, the oldest first', async () => {
     const tracked = new TrackedOutputs();
     const recent = new RecentOutputs(8);
     await recent.learn(made(5, [1, 2], tracked), tracked);
@@ -86,7 +86,7 @@ describe('recent outputs', () => {
     expect(knows(before, 3)).toBe(true);
   });
 
-  it('make room in pieces: others have their turn, and find what was there until all of it is', async () => {
+  test('make room in pieces: others have their turn, and find what was there until all of it is', async () => {
     const tracked = new TrackedOutputs();
     const recent = new RecentOutputs(40_000);
     const many = Array.from({ length: 40_000 }, (_, output) => output);
@@ -109,7 +109,7 @@ describe('recent outputs', () => {
     expect([knows(recent.table, 1), knows(recent.table, 50_000)]).toEqual([false, true]);
   });
 
-  it('are none after blocks were taken back, and none any more after the load', async () => {
+  test('are none after blocks were taken back, and none any more after the load', async () => {
     const tracked = new TrackedOutputs();
     const recent = new RecentOutputs();
     await recent.learn(made(5, [1], tracked), tracked);

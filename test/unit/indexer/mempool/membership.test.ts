@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   Membership,
   type MembershipChange,
@@ -126,7 +126,7 @@ class Follower {
 }
 
 describe('Membership', () => {
-  it('equals the mempool once the stream is quiet, whatever was added, mined, taken back or lost', () => {
+  test('equals the mempool once the stream is quiet, whatever was added, mined, taken back or lost', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         const node = new SimulatedNode();
@@ -147,7 +147,7 @@ describe('Membership', () => {
     );
   });
 
-  it('knows by the numbers that a message was lost without a word', () => {
+  test('knows by the numbers that a message was lost without a word', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.nat(), (steps, lost) => {
         const node = new SimulatedNode();
@@ -166,7 +166,7 @@ describe('Membership', () => {
     );
   });
 
-  it('is right when a block that was undone before the snapshot arrives after it', () => {
+  test('is right when a block that was undone before the snapshot arrives after it', () => {
     const node = new SimulatedNode();
     const follower = new Follower();
     node.add('a');
@@ -178,7 +178,7 @@ describe('Membership', () => {
     expect(follower.membership.has('a')).toBe(true);
   });
 
-  it('says of which block a transaction was mined in, and that one vanished between snapshots', () => {
+  test('says of which block a transaction was mined in, and that one vanished between snapshots', () => {
     const membership = new Membership();
     expect(joined(membership, { txids: new Set(['a', 'b']), sequence: 3n })).toHaveLength(2);
     expect(membership.tell({ kind: 'block-connected', hash: 'B', txids: ['a', 'c'] })).toEqual([
@@ -190,7 +190,7 @@ describe('Membership', () => {
     ]);
   });
 
-  it('gives the changes of a large snapshot in pieces, and is joined behind the last', () => {
+  test('gives the changes of a large snapshot in pieces, and is joined behind the last', () => {
     const membership = new Membership();
     const txids = new Set(Array.from({ length: 10_000 }, (_, index) => `${index}`));
     const sizes: number[] = [];
@@ -204,7 +204,7 @@ describe('Membership', () => {
     expect([...membership.join({ txids, sequence: 3n })].length).toBeGreaterThanOrEqual(5);
   });
 
-  it('takes nothing from the stream before a snapshot, or behind a loss', () => {
+  test('takes nothing from the stream before a snapshot, or behind a loss', () => {
     const membership = new Membership();
     expect(membership.tell({ kind: 'added', txid: 'a', sequence: 1n })).toEqual([]);
     expect(joined(membership, { txids: new Set(['a']), sequence: 2n })).toHaveLength(1);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { InputIndex } from '#indexer/mempool/pending/input-index.ts';
 import { type KeptTransaction, KeptTransactions } from '#indexer/mempool/pending/kept-transactions.ts';
 import { inputOffsets, pendingPlaces, placeAt } from '#indexer/mempool/pending/pending-place.ts';
@@ -28,7 +28,7 @@ const batchOf = (...transactions: Uint8Array[]): TransactionBatch => {
 const unknown = { held: null, value: null };
 
 describe('TransactionBatch', () => {
-  it('gives ids, sizes, inputs and outputs of transactions with and without witnesses', () => {
+  test('gives ids, sizes, inputs and outputs of transactions with and without witnesses', () => {
     const made = transaction([coin(50_000)], [{ value: 30_000 }, { value: 15_000 }]);
     const reveal = transaction([revealing({ contentType: 'text/plain', body: 'x' })], [{ value: 5000 }]);
     const batch = batchOf(Buffer.from(made.hex, 'hex'), Buffer.from(reveal.hex, 'hex'));
@@ -44,7 +44,7 @@ describe('TransactionBatch', () => {
     expect(batch.vsize(1)).toBe(154);
   });
 
-  it('is none where any of the bytes are no transaction, whatever they are', () => {
+  test('is none where any of the bytes are no transaction, whatever they are', () => {
     const good = bytesOf([coin(10_000)], [{ value: 5000 }]);
     expect(TransactionBatch.of([good, good.subarray(0, -1)], key, 100)).toBeNull();
     fc.assert(
@@ -57,7 +57,7 @@ describe('TransactionBatch', () => {
     );
   });
 
-  it('gives the id of single bytes, and null behind them or before their end', () => {
+  test('gives the id of single bytes, and null behind them or before their end', () => {
     const { hex, txid } = transaction([coin(10_000)], [{ value: 5000 }]);
     const bytes = Buffer.from(hex, 'hex');
     expect(displayHash(txidOfBytes(bytes)!)).toBe(txid);
@@ -77,7 +77,7 @@ describe('movesOf', () => {
     value,
   });
 
-  it('puts a reveal on the first sat of its input, or where its pointer says', () => {
+  test('puts a reveal on the first sat of its input, or where its pointer says', () => {
     const payments = [{ value: 700 }, { value: 9000 }];
     const plain = batchOf(bytesOf([revealing({ body: 'a' })], payments));
     expect(movesOf(plain, 1, [unknown]).inscriptions[0]?.placed).toMatchObject({
@@ -93,7 +93,7 @@ describe('movesOf', () => {
     expect(movesOf(beyond, 1, [unknown]).inscriptions[0]?.placed).toMatchObject({ satOffset: 0 });
   });
 
-  it('does not say where something goes that hangs on a value that is not known', () => {
+  test('does not say where something goes that hangs on a value that is not known', () => {
     const coins = [coin(20_000), revealing({ body: 'a' })];
     const batch = batchOf(bytesOf(coins, [{ value: 20_000 }, { value: 5000 }]));
     expect(movesOf(batch, 1, [unknown, unknown]).inscriptions[0]?.placed.place).toBe(pendingPlaces.unknown);
@@ -102,7 +102,7 @@ describe('movesOf', () => {
     expect(known.made).toMatchObject([{ value: 5000, holdings: [{ satOffset: 0 }] }]);
   });
 
-  it('moves what an input holds by its sats, into the fee behind the last output', () => {
+  test('moves what an input holds by its sats, into the fee behind the last output', () => {
     const batch = batchOf(bytesOf([coin(10_000), coin(10_000, 1)], [{ value: 11_000 }, { value: 4000 }]));
     const at = (satOffset: number) =>
       movesOf(batch, 1, [{ held: null, value: 10_000 }, held(10_000, satOffset)]).transfers[0]?.placed;
@@ -111,7 +111,7 @@ describe('movesOf', () => {
     expect(at(5000)).toMatchObject({ place: pendingPlaces.fee, output: null });
   });
 
-  it('calls a reveal of an input without value unbound', () => {
+  test('calls a reveal of an input without value unbound', () => {
     const batch = batchOf(bytesOf([revealing({ body: 'a' })], [{ value: 700 }]));
     const [made] = movesOf(batch, 1, [{ held: null, value: 0 }]).inscriptions;
     expect(made?.placed.place).toBe(pendingPlaces.unbound);
@@ -119,7 +119,7 @@ describe('movesOf', () => {
 });
 
 describe('places', () => {
-  it('follow the sums of inputs and outputs', () => {
+  test('follow the sums of inputs and outputs', () => {
     expect(inputOffsets([5, null, 7, 8])).toEqual([0, 5, null, null]);
     const outputs = [0, 3, 0, 4].map((value, vout) => ({ vout, value, script: new Uint8Array() }));
     const vouts = Array.from({ length: 8 }, (_, offset) => placeAt(offset, outputs).output?.vout);
@@ -128,7 +128,7 @@ describe('places', () => {
 });
 
 describe('InputIndex', () => {
-  it('names what an input was taken from, and keeps it for the new spender', () => {
+  test('names what an input was taken from, and keeps it for the new spender', () => {
     const index = new InputIndex();
     expect(index.add('a', [1, 2])).toEqual([]);
     expect(index.add('b', [2, 3])).toEqual(['a']);
@@ -151,7 +151,7 @@ describe('KeptTransactions', () => {
     block: null,
   });
 
-  it('leaves out the lowest fee rates first', () => {
+  test('leaves out the lowest fee rates first', () => {
     const transactions = new KeptTransactions(4, 1_000_000);
     for (const one of [
       kept('a', 1, 500),
@@ -166,7 +166,7 @@ describe('KeptTransactions', () => {
     expect(transactions.makeRoom()).toEqual([]);
   });
 
-  it('stays within its bytes, whatever is added and removed', () => {
+  test('stays within its bytes, whatever is added and removed', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.nat(6000), fc.nat(900))),
@@ -186,7 +186,7 @@ describe('KeptTransactions', () => {
 });
 
 describe('MessageQueue', () => {
-  it('gives changes in order, bytes by id and once, and a loss for a gap of changes alone', async () => {
+  test('gives changes in order, bytes by id and once, and a loss for a gap of changes alone', async () => {
     let listener: (message: NodeMessage) => void = () => undefined;
     const queue = new MessageQueue({
       listen: (given) => {

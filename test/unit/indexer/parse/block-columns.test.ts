@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type BlockColumns, decodeBlockColumns, encodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { blockOf, columnsOf } from './synthetic-block.ts';
 
@@ -27,7 +27,7 @@ const bytesOf = (columns: BlockColumns): string[] =>
   });
 
 describe('block columns', () => {
-  it('come back as they were encoded', () => {
+  test('come back as they were encoded', () => {
     fc.assert(
       fc.property(anyColumns, (columns) => {
         const encoded = encodeBlockColumns(columns);
@@ -40,12 +40,12 @@ describe('block columns', () => {
     );
   });
 
-  it('are views on the buffer that was encoded', () => {
+  test('are views on the buffer that was encoded', () => {
     const encoded = encodeBlockColumns(sample);
     for (const column of Object.values(decodeBlockColumns(encoded))) expect(column.buffer).toBe(encoded);
   });
 
-  it('are refused where the buffer is of another version', () => {
+  test('are refused where the buffer is of another version', () => {
     const encoded = encodeBlockColumns(sample);
     new DataView(encoded).setUint32(0, 999, true);
     expect(() => decodeBlockColumns(encoded)).toThrow(RangeError);

@@ -1,6 +1,6 @@
 import { Encoder } from 'cbor-x';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cborToJson } from '#indexer/parse/cbor/cbor-json.ts';
 import { fixtureLines } from './fixtures.ts';
 import { fuzzRuns } from './fuzz-runs.ts';
@@ -8,7 +8,7 @@ import { fuzzRuns } from './fuzz-runs.ts';
 const json = (hex: string): string | null => cborToJson(Buffer.from(hex, 'hex'));
 
 describe('cborToJson', () => {
-  it.each([
+  test.each([
     ['182a', '42'],
     ['1b0000000000000001', '1'],
     ['1b001fffffffffffff', '9007199254740991'],
@@ -28,7 +28,7 @@ describe('cborToJson', () => {
     expect(json(hex)).toBe(text);
   });
 
-  it.each([
+  test.each([
     [
       'integers beyond 2^53',
       '821bffffffffffffffff3bffffffffffffffff',
@@ -69,7 +69,7 @@ describe('cborToJson', () => {
     expect(json(hex)).toBe(text);
   });
 
-  it.each([
+  test.each([
     ['nothing', ''],
     ['a break', 'ff'],
     ['a break as a value', 'bf6161ffff'],
@@ -92,7 +92,7 @@ describe('cborToJson', () => {
     expect(json(hex)).toBeNull();
   });
 
-  it('joins the chunks of strings, empty ones among them', () => {
+  test('joins the chunks of strings, empty ones among them', () => {
     const none = (chunk: string): string => chunk.repeat(100_000);
     expect(json(`5f${none('40')}41614042010240ff`)).toBe('"610102"');
     expect(json(`5f${none('40')}ff`)).toBe('""');
@@ -101,7 +101,7 @@ describe('cborToJson', () => {
       expect(json(hex), hex).toBe(hex === '5f4040ff00' ? '""' : null);
   });
 
-  it('goes 256 levels deep, tags among them', () => {
+  test('goes 256 levels deep, tags among them', () => {
     expect(json(`${'81'.repeat(256)}00`)).toBe(`${'['.repeat(256)}0${']'.repeat(256)}`);
     expect(json(`${'81'.repeat(257)}00`)).toBeNull();
     expect(json(`${'c6'.repeat(256)}00`)).toBe('0');
@@ -109,7 +109,7 @@ describe('cborToJson', () => {
     expect(cborToJson(Buffer.alloc(4_000_000, 0x81))).toBeNull();
   });
 
-  it('does not become longer than any metadata', () => {
+  test('does not become longer than any metadata', () => {
     const nested = (levels: number): Buffer =>
       Buffer.concat([Buffer.alloc(levels, 0xa1), Buffer.from('6122', 'hex'), Buffer.alloc(levels)]);
     expect(cborToJson(nested(2))).not.toBeNull();
@@ -124,7 +124,7 @@ describe('cborToJson', () => {
     expect(cborToJson(floats)).toBeNull();
   });
 
-  it('writes what another encoder was given', () => {
+  test('writes what another encoder was given', () => {
     const encoder = new Encoder({ useRecords: false, tagUint8Array: false, variableMapSize: true });
     const value = fc.letrec((tie) => ({
       value: fc.oneof(
@@ -146,7 +146,7 @@ describe('cborToJson', () => {
     );
   });
 
-  it('gives a text that is JSON, or null, for any bytes', () => {
+  test('gives a text that is JSON, or null, for any bytes', () => {
     const part = fc.oneof(
       fc.uint8Array({ maxLength: 6 }),
       fc.constantFrom(
@@ -168,7 +168,7 @@ describe('cborToJson', () => {
     expect(texts).toBeGreaterThan(1000);
   });
 
-  it('reads the metadata of the golden chains', () => {
+  test('reads the metadata of the golden chains', () => {
     const raw = new Set(
       fixtureLines('golden-decode.ndjson.br').flatMap((line) => line.match(/"metadata":"[0-9a-f]*"/gu) ?? []),
     );

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BlockTables } from '#indexer/parse/block-tables.ts';
 import { ContentCollector } from '#indexer/parse/content-collector.ts';
 import { DerivedBudget, derivedBytesMax, wastedBytesMax } from '#indexer/parse/derived-budget.ts';
@@ -27,7 +27,7 @@ function contentOf(type: string, body: Uint8Array, encoding?: string, textMaxByt
 const text = Buffer.from('Hello Welt, äÖ');
 
 describe('a content', () => {
-  it('of a text is folded where folding changes it', () => {
+  test('of a text is folded where folding changes it', () => {
     expect(contentOf('text/plain', Buffer.from('hello'))).toMatchObject({
       text: 1,
       variant: 8,
@@ -40,14 +40,14 @@ describe('a content', () => {
     expect(contentOf('text/plain', Buffer.from('a\0b')).folded?.toString()).toBe('a\u2400b');
   });
 
-  it('that is no text is not', () => {
+  test('that is no text is not', () => {
     expect(contentOf('image/png', text)).toMatchObject({ text: 0, variant: 0 });
     expect(contentOf('text/plain', Buffer.from([0x61, 0xff]))).toMatchObject({ text: 0, variant: 8 });
     expect(contentOf('text/plain', Buffer.from('abcd'), undefined, 3)).toMatchObject({ text: 0, variant: 8 });
     expect(contentOf('text/plain', Buffer.from('abc'), undefined, 3)).toMatchObject({ text: 1 });
   });
 
-  it('is folded as any text is', () => {
+  test('is folded as any text is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (characters) => {
         const body = Buffer.from(characters);
@@ -60,7 +60,7 @@ describe('a content', () => {
     );
   });
 
-  it.each([
+  test.each([
     ['br', brotliCompressSync(text), 1],
     ['gzip', gzipSync(text), 2],
     ['zstd', zstdCompressSync(text), 3],
@@ -81,18 +81,18 @@ describe('a content', () => {
     });
   });
 
-  it('in an encoding whose text is folded already has that text of its own', () => {
+  test('in an encoding whose text is folded already has that text of its own', () => {
     expect(contentOf('text/plain', gzipSync('abc'), 'gzip').folded?.toString()).toBe('abc');
   });
 
-  it.each(['BR', 'br ', 'deflate', '', 'gzip, br'])(
+  test.each(['BR', 'br ', 'deflate', '', 'gzip, br'])(
     'in an encoding %j that is not known is not read',
     (encoding) => {
       expect(contentOf('text/plain', Buffer.from('abc'), encoding)).toMatchObject({ variant: 12, text: 0 });
     },
   );
 
-  it.each([
+  test.each([
     ['cut', gzipSync(Buffer.alloc(1000, 'ab')).subarray(0, 12)],
     ['another encoding', brotliCompressSync(text)],
     ['a bomb', gzipSync(Buffer.alloc(100_000))],
@@ -105,7 +105,7 @@ describe('a content', () => {
     });
   });
 
-  it('whose decoding goes beyond what a block may become is left out, with all that follow it', () => {
+  test('whose decoding goes beyond what a block may become is left out, with all that follow it', () => {
     // each below its own limits: 1 MB of which a hundredth is random
     const bombs = Array.from({ length: 70 }, (_, seed) => {
       const bytes = Buffer.alloc(1_000_000, seed);
@@ -121,7 +121,7 @@ describe('a content', () => {
 });
 
 describe('a decoding', () => {
-  it.each([
+  test.each([
     ['fails', Buffer.from('abc'), 0],
     ['finds no room any more', gzipSync('abc'), derivedBytesMax],
   ])('that %s counts as waste', (_, body, taken) => {
@@ -152,7 +152,7 @@ describe('the contents of a block', () => {
     { maxLength: 30 },
   );
 
-  it('are distinct by bytes and by how they are read, in the order of appearance', () => {
+  test('are distinct by bytes and by how they are read, in the order of appearance', () => {
     fc.assert(
       fc.property(bodies, (inscriptions) => {
         const columns = columnsOf(
@@ -171,7 +171,7 @@ describe('the contents of a block', () => {
     );
   });
 
-  it('stay distinct where somebody aims bodies at the quick hash', () => {
+  test('stay distinct where somebody aims bodies at the quick hash', () => {
     // eight bytes: two words, each mixed by its own multiplier; for any second word there is a first one that
     // brings the hash to the same value
     const inverse = (odd: number): number => {
@@ -198,7 +198,7 @@ describe('the contents of a block', () => {
     });
   });
 
-  it('stay distinct when there are tens of thousands', () => {
+  test('stay distinct when there are tens of thousands', () => {
     const scripts = Array.from({ length: 30_000 }, (_, index) =>
       inscriptionScript('text/plain', Buffer.from(`text ${index % 20_000}`)),
     );

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 import { fixtureFolder } from './fixtures.ts';
 import { blockOf, columnsOf, type ReadEnvelope, readEnvelopes, transaction } from './synthetic-block.ts';
@@ -47,11 +47,11 @@ function summary(envelope: ReadEnvelope, offset: number): Vector['expected'][num
 }
 
 describe('the 60 envelope vectors of ord', () => {
-  it('has all of them', () => {
+  test('has all of them', () => {
     expect(file.vectors).toHaveLength(60);
   });
 
-  it.each(file.vectors.map((vector) => [vector.test, vector] as const))('%s', (_, vector) => {
+  test.each(file.vectors.map((vector) => [vector.test, vector] as const))('%s', (_, vector) => {
     const inputs = vector.witnesses.map((witness) => ({
       witness: witness.map((item) => Buffer.from(item, 'hex')),
     }));

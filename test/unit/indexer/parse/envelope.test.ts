@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 import {
   blockOf,
@@ -20,7 +20,7 @@ const id = (index: string): Buffer => Buffer.from('ab'.repeat(32) + index, 'hex'
 const has = (envelope: ReadEnvelope, flag: number): boolean => (envelope.flags & flag) !== 0;
 
 describe('fields of an envelope', () => {
-  it('keep the first value of a tag, and the others among the unknown', () => {
+  test('keep the first value of a tag, and the others among the unknown', () => {
     const envelope = only(envelopeScript(tag(1), 'a/b', tag(7), 'one', tag(7), 'two', tag(1), 'c/d'));
     expect(envelope.type?.toString()).toBe('a/b');
     expect(envelope.fields.metaprotocol?.toString()).toBe('one');
@@ -29,7 +29,7 @@ describe('fields of an envelope', () => {
     expect(has(envelope, envelopeFlags.unrecognizedEvenField)).toBe(false);
   });
 
-  it('of metadata are put together, empty ones and pushed numbers among them', () => {
+  test('of metadata are put together, empty ones and pushed numbers among them', () => {
     const whole = (...items: (Uint8Array | string)[]): string | undefined =>
       only(envelopeScript(...items)).fields.metadata?.toString('hex');
     const long = Buffer.alloc(100, 0x61);
@@ -42,14 +42,14 @@ describe('fields of an envelope', () => {
     expect(only(Buffer.from('0063036f726401055168', 'hex')).fields.metadata?.toString('hex')).toBe('01');
   });
 
-  it('that nobody knows are kept in order, values of 253 bytes and more too', () => {
+  test('that nobody knows are kept in order, values of 253 bytes and more too', () => {
     const long = Buffer.alloc(300, 0x61);
     const { fields } = only(envelopeScript(tag(255), 'x', tag(21), long, tag(15), 'a note'));
     expect(fields.note?.toString()).toBe('a note');
     expect(fields.unknownFields?.toString('hex')).toBe(`01ff0178${'0115fd2c01'}${long.toString('hex')}`);
   });
 
-  it('are even and unknown by the first byte of their tag', () => {
+  test('are even and unknown by the first byte of their tag', () => {
     const even = (...items: (Uint8Array | string)[]): boolean =>
       has(only(envelopeScript(...items)), envelopeFlags.unrecognizedEvenField);
     expect(even(tag(4), 'x')).toBe(true);
@@ -62,7 +62,7 @@ describe('fields of an envelope', () => {
     expect(even(tag(4))).toBe(false);
   });
 
-  it('count as duplicates by their whole tag', () => {
+  test('count as duplicates by their whole tag', () => {
     const duplicate = (...items: (Uint8Array | string)[]): boolean =>
       has(only(envelopeScript(...items)), envelopeFlags.duplicateField);
     expect(duplicate(Buffer.from([1, 1]), 'x', Buffer.from([1, 3]), 'x')).toBe(false);
@@ -74,7 +74,7 @@ describe('fields of an envelope', () => {
     expect(duplicate(...many, Buffer.from([9, 39]), 'y')).toBe(true);
   });
 
-  it('may be pushed as numbers', () => {
+  test('may be pushed as numbers', () => {
     const script = Buffer.concat([
       Buffer.from('0063036f7264', 'hex'),
       // OP_1 "t", OP_2 OP_3, OP_13 OP_1NEGATE, body OP_16 "x"
@@ -90,7 +90,7 @@ describe('fields of an envelope', () => {
     expect(only(Buffer.from('0063036f7264515168', 'hex')).type?.toString('hex')).toBe('01');
   });
 
-  it.each([
+  test.each([
     ['', 0],
     ['00', 0],
     ['0100', 1],
@@ -106,7 +106,7 @@ describe('fields of an envelope', () => {
     expect(has(envelope, envelopeFlags.pointer)).toBe(true);
   });
 
-  it('ids have 32 to 36 bytes, and short indexes no zero at their end', () => {
+  test('ids have 32 to 36 bytes, and short indexes no zero at their end', () => {
     const stored = (value: Buffer): string | undefined =>
       only(envelopeScript(tag(11), value))
         .fields.delegate?.subarray(32)
@@ -120,7 +120,7 @@ describe('fields of an envelope', () => {
     expect(stored(id('').subarray(1))).toBeUndefined();
   });
 
-  it('parents are claimed in order, repeats and all, and those that are no ids stay unknown', () => {
+  test('parents are claimed in order, repeats and all, and those that are no ids stay unknown', () => {
     const { fields } = only(
       envelopeScript(tag(3), id('02'), tag(3), id('00'), tag(3), id(''), tag(3), id('02')),
     );
@@ -129,7 +129,7 @@ describe('fields of an envelope', () => {
     expect(fields.unknownFields?.toString('hex')).toBe(`010321${id('00').toString('hex')}`);
   });
 
-  it('metadata is put together from its chunks', () => {
+  test('metadata is put together from its chunks', () => {
     const chunks = envelopeScript(tag(5), Buffer.from('a16161', 'hex'), tag(5), Buffer.from('01', 'hex'));
     const envelope = only(chunks);
     expect(envelope.metadata).toBe('{"a":1}');
@@ -137,7 +137,7 @@ describe('fields of an envelope', () => {
     expect(has(envelope, envelopeFlags.duplicateField)).toBe(true);
   });
 
-  it('a body is none, empty or there', () => {
+  test('a body is none, empty or there', () => {
     expect(only(envelopeScript(tag(1), 'a/b')).content).toBeNull();
     expect(only(envelopeScript(tag(1), 'a/b', '')).content?.body).toEqual(Buffer.alloc(0));
     expect(only(envelopeScript(tag(1), 'a/b', '', 'x', '', 'y')).content?.body.toString()).toBe('xy');
@@ -145,7 +145,7 @@ describe('fields of an envelope', () => {
 });
 
 describe('distinct types and metadata of a block', () => {
-  it('are there once, in the order of appearance', () => {
+  test('are there once, in the order of appearance', () => {
     const meta = (text: string): Buffer => Buffer.from(text, 'hex');
     const scripts = [
       inscriptionScript('b/c', Buffer.from('1'), tag(5), meta('a1616101')),
@@ -167,7 +167,7 @@ describe('distinct types and metadata of a block', () => {
     ]);
   });
 
-  it('metadata whose text folding changes comes with its folded text', () => {
+  test('metadata whose text folding changes comes with its folded text', () => {
     const upper = inscriptionScript('a/b', Buffer.from('1'), tag(5), Buffer.from('6141', 'hex'));
     const columns = columnsOf(blockOf([reveal(upper)]));
     const [start = 0, length = 0] = columns.metadataFolded;

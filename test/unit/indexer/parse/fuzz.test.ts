@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import type { ParseResult } from '#indexer/parse/parse-block.ts';
 import { fixtureLines, samplesFolder } from './fixtures.ts';
@@ -30,7 +30,7 @@ function check(result: ParseResult): void {
 const anyBytes = fc.uint8Array({ maxLength: 200 });
 
 describe('any bytes give a value', () => {
-  it('as a block', () => {
+  test('as a block', () => {
     fc.assert(
       fc.property(anyBytes, fc.option(anyBytes), (behindHeader, spent) => {
         check(parse(Buffer.concat([Buffer.alloc(80), behindHeader]), { spent }));
@@ -39,7 +39,7 @@ describe('any bytes give a value', () => {
     );
   });
 
-  it('as a witness script', () => {
+  test('as a witness script', () => {
     const opening = Buffer.from('0063036f7264', 'hex');
     const script = fc.tuple(fc.constantFrom(opening, Buffer.alloc(0)), anyBytes, fc.constantFrom('68', ''));
     fc.assert(
@@ -50,7 +50,7 @@ describe('any bytes give a value', () => {
     );
   });
 
-  it('as the values of every tag', () => {
+  test('as the values of every tag', () => {
     const tag = fc.constantFrom(1, 2, 3, 5, 7, 9, 11, 13, 15, 17, 19, 66, 255);
     const value = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
@@ -74,7 +74,7 @@ describe('any bytes give a value', () => {
     );
   });
 
-  it('as real transactions with bytes changed', () => {
+  test('as real transactions with bytes changed', () => {
     const real = fixtureLines('transactions.ndjson.br')
       .map((line) => Buffer.from((JSON.parse(line) as { hex: string }).hex, 'hex'))
       .filter((bytes) => bytes.length < 4000);
@@ -93,7 +93,7 @@ describe('any bytes give a value', () => {
     );
   });
 
-  it('as a real block that is cut anywhere: it is truncated', () => {
+  test('as a real block that is cut anywhere: it is truncated', () => {
     const folder = join(samplesFolder, 'mainnet/blocks');
     const file = readdirSync(folder).find((name) => name.startsWith('0951658')) ?? '';
     const block = readFileSync(join(folder, file));
@@ -111,7 +111,7 @@ describe('the worst that a block can hold takes bounded time', () => {
   // 3.9 MB each; a hang would run into the test's timeout
   const size = 3_900_000;
   const opening = Buffer.from('0063036f7264', 'hex');
-  it.each([
+  test.each([
     ['empty pushes', Buffer.alloc(size)],
     ['openings', Buffer.alloc(size, opening)],
     ['empty envelopes', Buffer.alloc(size, Buffer.concat([opening, Buffer.from([0x68])]))],
@@ -135,7 +135,7 @@ describe('the worst that a block can hold takes bounded time', () => {
     check(parse(blockOf([transaction([{ witness: [script, Buffer.alloc(0)] }])])));
   });
 
-  it('one witness item a byte', () => {
+  test('one witness item a byte', () => {
     const items = Array.from({ length: 1_000_000 }, () => Buffer.alloc(0));
     check(parse(blockOf([transaction([{ witness: items }])])));
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { fixtureLines } from './fixtures.ts';
@@ -95,7 +95,7 @@ function ords(envelope: OrdEnvelope, shown: string | undefined): Record<string, 
 }
 
 describe('envelopes of the golden chains are what ord reads', () => {
-  it.each(goldenChainNames)('%s', (name) => {
+  test.each(goldenChainNames)('%s', (name) => {
     const golden = new GoldenChain(name);
     const expected = new Map(
       decoded.filter(({ chain }) => chain === name).map(({ txid, envelopes }) => [txid, envelopes]),

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 import { fixtureLines, linesOf, samplesFolder, vectorsFolder } from './fixtures.ts';
 import { columnsOf, type ReadEnvelope, readEnvelopes } from './synthetic-block.ts';
@@ -96,7 +96,7 @@ describe('inscriptions of the bundled mainnet blocks', () => {
     (line) => JSON.parse(line) as ExpectedTransaction,
   );
   const folder = join(samplesFolder, 'mainnet/blocks');
-  it.each(readdirSync(folder))('%s', (file) => {
+  test.each(readdirSync(folder))('%s', (file) => {
     const height = Number(file.slice(0, 7));
     compare(
       readFileSync(join(folder, file)),
@@ -129,14 +129,14 @@ describe.skipIf(vectors === null)('all blocks of VECTORS_DIR', () => {
       return { ...rest, txIndex, inscriptions };
     });
 
-  it.each(blocks.map((file) => [basename(file), file] as const))('%s', (name, file) => {
+  test.each(blocks.map((file) => [basename(file), file] as const))('%s', (name, file) => {
     const block = readFileSync(file);
     const height = String(Number(name.slice(0, 7)));
     if (file.includes('mainnet') && expectedFiles.has(height)) compare(block, expectedOf(height));
     else expect(columnsOf(block).txStart.at(-1)).toBe(block.length);
   });
 
-  it('the block of almost 4 MB whose header is not known', () => {
+  test('the block of almost 4 MB whose header is not known', () => {
     const [file = ''] = folder('blocks_no_header');
     compare(Buffer.concat([Buffer.alloc(80), readFileSync(file)]), expectedOf('832947'));
   });

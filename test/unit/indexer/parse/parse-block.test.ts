@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { blockFlags, decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import {
@@ -38,7 +38,7 @@ describe('transactions and inputs', () => {
   const block = blockOf([legacy, segwit], coinbase([{ value: 1n }]));
   const columns = columnsOf(block);
 
-  it('say where every transaction and its outputs are', () => {
+  test('say where every transaction and its outputs are', () => {
     const starts = [81, 81 + coinbase().length, 81 + coinbase().length + legacy.length, block.length];
     expect([...columns.txStart]).toEqual(starts);
     expect([...columns.txFirstInput]).toEqual([0, 1, 2, 4]);
@@ -46,7 +46,7 @@ describe('transactions and inputs', () => {
     expect([...columns.txOutputs].map((at) => block[at])).toEqual([1, 2, 1]);
   });
 
-  it('have the fingerprint of each outpoint, and values that are not known', () => {
+  test('have the fingerprint of each outpoint, and values that are not known', () => {
     const key = expandFingerprintKey(testKey);
     const outpoints = [3, 4, 5].map((byte) => Buffer.alloc(36, byte));
     const expected = outpoints.map((outpoint) => {
@@ -63,12 +63,12 @@ describe('transactions and inputs', () => {
     expect(columns.blockFlags[0]).toBe(0);
   });
 
-  it('give the hash of the header and the header', () => {
+  test('give the hash of the header and the header', () => {
     expect(Buffer.from(columns.header)).toEqual(Buffer.alloc(80));
     expect(Buffer.from(columns.blockHash)).toEqual(Buffer.from(doubleSha256(Buffer.alloc(80))));
   });
 
-  it('hash a reveal without its witness, however long it is', () => {
+  test('hash a reveal without its witness, however long it is', () => {
     for (const scriptLength of [0, 600, 5000]) {
       const outputs = [{ value: 1n, script: Buffer.alloc(scriptLength, 1) }];
       const [envelope] = readEnvelopes(
@@ -79,24 +79,24 @@ describe('transactions and inputs', () => {
     }
   });
 
-  it('list reveals alone, with the input of each envelope', () => {
+  test('list reveals alone, with the input of each envelope', () => {
     expect([...columns.revealTx]).toEqual([2]);
     expect([...columns.revealFirstEnvelope]).toEqual([0, 1]);
     expect([...columns.envelopeInput]).toEqual([1]);
   });
 
-  it('of a coinbase are never looked at for envelopes', () => {
+  test('of a coinbase are never looked at for envelopes', () => {
     const first = coinbase([{ value: 0n }], [text, Buffer.alloc(0)]);
     expect(readEnvelopes(columnsOf(blockOf([], first)))).toEqual([]);
     expect(readEnvelopes(columnsOf(blockOf([reveal(text)], first)))).toHaveLength(1);
   });
 
-  it('may be none at all', () => {
+  test('may be none at all', () => {
     const none = Buffer.concat([Buffer.alloc(80), Buffer.from([0])]);
     expect([...columnsOf(none).txStart]).toEqual([81]);
   });
 
-  it('flag values that cannot exist', () => {
+  test('flag values that cannot exist', () => {
     const flagsOf = (...values: bigint[]): number =>
       columnsOf(
         blockOf([
@@ -119,7 +119,7 @@ describe('the witness script', () => {
   const found = (...witness: Uint8Array[]): number =>
     readEnvelopes(columnsOf(blockOf([transaction([{ witness }])]))).length;
 
-  it('is the item before the last, or before an annex', () => {
+  test('is the item before the last, or before an annex', () => {
     expect(found(text)).toBe(0);
     expect(found(text, empty)).toBe(1);
     expect(found(empty, text, empty)).toBe(1);
@@ -130,7 +130,7 @@ describe('the witness script', () => {
     expect(found(text, annex)).toBe(0);
   });
 
-  it('may begin like a signature', () => {
+  test('may begin like a signature', () => {
     const envelope = Buffer.from('0063036f726468', 'hex');
     // a push of 48 bytes, as a signature in DER begins, and the envelope at every distance from it
     for (let distance = 0; distance < 30; distance++) {
@@ -150,7 +150,7 @@ describe('the witness script', () => {
     expect(found(Buffer.concat([Buffer.from([0x30]), envelope]), empty)).toBe(0);
   });
 
-  it('is found among very many items', () => {
+  test('is found among very many items', () => {
     const items = Array.from({ length: 70_000 }, () => empty);
     expect(found(...items, text, empty)).toBe(1);
   });
@@ -159,7 +159,7 @@ describe('the witness script', () => {
 describe('a block that is broken', () => {
   const whole = blockOf([reveal(text), transaction([{}, {}], [{ value: 1n, script: Buffer.alloc(260) }])]);
 
-  it('is truncated, wherever it is cut', () => {
+  test('is truncated, wherever it is cut', () => {
     fc.assert(
       fc.property(fc.nat(whole.length - 1), (length) => {
         expect(parse(whole.subarray(0, length))).toMatchObject({
@@ -172,13 +172,13 @@ describe('a block that is broken', () => {
     );
   });
 
-  it('is oversized with bytes behind it, or longer than a block can be', () => {
+  test('is oversized with bytes behind it, or longer than a block can be', () => {
     const behind = Buffer.concat([whole, Buffer.from([0])]);
     expect(parse(behind)).toMatchObject({ code: 'block_oversized', at: whole.length });
     expect(parse(new Uint8Array(4_000_001))).toMatchObject({ code: 'block_oversized', at: 4_000_000 });
   });
 
-  it('claims more than it has', () => {
+  test('claims more than it has', () => {
     const claims = ['fdffff', 'feffffffff', 'ffffffffffffffffff', 'ff0000000001000000', 'fe0000ff7f'];
     for (const claim of claims) {
       const block = Buffer.concat([Buffer.alloc(80), Buffer.from(claim, 'hex'), Buffer.alloc(20)]);
@@ -186,7 +186,7 @@ describe('a block that is broken', () => {
     }
   });
 
-  it('is corrupt where Bitcoin Core refuses its encoding', () => {
+  test('is corrupt where Bitcoin Core refuses its encoding', () => {
     for (const count of ['fd0100', 'fefd000000', 'fe01000000', 'ff0100000000000000']) {
       const block = Buffer.concat([Buffer.alloc(80), Buffer.from(count, 'hex'), coinbase()]);
       expect(parse(block), count).toMatchObject({ code: 'block_corrupt' });
@@ -196,7 +196,7 @@ describe('a block that is broken', () => {
     expect(parse(blockOf([flagged]))).toMatchObject({ code: 'block_corrupt' });
   });
 
-  it('leaves nothing behind for the next', () => {
+  test('leaves nothing behind for the next', () => {
     const before = parse(whole);
     parse(whole.subarray(0, whole.length - 3));
     expect(parse(whole)).toEqual(before);
@@ -207,7 +207,7 @@ describe('a buffer that is given for the columns', () => {
   const block = blockOf([reveal(text)]);
   const fresh = parse(block) as { columns: ArrayBuffer };
 
-  it('is used where it is large enough, whatever is in it', () => {
+  test('is used where it is large enough, whatever is in it', () => {
     const into = new Uint8Array(fresh.columns.byteLength + 100).fill(0xee).buffer;
     const result = parse(block, { into }) as { columns: ArrayBuffer };
     expect(result.columns).toBe(into);
@@ -215,7 +215,7 @@ describe('a buffer that is given for the columns', () => {
     expect(decodeBlockColumns(into)).toEqual(decodeBlockColumns(fresh.columns));
   });
 
-  it('is left alone where it is too small', () => {
+  test('is left alone where it is too small', () => {
     const into = new ArrayBuffer(fresh.columns.byteLength - 8);
     expect((parse(block, { into }) as { columns: ArrayBuffer }).columns).not.toBe(into);
   });
@@ -235,14 +235,14 @@ describe('spent outputs', () => {
   const block = blockOf([transaction([{}, {}], [{ value: 10n }]), reveal(text)]);
   const good = of([], [spentOutput(4n), spentOutput(9n, 300)], [spentOutput(100n)]);
 
-  it('become values of inputs and sums of transactions', () => {
+  test('become values of inputs and sums of transactions', () => {
     const columns = columnsOf(block, { spent: good });
     expect([...columns.inputValue]).toEqual([0, 4, 9, 100]);
     expect([...columns.txInputValue]).toEqual([0, 13, 100]);
     expect(columns.blockFlags[0]).toBe(blockFlags.hasSpent);
   });
 
-  it.each([
+  test.each([
     ['too few transactions', of([], [spentOutput(4n), spentOutput(9n)])],
     ['too many transactions', of([], [spentOutput(4n), spentOutput(9n)], [spentOutput(100n)], [])],
     ['too few inputs', of([], [spentOutput(40n)], [spentOutput(100n)])],
@@ -257,7 +257,7 @@ describe('spent outputs', () => {
     expect(parse(block, { spent })).toMatchObject({ kind: 'broken', code: 'spent_outputs_mismatch' });
   });
 
-  it('that are cut are truncated', () => {
+  test('that are cut are truncated', () => {
     for (let length = 0; length < good.length; length++) {
       expect(parse(block, { spent: good.subarray(0, length) })).toMatchObject({
         kind: 'broken',

@@ -1,6 +1,6 @@
 import { brotliCompressSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DerivedBudget, propertiesBytesMax, wastedBytesMax } from '#indexer/parse/derived-budget.ts';
 import { propertiesJson } from '#indexer/parse/properties-json.ts';
 import { fuzzRuns } from './fuzz-runs.ts';
@@ -12,7 +12,7 @@ const title = (hex: string): string => `a101a100${hex}`;
 const trait = (hex: string): string => `a101a101a16161${hex}`;
 
 describe('propertiesJson', () => {
-  it('shows titles and traits', () => {
+  test('shows titles and traits', () => {
     expect(shown(title('6154'))).toBe('{"gallery":[],"attributes":{"title":"T","traits":{}}}');
     expect(shown(title('62220a'))).toBe('{"gallery":[],"attributes":{"title":"\\"\\n","traits":{}}}');
     expect(shown('a101a101a4616101 6162f5 6163f6 61646178'.replaceAll(' ', ''))).toBe(
@@ -20,18 +20,18 @@ describe('propertiesJson', () => {
     );
   });
 
-  it('shows integers of 64 bits digit by digit', () => {
+  test('shows integers of 64 bits digit by digit', () => {
     expect(shown(trait('1b7fffffffffffffff'))).toContain('"a":9223372036854775807}');
     expect(shown(trait('3b7fffffffffffffff'))).toContain('"a":-9223372036854775808}');
     expect(shown(trait('1b8000000000000000'))).toBeNull();
     expect(shown(trait('3b8000000000000000'))).toBeNull();
   });
 
-  it('keeps traits in their order, whatever their names look like', () => {
+  test('keeps traits in their order, whatever their names look like', () => {
     expect(shown('a101a101a2613201613101')).toContain('"traits":{"2":1,"1":1}');
   });
 
-  it.each([
+  test.each([
     ['a float', 'fb3ff8000000000000'],
     ['bytes', '4101'],
     ['an array', '80'],
@@ -44,7 +44,7 @@ describe('propertiesJson', () => {
     expect(shown(trait(hex))).toBeNull();
   });
 
-  it('passes over keys that it does not know, whatever is behind them', () => {
+  test('passes over keys that it does not know, whatever is behind them', () => {
     const behind = [
       '05',
       '20',
@@ -70,14 +70,14 @@ describe('propertiesJson', () => {
     ).toBeNull();
   });
 
-  it('takes keys of 64 signed bits', () => {
+  test('takes keys of 64 signed bits', () => {
     expect(shown('a21b7fffffffffffffff0001a1006154')).not.toBeNull();
     expect(shown('a23b7fffffffffffffff0001a1006154')).not.toBeNull();
     expect(shown('a21b80000000000000000001a1006154')).toBeNull();
     expect(shown('a2616b0001a1006154')).toBeNull();
   });
 
-  it('decodes brotli up to 30 to 1', () => {
+  test('decodes brotli up to 30 to 1', () => {
     const packed = (padding: number): [Buffer, number] => {
       const cbor = Buffer.concat([Buffer.from(title('6154'), 'hex'), Buffer.alloc(padding)]);
       const bytes = brotliCompressSync(cbor);
@@ -89,7 +89,7 @@ describe('propertiesJson', () => {
     }
   });
 
-  it('keeps no gallery of more items without ids than there can be packed ones', () => {
+  test('keeps no gallery of more items without ids than there can be packed ones', () => {
     const items = Buffer.concat([Buffer.from('a2009f', 'hex'), Buffer.alloc(1_000_000, 0xa0)]);
     const after = (hex: string): string | null =>
       propertiesJson(Buffer.concat([items, Buffer.from(hex, 'hex')]), null);
@@ -100,7 +100,7 @@ describe('propertiesJson', () => {
     expect(after(`ff0081a1005820${'ab'.repeat(32)}`)).toContain('"gallery":[{"id":"abab');
   });
 
-  it('packs ids into as many items as there are txids', () => {
+  test('packs ids into as many items as there are txids', () => {
     const txids = (count: number): string =>
       `59${(count * 32).toString(16).padStart(4, '0')}${'ab'.repeat(count * 32)}`;
     const gallery = (items: number, count: number): number | null => {
@@ -112,7 +112,7 @@ describe('propertiesJson', () => {
     expect(gallery(501, 500)).toBeNull();
   });
 
-  it('reads no more of a block than its budget', () => {
+  test('reads no more of a block than its budget', () => {
     const cbor = Buffer.from(title('6154'), 'hex');
     const budget = new DerivedBudget();
     budget.takeProperties(propertiesBytesMax - cbor.length);
@@ -124,7 +124,7 @@ describe('propertiesJson', () => {
     expect(budget.takeProperties(1)).toBe(false);
   });
 
-  it('counts what fails to decode, and what is too much, as waste', () => {
+  test('counts what fails to decode, and what is too much, as waste', () => {
     const cbor = Buffer.from(title('6154'), 'hex');
     for (const [bytes, taken] of [
       [Buffer.from('abc'), 0],
@@ -140,7 +140,7 @@ describe('propertiesJson', () => {
     }
   });
 
-  it('reads the copies of a block once, and distinct ones as far as the budget goes', () => {
+  test('reads the copies of a block once, and distinct ones as far as the budget goes', () => {
     const encoded = brotliCompressSync(
       Buffer.concat([Buffer.from(title('6154'), 'hex'), Buffer.alloc(2_999_994)]),
     );
@@ -164,7 +164,7 @@ describe('propertiesJson', () => {
     expect(areShown([plain, other, plain])).toEqual([true, false, true]);
   });
 
-  it('knows one encoding', () => {
+  test('knows one encoding', () => {
     const cbor = Buffer.from(title('6154'), 'hex');
     for (const encoding of ['', 'BR', 'br ', 'gzip']) {
       expect(propertiesJson(brotliCompressSync(cbor), Buffer.from(encoding))).toBeNull();
@@ -172,7 +172,7 @@ describe('propertiesJson', () => {
     }
   });
 
-  it('gives JSON with both members, or null, for any bytes', () => {
+  test('gives JSON with both members, or null, for any bytes', () => {
     const part = fc.oneof(
       fc.uint8Array({ maxLength: 4 }),
       fc.constantFrom(

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Sha256Lanes } from '#indexer/parse/sha256/sha256-lanes.ts';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 
@@ -19,11 +19,11 @@ describe('Sha256Lanes', () => {
     Sha256Lanes.takes(length),
   );
 
-  it('takes messages of up to sixteen blocks', () => {
+  test('takes messages of up to sixteen blocks', () => {
     expect(lengths.at(-1)).toBe(16 * 64 - 9);
   });
 
-  it.each([
+  test.each([
     [false, sha256],
     [true, doubleSha256],
   ] as const)('hashes every length as node:crypto does (double: %s)', (isDouble, reference) => {
@@ -31,7 +31,7 @@ describe('Sha256Lanes', () => {
     expect(hashed(messages, isDouble)).toEqual(messages.map((message) => Buffer.from(reference(message))));
   });
 
-  it('hashes messages of any lengths in any order', () => {
+  test('hashes messages of any lengths in any order', () => {
     const message = fc.uint8Array({ maxLength: 300 });
     fc.assert(
       fc.property(fc.array(message, { maxLength: 40 }), fc.boolean(), (messages, isDouble) => {
@@ -42,7 +42,7 @@ describe('Sha256Lanes', () => {
     );
   });
 
-  it('forgets what waited when it is reset', () => {
+  test('forgets what waited when it is reset', () => {
     const rows = { hash: new Uint8Array(64) };
     const lanes = new Sha256Lanes(rows, false);
     lanes.add(Buffer.from('left over'), 0, 9, 0);

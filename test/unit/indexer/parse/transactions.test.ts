@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 import { fixtureLines } from './fixtures.ts';
 import { blockOf, columnsOf, type ReadEnvelope, readEnvelopes } from './synthetic-block.ts';
@@ -31,7 +31,7 @@ function onlyEnvelope(name: string): ReadEnvelope {
 }
 
 describe('real transactions', () => {
-  it.each(
+  test.each(
     transactions
       .filter(({ bodies = {} }) => Object.keys(bodies).length > 0)
       .map((real) => [real.txid, real] as const),
@@ -46,19 +46,19 @@ describe('real transactions', () => {
     }
   });
 
-  it('a brotli script and a gzip drawing are texts', () => {
+  test('a brotli script and a gzip drawing are texts', () => {
     expect(onlyEnvelope('6dc2c16a').content).toMatchObject({ variant: 9, text: 2 });
     expect(onlyEnvelope('4c83f2e1').content).toMatchObject({ variant: 10, text: 2 });
   });
 
-  it.each(['08770f28', 'bd7d4631', '5125c126'])(
+  test.each(['08770f28', 'bd7d4631', '5125c126'])(
     '%s, a bomb or broken, is kept as it is and not decoded',
     (name) => {
       expect(onlyEnvelope(name).content).toMatchObject({ variant: 9, text: 0, decodedHash: null });
     },
   );
 
-  it('galleries are shown', () => {
+  test('galleries are shown', () => {
     const shown = JSON.parse(onlyEnvelope('47311be0').fields.propertiesJson!.toString()) as {
       gallery: unknown[];
     };
@@ -66,14 +66,14 @@ describe('real transactions', () => {
     expect(onlyEnvelope('9936fce2').fields.propertiesJson).toBeDefined();
   });
 
-  it.each(['98316dcb', '5972bbca', '054cc18a', '0476e678', '2c01d2a0'])(
+  test.each(['98316dcb', '5972bbca', '054cc18a', '0476e678', '2c01d2a0'])(
     '%s of another protocol has no envelope',
     (name) => {
       expect(envelopesOf(name)).toEqual([]);
     },
   );
 
-  it('a hundred envelopes of one input, with metadata', () => {
+  test('a hundred envelopes of one input, with metadata', () => {
     const envelopes = envelopesOf('inscription/-471084');
     expect(envelopes).toHaveLength(100);
     expect(envelopes.every(({ fields }) => fields.metadata !== undefined)).toBe(true);
@@ -81,7 +81,7 @@ describe('real transactions', () => {
     for (const { metadata } of envelopes) expect(JSON.parse(metadata!)).toBeTypeOf('object');
   });
 
-  it('metadata and several parents as another encoder names them', () => {
+  test('metadata and several parents as another encoder names them', () => {
     const withMetadata = transactions.find(({ title }) => title === 'inscription/48315131')!;
     const envelope = onlyEnvelope('inscription/48315131');
     expect(JSON.parse(envelope.metadata!)).toEqual(withMetadata.tags?.['metadata']);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pushedNumber, ScriptScan, scanBits, scanScript } from '#indexer/parse/witness-script.ts';
 import { fuzzRuns } from './fuzz-runs.ts';
 import { type ReferenceEnvelope, referenceEnvelopes } from './reference-envelopes.ts';
@@ -28,7 +28,7 @@ const script = (...parts: (string | Buffer)[]): Buffer =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : part)));
 
 describe('scanScript', () => {
-  it.each([
+  test.each([
     [
       'the opening by OP_PUSHDATA1',
       script('4c0063036f726468'),
@@ -84,7 +84,7 @@ describe('scanScript', () => {
     expect(referenceEnvelopes(bytes)).toEqual(expected);
   });
 
-  it('drops every envelope of a script in which a push runs past the end', () => {
+  test('drops every envelope of a script in which a push runs past the end', () => {
     const good = envelopeScript('a', 'b');
     expect(scanned(good)).toHaveLength(1);
     for (const tail of ['02ff', '4c', '4c01', '4d01', '4d0100', '4e010000', '4e01000000', '4effffffff']) {
@@ -92,12 +92,12 @@ describe('scanScript', () => {
     }
   });
 
-  it('finds more envelopes and items than it has room for at first', () => {
+  test('finds more envelopes and items than it has room for at first', () => {
     const many = Buffer.concat(Array.from({ length: 3000 }, () => envelopeScript('a', 'b', '')));
     expect(scanned(many)).toHaveLength(3000);
   });
 
-  it('finds what the slow reading finds, in scripts at random', () => {
+  test('finds what the slow reading finds, in scripts at random', () => {
     // mostly what envelopes are made of, so that some are whole
     const part = fc.oneof(
       { weight: 6, arbitrary: fc.constant(Buffer.from('0063036f7264', 'hex')) },

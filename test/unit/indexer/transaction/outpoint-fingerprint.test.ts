@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   expandFingerprintKey,
   fingerprint,
@@ -16,7 +16,7 @@ function of(outpoint: Uint8Array, at = 0, ofKey = key): string {
 }
 
 describe('fingerprints of outpoints', () => {
-  it('are unsigned, the same wherever the outpoint stands, and others under another key', () => {
+  test('are unsigned, the same wherever the outpoint stands, and others under another key', () => {
     const other = expandFingerprintKey(new Uint8Array(32).fill(8));
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 36, maxLength: 36 }), fc.nat(9), (outpoint, before) => {
@@ -28,7 +28,7 @@ describe('fingerprints of outpoints', () => {
     );
   });
 
-  it('never collide in either half for outputs of one transaction', () => {
+  test('never collide in either half for outputs of one transaction', () => {
     const outpoint = Buffer.alloc(36, 0x5a);
     const lows = new Set<number>();
     const highs = new Set<number>();
@@ -42,7 +42,7 @@ describe('fingerprints of outpoints', () => {
     expect(highs.size).toBe(20_000);
   });
 
-  it('spread evenly over the lower bits', () => {
+  test('spread evenly over the lower bits', () => {
     const buckets = new Uint32Array(64);
     const outpoint = Buffer.alloc(36);
     for (let index = 0; index < 64_000; index++) {
@@ -55,7 +55,7 @@ describe('fingerprints of outpoints', () => {
     expect(Math.max(...buckets)).toBeLessThan(1200);
   });
 
-  it('want a key of 32 bytes', () => {
+  test('want a key of 32 bytes', () => {
     expect(() => expandFingerprintKey(new Uint8Array(31))).toThrow(RangeError);
   });
 });
