@@ -190,7 +190,7 @@ async function applyTimes(
     const source = memorySource(blocks);
     const chain = new PaymentChain(source, null, new AbortController().signal);
     const [first] = await source.refs();
-    await withTransaction(client, (tx) => jumpOffset(tx, first as BlockRef, scripts.size));
+    await withTransaction(client, (tx) => jumpOffset(tx, [first as BlockRef], scripts.size));
     for (let from = 0; from < all.length; from += watchesAtOnce) {
       const some = all.slice(from, from + watchesAtOnce).map((script) => ({ script, sinceHeight: 1 }));
       await watchScripts(client, `order ${from}`, some);

@@ -112,10 +112,23 @@ export class BlockPayments {
     const tip = await chain.tip();
     if (tip === null) return 'atTip';
     if (offset !== null && Buffer.compare(tip.hash, offset.hash) === 0) return 'atTip';
-    await withTransaction(client, (tx) => jumpOffset(tx, tip, 0));
+    const blocks = await this.#blocksUpTo(tip);
+    // the chain parted between two questions
+    if (blocks === null) return 'behind';
+    await withTransaction(client, (tx) => jumpOffset(tx, blocks, 0));
     failpoint('payments-block');
-    this.#remembered = [tip];
+    this.#remembered = blocks;
     return 'atTip';
+  }
+
+  /** The blocks that are remembered with this one as the offset; null: it is not in the chain any more. */
+  async #blocksUpTo({ height, hash }: BlockRef): Promise<BlockRef[] | null> {
+    const page = await this.#options.chain.refs(Math.max(0, height - rememberedBlocks + 1), rememberedBlocks);
+    const blocks = page
+      .filter((ref) => ref.height <= height)
+      .map((ref) => ({ height: ref.height, hash: ref.hash }));
+    const last = blocks.at(-1);
+    return last !== undefined && Buffer.compare(last.hash, hash) === 0 ? blocks : null;
   }
 
   async #apply(ref: BlockRef): Promise<void> {
@@ -171,8 +184,9 @@ export class BlockPayments {
     const last = this.#remembered[shared];
     if (last === undefined) return this.#beginAnew();
     await withTransaction(client, async (tx) => {
-      if (await unconfirmAbove(tx, last.height)) await tellPayments(tx);
+      // watches before payments, as an end of a watch locks them
       await lowerWatches(tx, last.height);
+      if (await unconfirmAbove(tx, last.height)) await tellPayments(tx);
       await stepOffsetBack(tx, last, scripts().size);
     });
     failpoint('payments-undo');
@@ -185,7 +199,8 @@ export class BlockPayments {
   async #beginAnew(): Promise<Progress> {
     const { client, chain, scripts } = this.#options;
     const tip = await chain.tip();
-    if (tip === null) return 'waiting';
+    const blocks = tip === null ? null : await this.#blocksUpTo(tip);
+    if (tip === null || blocks === null) return 'waiting';
     let known = -1;
     for (const block of await readBlocksWithPayments(client)) {
       if (!(await chain.has(block))) continue;
@@ -194,12 +209,12 @@ export class BlockPayments {
     }
     assert(known <= tip.height, 'a block of the chain is not above its tip');
     await withTransaction(client, async (tx) => {
-      if (await unconfirmAbove(tx, known)) await tellPayments(tx);
-      await jumpOffset(tx, tip, scripts().size);
       await scanAllAgain(tx, tip.height);
+      if (await unconfirmAbove(tx, known)) await tellPayments(tx);
+      await jumpOffset(tx, blocks, scripts().size);
     });
     failpoint('payments-undo');
-    this.#remembered = [tip];
+    this.#remembered = blocks;
     await this.#loadUnconfirmed();
     return 'behind';
   }

@@ -43,7 +43,8 @@ export class TransactionScan {
     const found: FoundTransaction[] = [];
     for (let tx = 0; tx < this.#layout.transactionCount; tx++) {
       const one = this.#look(tx, reader, null);
-      if (one !== null) found.push(one);
+      // a coinbase spends nothing: the next one takes nothing from it
+      if (one !== null) found.push(tx === 0 ? { ...one, outpoints: Buffer.alloc(0) } : one);
     }
     return found;
   }

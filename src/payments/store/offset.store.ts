@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 
@@ -46,15 +47,20 @@ export async function moveOffset(
   );
 }
 
-/** Puts the offset to a block without what is between: nothing is watched, or all is looked at again. */
+/** Puts the offset to the last of these blocks, without what is between: nothing is watched, or all is looked at again. */
 export async function jumpOffset(
   tx: pg.ClientBase,
-  { height, hash }: BlockRef,
+  blocks: readonly BlockRef[],
   scripts: number,
 ): Promise<void> {
-  await writeOffset(tx, { height, hash, scripts });
+  const tip = blocks.at(-1);
+  assert(tip !== undefined, 'an offset is a block');
+  await writeOffset(tx, { height: tip.height, hash: tip.hash, scripts });
   await tx.query('DELETE FROM service.payment_blocks');
-  await tx.query('INSERT INTO service.payment_blocks (height, hash) VALUES ($1, $2)', [height, hash]);
+  await tx.query(
+    `INSERT INTO service.payment_blocks (height, hash) SELECT * FROM unnest($1::integer[], $2::bytea[])`,
+    [blocks.map(({ height }) => height), blocks.map(({ hash }) => hash)],
+  );
 }
 
 /** Takes the offset back to a remembered block. */

@@ -3,7 +3,7 @@ import { type HashKey, hashKey, hashOfKey } from '#indexer/mempool/stream/member
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { FoundTransaction } from '#payments/memory/transaction-scan.ts';
 import type { Spends, Unconfirmed } from '#payments/memory/unconfirmed-payments.ts';
-import { lockWatches } from './watches.store.ts';
+import { lockWatches, lowerWatchesOfSeen } from './watches.store.ts';
 
 /** Tells that rows of payments changed: `readPaymentChanges` says which. */
 export const paymentsChannel = 'satscribe_payments';
@@ -39,14 +39,16 @@ async function watchedRows(
     found.outputs.map((output) => ({ ...output, txid: hashOfKey(found.txid), firstSeenMs })),
   );
   if (rows.length === 0) return [];
-  const since = await lockWatches(
-    tx,
-    rows.map(({ script }) => script),
-  );
-  return rows.filter(({ script }) => {
-    const from = since.get(script.toString('latin1'));
-    return from !== undefined && (height === null || from <= height);
-  });
+  const scripts = rows.map(({ script }) => script);
+  let since = await lockWatches(tx, scripts);
+  const sinceOf = ({ script }: PaymentRow): number => since.get(script.toString('latin1')) ?? Infinity;
+  if (height === null) return rows.filter((row) => sinceOf(row) < Infinity);
+  const later = rows.filter((row) => sinceOf(row) > height && sinceOf(row) < Infinity);
+  if (later.length > 0) {
+    await lowerWatchesOfSeen(tx, later, height);
+    since = await lockWatches(tx, scripts);
+  }
+  return rows.filter((row) => sinceOf(row) <= height);
 }
 
 const columnsOf = (rows: readonly PaymentRow[]): unknown[] => [

@@ -134,9 +134,28 @@ export async function scanned(tx: pg.ClientBase, height: number, offsetHeight: n
 /** The chain goes on behind `height`, where it parted: payments may be in lower blocks now than before. */
 export async function lowerWatches(tx: pg.ClientBase, height: number): Promise<void> {
   await tx.query(
-    `UPDATE service.watched_scripts SET since_height = least(since_height, $1 + 1), next_height = least(next_height, $1 + 1)
-      WHERE since_height > $1 + 1 OR next_height > $1 + 1`,
+    `UPDATE service.watched_scripts SET since_height = least(since_height, $1 + 1),
+            next_height = CASE WHEN next_height <= $1 THEN next_height END
+      WHERE since_height > $1 + 1 OR next_height > $1`,
     [height],
+  );
+}
+
+/**
+ * Watches of payments that were seen before, and are in a block below the height from which they are watched: deep reorganisations
+ * leave such ones. They are watched from that block on, and what is above it is looked at for them.
+ */
+export async function lowerWatchesOfSeen(
+  tx: pg.ClientBase,
+  payments: readonly { readonly txid: Uint8Array; readonly vout: number }[],
+  height: number,
+): Promise<void> {
+  await tx.query(
+    `UPDATE service.watched_scripts AS w SET since_height = $3, next_height = least(w.next_height, $3)
+       FROM unnest($1::bytea[], $2::integer[]) AS s (txid, vout)
+       JOIN service.payments_seen AS p ON p.txid = s.txid AND p.vout = s.vout AND p.height IS NULL
+      WHERE w.script = p.script AND w.since_height > $3`,
+    [payments.map(({ txid }) => txid), payments.map(({ vout }) => vout), height],
   );
 }
 
