@@ -73,6 +73,8 @@ function isRefusal(error: unknown): boolean {
     code === 'too_many_streams' ||
     code === 'derived_table_behind' ||
     code === 'overloaded' ||
+    // how the service was started, not what happens to it
+    code === 'mempool_not_followed' ||
     code.startsWith('search_engine_')
   );
 }

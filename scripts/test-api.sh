@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Asks every path of the OpenAPI document of a running demo what Schemathesis makes up, good and bad, and holds the answers against it.
+#   npm run test:api -- [cases over all paths, default 10000] [seed, default 1] [minutes at most, default 60]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cases=${1:-10000} seed=${2:-1} minutes=${3:-60}
+version=4.32.5
+tools=${XDG_CACHE_HOME:-$HOME/.cache}/satscribe/schemathesis
+
+if [[ $("$tools/bin/schemathesis" --version 2>/dev/null) != *"$version"* ]]; then
+  python3 -c 'import ensurepip, venv' 2>/dev/null ||
+    { echo 'test:api needs python3 with pip and venv (Debian: apt-get install python3-venv)' >&2; exit 1; }
+  echo "schemathesis $version is missing: installing it to $tools"
+  python3 -m venv "$tools"
+  "$tools/bin/pip" install --quiet --disable-pip-version-check "schemathesis==$version"
+fi
+
+folder=$(mktemp -d)
+# as root the database runs as another user, which must be able to get there
+chmod 755 "$folder"
+server=
+end() {
+  if [[ -n $server ]]; then
+    kill "$server" 2>/dev/null || true
+    wait "$server" 2>/dev/null || true
+  fi
+  rm -rf "$folder"
+}
+trap end EXIT
+trap 'exit 130' INT TERM
+
+port=$(node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
+origin=http://127.0.0.1:$port
+# not `npm run demo`: npm does not hand signals on. A sample of regtest has every kind of thing that paths name
+node src/main.ts demo --sample regtest --host 127.0.0.1 --port "$port" --data "$folder/data" >"$folder/log" 2>&1 &
+server=$!
+for ((second = 0; ; second++)); do
+  node -e 'fetch(process.argv[1]).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))' \
+    "$origin/health/ready" && break
+  if ! kill -0 "$server" 2>/dev/null || ((second >= 180)); then
+    echo 'the demo is not ready:' >&2
+    tail -20 "$folder/log" >&2
+    exit 1
+  fi
+  sleep 1
+done
+
+operations=$(node -e '
+  const { paths } = JSON.parse(require("fs").readFileSync("docs/openapi.json", "utf8"));
+  console.log(Object.values(paths).reduce((count, path) => count + Object.keys(path).length, 0));')
+# without a node there is no mempool to list, and its paths say so
+cat >"$folder/schemathesis.toml" <<'TOML'
+[[operations]]
+include-path-regex = "^/mempool/"
+checks.not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "503"]
+TOML
+each=$(((cases + operations - 1) / operations))
+echo "$operations operations, $each cases each, seed $seed"
+status=0
+# a stream that stays open is cut by the timeout of a request; answers come long before it. The tool runs in the folder: it keeps
+# what it finds beside itself
+(
+  cd "$folder"
+  timeout --kill-after=10 "${minutes}m" "$tools/bin/schemathesis" --no-color run "$origin/openapi.json" \
+    --phases examples,fuzzing --max-examples "$each" --seed "$seed" --generation-database none \
+    --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance \
+    --continue-on-failure --no-shrink --request-timeout 20 --suppress-health-check all --warnings off
+) || status=$?
+((status != 124)) || echo "stopped: $minutes minutes are over" >&2
+kill -0 "$server" 2>/dev/null || { echo 'the demo ended meanwhile' >&2; status=1; }
+if [[ -s $folder/log ]] && ((status != 0)); then
+  echo 'the last lines of the log:' >&2
+  tail -20 "$folder/log" >&2
+fi
+exit "$status"
