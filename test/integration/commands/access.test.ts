@@ -211,7 +211,7 @@ describe('accounts and keys on the command line', () => {
     try {
       const { exitCode, stderr } = await runCli(['accounts', 'create', 'alice'], { DATA_DIR: folder.path });
       expect(exitCode).toBe(1);
-      expect(stderr).toContain('nothing_indexed');
+      expect(stderr).toContain('database_missing');
       expect(await readdir(folder.path)).toEqual([]);
     } finally {
       await folder.remove();
