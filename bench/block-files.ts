@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceFile } from '#test/builders/repeated-blocks.ts';
 
-/** From here on blocks have inscriptions (ord's first inscription height of mainnet). */
+/** Mainnet blocks have inscriptions from here on (ord's first inscription height). */
 const firstInscriptionHeight = 767_430;
 
 /**
- * Raw blocks of a block folder (`blocks/`, `spent/`) or of any folder of `HEIGHT-HASH.bin` files, by height.
- * Where there are mainnet's heights, only those that can have inscriptions.
+ * Raw blocks of a block folder (`blocks/`, `spent/`) or of any folder of `HEIGHT-HASH.bin` files, by height. With
+ * mainnet heights, only blocks that can have inscriptions.
  */
 export function readBlockFiles(dir: string): SourceFile[] {
   const blocks = existsSync(join(dir, 'blocks')) ? join(dir, 'blocks') : dir;
@@ -22,7 +22,7 @@ export function readBlockFiles(dir: string): SourceFile[] {
     const spent = join(dir, 'spent', name);
     return {
       height,
-      // a copy outside of Node's pool: the buffer belongs to the block alone
+      // a copy outside of Node's pool, so that the buffer holds only this block
       bytes: new Uint8Array(readFileSync(join(blocks, name))),
       spent: existsSync(spent) ? new Uint8Array(readFileSync(spent)) : null,
     };

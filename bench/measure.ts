@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 
 export interface Variant {
   readonly name: string;
-  /** One pass over all of the input. */
+  /** One pass over the whole input. */
   run(): unknown;
 }
 
@@ -10,8 +10,8 @@ const warmUpPasses = 3;
 const leastMs = 200; // a measurement shorter than this says more about the timer and the scheduler
 
 /**
- * Milliseconds that a pass of each variant takes, one value a round. The variants take turns in every round, so that
- * what else the machine does hits all of them alike.
+ * Milliseconds of a pass of each variant, one value a round. The variants take turns in every round, so that other
+ * load on the machine affects all equally.
  */
 export async function takeTurns(
   variants: readonly Variant[],

@@ -1,4 +1,4 @@
-/** An option that was given wrongly: the message says how. */
+/** A wrong option; the message explains it. */
 export class OptionError extends Error {}
 
 /** The value of an option that must be a number of at least `least`. */

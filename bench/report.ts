@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 
-/** What a figure must reach: at least, or at most. */
+/** The target of a figure: at least, or at most. */
 export type Target = { readonly least: number } | { readonly most: number };
 
 export interface Figure {
@@ -17,11 +17,11 @@ export interface Table {
 
 export interface Report {
   readonly bench: 'parse' | 'index' | 'search' | 'follow' | 'mempool' | 'payments';
-  /** What was measured, on what, how often, what was warm. */
+  /** The conditions: what was measured, on which data, how often, and what was warm. */
   readonly notes: readonly string[];
   /** The figures of the JSON line, under their documented names. */
   readonly figures: readonly Figure[];
-  /** Ratios and parts, shown in the table only. */
+  /** Ratios and parts, shown only in the table. */
   readonly details: readonly Figure[];
   readonly tables?: readonly Table[];
 }
@@ -49,7 +49,7 @@ export function isReached(figure: Figure): boolean {
   return 'least' in figure.target ? figure.value >= figure.target.least : figure.value <= figure.target.most;
 }
 
-/** Three significant digits, and all digits of what is larger. */
+/** Three significant digits; all digits of larger numbers. */
 function shown(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (value >= 100) return Math.round(value).toLocaleString('en');

@@ -7,7 +7,7 @@ import { startBitcoind } from '#test/support/node/bitcoind.ts';
 import { submitBlock } from '#test/support/node/regtest-feed.ts';
 import { benchData, parametersName } from '../index/generated-chain.ts';
 
-/** What was fed to a node, in a file beside its data. */
+/** What was fed to a node, recorded in a file beside its data. */
 export interface FedChain {
   readonly height: number;
   readonly blocks: number;
@@ -16,7 +16,7 @@ export interface FedChain {
   readonly feedSeconds: number;
 }
 
-/** The folder of a node that has the chain; made where it is not there, and kept for the next run. */
+/** The folder of a node that has the chain; made on first use, and kept for later runs. */
 export async function fedNode(
   bitcoind: string,
   options: MainnetShapedOptions,

@@ -19,7 +19,7 @@ function bitcoind(): string {
   return found;
 }
 
-/** `npm run bench -- follow`: beside a real node. */
+/** `npm run bench -- follow`: measures against a real node. */
 export async function followBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,

@@ -16,15 +16,15 @@ import type { Section } from './section.ts';
 
 const revealsPerBlock = 5000;
 const historyBlocks = 8;
-/** Code that was never run is compiled by then. */
+/** Blocks until the code is compiled. */
 const warmUpBlocks = 2;
-/** Between two looks: finer than what is measured, and few enough not to be the load. */
+/** Interval between polls: finer than the measured times, and rare enough not to be the load. */
 const lookEveryMs = 4;
 const readableWithinMs = 60_000;
-/** What follows a block in the background (sealing, vacuum) is over before the next one, as at the tip of mainnet. */
+/** Lets the background work of a block (sealing, vacuum) end before the next one, as at the tip of mainnet. */
 const pauseMs = 1500;
 
-/** Says when the node told of a block: the moment of its `hashblock` message here. */
+/** The times at which the node's `hashblock` messages arrived here, by block. */
 class Notices {
   readonly #socket = new Subscriber();
   readonly #at = new Map<string, number>();
@@ -66,7 +66,7 @@ async function until(question: () => Promise<boolean>): Promise<void> {
 
 const needleOf = (block: number, index: number): string => `needle-${block}-${index}-end`;
 
-/** All that must answer for a block: its last and its first inscription, by id, by hash and by text. */
+/** Everything that must answer for a block: its last and its first inscription, by id, by hash and by text. */
 function questions(
   origin: string,
   block: number,
@@ -107,7 +107,7 @@ async function measure(
   return timesMs;
 }
 
-/** From the node's notice of a full block until everything about it is answered over HTTP. */
+/** The time from the node's notice of a full block until HTTP answers for all of it. */
 export async function noticeSection(bitcoind: string, seed: string, blocks: number): Promise<Section> {
   const dataDir = join(benchData, 'notice');
   rmSync(dataDir, { recursive: true, force: true });

@@ -6,12 +6,12 @@ import type { Bitcoind } from '#test/support/node/bitcoind.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Settings by which a process finds a node. */
+/** Settings for a process to reach a node. */
 export function nodeSettings({ rpcUrl, cookieFile }: Bitcoind): Record<string, string> {
   return { BITCOIN_RPC_URL: rpcUrl, BITCOIN_COOKIE_FILE: cookieFile };
 }
 
-/** `satscribe` with some words, in a process of its own, on a data folder of its own; what it says is in `output.log`. */
+/** `satscribe` with arguments, in its own process and data folder; its output is in `output.log`. */
 export class SatscribeProcess {
   readonly ended: Promise<number | null>;
   readonly #child: ChildProcess;
@@ -24,7 +24,7 @@ export class SatscribeProcess {
     const stderr = openSync(this.#log, 'a');
     this.#child = spawn(process.execPath, ['src/main.ts', ...words, '--data', dataDir], {
       cwd: root,
-      // searches are measured, not their limits
+      // measures searches, not their limits
       env: {
         PATH: process.env['PATH'] ?? '',
         HOME: process.env['HOME'] ?? '/',
@@ -75,7 +75,7 @@ export class SatscribeProcess {
     await this.ended;
   }
 
-  /** Settles at its end. Throws where it fails. */
+  /** Settles when the process ends. Throws if it fails. */
   async success(): Promise<void> {
     const code = await this.ended;
     if (code !== 0) throw new Error(`satscribe ended with code ${String(code)}, see ${this.#log}`);

@@ -15,16 +15,16 @@ import type { Bitcoind } from '#test/support/node/bitcoind.ts';
 import { totalItems } from './http-client.ts';
 import { nodeSettings, SatscribeProcess } from './satscribe-process.ts';
 
-/** Of so many the slowest hundredth is five searches. */
+/** The minimum of searches: the slowest hundredth is then five searches. */
 export const searchesMin = 500;
 const drawnTexts = 5000;
-/** A client that thinks for so long between two searches. */
+/** Think time of the client between two searches. */
 const betweenQuestionsMs = 10;
-/** Until the first search is answered: a cluster is made, the node is asked what it is. */
+/** Time limit for the first answer: the cluster is created and the node asked for its facts. */
 const firstAnswerWithinMs = 60_000;
-/** While it syncs it is looked so often whether it is done. */
+/** Interval of the checks whether the sync is complete. */
 const lookEveryMs = 500;
-/** The sealer leaves less than this unsealed at rest (search/seal/sealer.ts), in each of its tables. */
+/** At rest the sealer leaves less than this unsealed in each of its tables (search/seal/sealer.ts). */
 const unsealedMax = 8192;
 const settledWithinMs = 120_000;
 
@@ -32,20 +32,20 @@ export interface SearchedSync {
   /** Milliseconds of each search, from its request to its last byte. */
   readonly during: readonly number[];
   readonly idle: readonly number[];
-  /** From the first answer until the chain is indexed with all its indexes. */
+  /** From the first answer until the chain is indexed, with all secondary indexes. */
   readonly seconds: number;
 }
 
 export interface SearchedSyncOptions {
   readonly node: Bitcoind;
-  /** Of the node's tip. */
+  /** The height of the node's tip. */
   readonly height: number;
   readonly seed: string;
-  /** Made anew, and removed. */
+  /** Created for the run, and removed after it. */
   readonly dataDir: string;
 }
 
-/** Paths of searches for pieces of texts of the chain, and for hashes of whole ones. */
+/** Paths of searches for parts of the chain's texts, and for hashes of whole texts. */
 function* searches(seed: string, random: Random): Generator<string, never> {
   const source = mainnetShapedTexts(seed);
   const texts = Array.from({ length: drawnTexts }, () => source.next().body);
@@ -67,9 +67,9 @@ function* searches(seed: string, random: Random): Generator<string, never> {
 }
 
 /**
- * `satscribe serve` from nothing to the tip of a node that has a whole chain, while a client asks one search after the other: from
- * the first moment in which searches are answered until every block is indexed and every index is there. Then as many searches, at
- * least `searchesMin`, of the same data at rest: sealed and vacuumed.
+ * Runs `satscribe serve` from an empty folder to the tip of a node with a complete chain, while a client sends one
+ * search after another: from the first answered search until every block and every index is complete. Then measures
+ * the same number of searches, at least `searchesMin`, on the same data at rest: sealed and vacuumed.
  */
 export async function searchedSync({
   node,
@@ -103,7 +103,7 @@ export async function searchedSync({
   }
 }
 
-/** Asks the next search; gives its milliseconds when the client has thought about the answer. */
+/** Sends the next search; returns its milliseconds after the client's think time. */
 type Ask = () => Promise<number>;
 
 function asker(origin: string, seed: string): Ask {
@@ -119,7 +119,7 @@ function asker(origin: string, seed: string): Ask {
   };
 }
 
-/** Settles once searches are answered: that one is not counted. */
+/** Settles once searches are answered; that first search is not counted. */
 async function firstAnswer(ask: Ask, satscribe: SatscribeProcess): Promise<void> {
   const end = performance.now() + firstAnswerWithinMs;
   const ended = satscribe.ended.then((code) => {
@@ -147,7 +147,7 @@ async function askUntil(ask: Ask, isOver: () => Promise<boolean>): Promise<numbe
   }
 }
 
-/** Whether all blocks are there, with all indexes. */
+/** Whether all blocks and all indexes are complete. */
 function synced(database: pg.Client, height: number): () => Promise<boolean> {
   return async () => {
     const { rows } = await database.query<{ tip_height: number | null }>(
@@ -158,7 +158,7 @@ function synced(database: pg.Client, height: number): () => Promise<boolean> {
   };
 }
 
-/** Waits until the sealer has done its work, then vacuums: autovacuum would come in the midst of the searches. */
+/** Waits for the sealer, then vacuums: otherwise autovacuum would run during the searches. */
 async function settle(database: pg.Client): Promise<void> {
   const end = performance.now() + settledWithinMs;
   for (;;) {

@@ -1,9 +1,9 @@
 import type { Figure } from '../report.ts';
 
-/** A part of the bench that can be run alone. */
+/** A part of the bench that can run alone. */
 export interface Section {
   readonly notes: readonly string[];
-  /** Under their documented names. */
+  /** Figures under their documented names. */
   readonly figures: readonly Figure[];
   readonly details: readonly Figure[];
 }

@@ -5,20 +5,23 @@ import type { SourceBlock } from '#kernel/contracts/block-source.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { startBitcoind } from '#test/support/node/bitcoind.ts';
 
-/** As many as the follower reads ahead of two parsers. */
+/** The follower's read-ahead for two parsers. */
 const readAhead = 5;
 
 export interface SourceRateTask {
   readonly bitcoind: string;
   readonly dataDir: string;
-  /** Of the node; without it blocks and spent outputs come by RPC. */
+  /** With the node's REST interface; otherwise blocks and spent outputs come by RPC. */
   readonly rest: boolean;
-  /** Blocks from the tip down until they have so many bytes. */
+  /** Reads blocks from the tip down, up to this many bytes. */
   readonly mostBytes: number;
   readonly rounds: number;
 }
 
-/** Megabytes of raw blocks a second, one value a round: blocks and what they spend, read ahead, in order, and let go. */
+/**
+ * Megabytes of raw blocks a second, one value a round: blocks and their spent outputs, read ahead and in order, then
+ * dropped.
+ */
 export async function sourceRates(task: SourceRateTask): Promise<number[]> {
   const { bitcoind, dataDir, rest, rounds } = task;
   const node = await startBitcoind({ executable: bitcoind, dataDir, rest });

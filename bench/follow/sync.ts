@@ -21,12 +21,12 @@ export interface SyncTask {
   readonly ord: string | null;
 }
 
-/** By RPC the same takes many times as long: a part of the chain says it as well. */
+/** RPC takes many times as long, so a part of the chain is enough. */
 const rpcBytesMax = 60e6;
-/** A chain so short that a sync has no time for enough searches is synced no more often than this. */
+/** The most syncs of a chain that is too short for enough searches in one sync. */
 const searchedSyncsMax = 8;
 
-/** Seconds of a process from its start to its end. */
+/** Seconds from a process' start to its end. */
 async function secondsOf(start: () => Promise<{ success(): Promise<void> }>): Promise<number> {
   const from = performance.now();
   await (await start()).success();
@@ -41,7 +41,7 @@ function firstSync(node: Bitcoind, chain: FedChain): Promise<number> {
   );
 }
 
-/** ord's own first sync: neither sats nor addresses, from an empty folder, ended when it is at the tip. */
+/** ord's own first sync, without sats and addresses: from an empty folder to the tip. */
 function ordSync(ord: string, node: Bitcoind): Promise<number> {
   const dataDir = join(benchData, 'ord');
   rmSync(dataDir, { recursive: true, force: true });
@@ -78,7 +78,7 @@ interface Runs {
 const countOf = (searched: readonly SearchedSync[]): number =>
   searched.reduce((sum, { during }) => sum + during.length, 0);
 
-/** First syncs in turns, so that what else the machine does hits all alike. */
+/** First syncs, alternating, so that other load on the machine affects both equally. */
 async function runs(task: SyncTask, dataDir: string, chain: FedChain): Promise<Runs> {
   const node = await startBitcoind({ executable: task.bitcoind, dataDir });
   const made = { firstSync: [] as number[], ord: [] as number[], searched: [] as SearchedSync[] };
@@ -101,7 +101,7 @@ async function runs(task: SyncTask, dataDir: string, chain: FedChain): Promise<R
   return made;
 }
 
-/** How quickly a chain of mainnet's shape comes in, and whether searches are answered meanwhile. */
+/** Measures the first sync of a chain like mainnet's, and the searches during it. */
 export async function syncSection(task: SyncTask): Promise<Section> {
   const { bitcoind, seed, leastBytes, rounds } = task;
   const { dataDir, chain } = await fedNode(bitcoind, { seed, leastBytes });

@@ -10,13 +10,13 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { CopyEncoder, copyBinary } from '#kernel/pg/copy-binary.ts';
 import { spentOutputs, syntheticCoin, transferPlan } from './transfer-chain.ts';
 
-/** Rows of `chain.inscriptions` and `chain.locations` that are written by one statement each. */
+/** Rows of `chain.inscriptions` and `chain.locations` per statement. */
 const rowsPerStatement = 1_000_000;
 
 /**
- * Fills an empty database: the first blocks of the chain through the indexer, and behind them so many inscriptions, each
- * in an output of its own, as rows. They are what the writer and the ledger need of inscriptions that were never moved.
- * Those that blocks will spend are spread evenly over all.
+ * Fills an empty database: the first blocks of the chain through the indexer, and after them many inscriptions as
+ * rows, each in an output of its own. The rows have what the writer and the ledger need of inscriptions that never
+ * moved. The ones that blocks will spend are spread evenly over all.
  */
 export async function fillTrackedOutputs(pool: pg.Pool, source: BlockSource, outputs: number): Promise<void> {
   const { filledHeight } = transferPlan;

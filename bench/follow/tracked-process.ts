@@ -1,4 +1,6 @@
-/** The process that takes over a database with many tracked outputs: started by ./tracked.ts, which takes its message. */
+/**
+ * The process that opens a database with many tracked outputs: started by ./tracked.ts, which receives its message.
+ */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
@@ -22,7 +24,7 @@ interface Touched {
   readonly rows: number;
 }
 
-/** Bytes of WAL and rows that were inserted and updated so far. */
+/** WAL bytes and rows written so far. */
 async function touched(writer: pg.ClientBase, pool: pg.Pool): Promise<Touched> {
   await writer.query('SELECT pg_stat_force_next_flush()');
   await delay(50);
@@ -33,7 +35,7 @@ async function touched(writer: pg.ClientBase, pool: pg.Pool): Promise<Touched> {
   return { walBytes: Number(rows[0]?.wal), rows: Number(rows[0]?.rows) };
 }
 
-/** Loads what the writer keeps in memory, as a start does, and looks at the size of the process meanwhile. */
+/** Loads the writer's memory, as at a start, and samples the size of the process meanwhile. */
 async function load(url: string): Promise<Omit<TrackedOutcome, 'blocks'>> {
   const pool = createPool(url, { applicationName: 'satscribe bench' });
   const session = await openChainSession(pool, 'regtest');
@@ -57,7 +59,7 @@ async function load(url: string): Promise<Omit<TrackedOutcome, 'blocks'>> {
   return outcome;
 }
 
-/** Applies the blocks of transfers as the follower does at the tip: one after the other, each waited for. */
+/** Applies the blocks of transfers as the follower does at the tip: one at a time. */
 async function transfers(url: string, folder: string): Promise<TrackedOutcome['blocks']> {
   const pool = createPool(url, { applicationName: 'satscribe bench' });
   const source = await openFolderSource(folder);
@@ -71,7 +73,7 @@ async function transfers(url: string, folder: string): Promise<TrackedOutcome['b
     facts: { network: networks[source.network], islands: await source.islands(), eventKinds },
     onStep: (step, seconds) => steps.get(step)?.push(seconds * 1000),
   });
-  // behind the block of the restart
+  // after the block that measured the restart
   const refs = await source.refs(transferPlan.filledHeight + 2);
   const parsePool = createParsePool(createBufferPool());
   const timesMs: number[] = [];
@@ -98,7 +100,7 @@ async function transfers(url: string, folder: string): Promise<TrackedOutcome['b
   };
 }
 
-/** From nothing to the commit of a block: what `restartSeconds` ends with. */
+/** From process start to the commit of a block: the measurement of `restartSeconds`. */
 async function restart(url: string, folder: string): Promise<void> {
   const { follow } = await import('#indexer/follow/follow.ts');
   const pool = createPool(url, { applicationName: 'satscribe bench' });

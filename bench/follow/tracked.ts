@@ -14,7 +14,7 @@ import type { Section } from './section.ts';
 import { fillTrackedOutputs } from './tracked-database.ts';
 import { generateTransferChain, transferPlan } from './transfer-chain.ts';
 
-/** `restart`: from nothing to the next block's commit; `load`: what memory holds; `transfers`: the blocks. */
+/** `restart`: from process start to the next block's commit; `load`: the writer's memory; `transfers`: the blocks. */
 export interface TrackedTask {
   readonly kind: 'restart' | 'load' | 'transfers';
   readonly url: string;
@@ -25,14 +25,14 @@ export interface TrackedOutcome {
   readonly loadMs: number;
   readonly trackedOutputs: number;
   readonly setBytes: number;
-  /** Of the process, beyond what it had before it loaded. */
+  /** The peak of the process, beyond its size before loading. */
   readonly peakBytes: number;
   readonly blocks: {
     readonly timesMs: readonly number[];
-    /** Of it: the rules, and the transaction. What is left are questions to the database. */
+    /** Parts of the time: the rules, and the transaction. The rest are reads from the database. */
     readonly ledgerMs: readonly number[];
     readonly writeMs: readonly number[];
-    /** A block, in the mean. */
+    /** The mean per block. */
     readonly walBytes: number;
     readonly rows: number;
   } | null;
@@ -82,7 +82,7 @@ async function measure(folder: string, outputs: number): Promise<Measured> {
   }
 }
 
-/** What a block costs and what a start takes where very many outputs are tracked, beside few. */
+/** The cost of a block and the time of a start, with very many tracked outputs and with few. */
 export async function trackedSection(outputs: number, withRatio: boolean): Promise<Section> {
   const folder = join(benchData, `transfers-${parametersName(transferPlan)}`);
   cachedFolder(folder, generateTransferChain);

@@ -3,22 +3,22 @@ import { regtestGenesis } from '#test/builders/block.ts';
 import { type BlockFolder, SpentWriter } from '#test/builders/block-folder.ts';
 import { type Coin, openScript, ValidBlocks } from '#test/builders/valid-blocks.ts';
 
-/** Blocks of transfers on top of a chain whose inscriptions were put into the tables by `tracked-database.ts`. */
+/** Blocks of transfers on top of a chain whose inscriptions `tracked-database.ts` wrote into the tables. */
 export const transferPlan = {
-  /** The synthetic inscriptions are of this height. */
+  /** The height of the synthetic inscriptions. */
   filledHeight: 2,
   warmUpBlocks: 5,
   measuredBlocks: 50,
   transfersPerBlock: 2000,
 } as const;
 
-/** Synthetic outputs that the blocks spend; the last blocks spend those once more that the first ones made. */
+/** Synthetic outputs that the blocks spend; the last blocks spend again what the first ones created. */
 export const spentOutputs = transferPlan.measuredBlocks * transferPlan.transfersPerBlock;
 
 const postageSats = 10_000;
 const feeSats = 20;
 
-/** Output `index` that blocks will spend: the first one of a transaction that nobody made. */
+/** Output `index` that blocks will spend: the first output of an invented transaction. */
 export function syntheticCoin(index: number): Coin {
   const number = Buffer.alloc(4);
   number.writeUInt32LE(index);
@@ -26,7 +26,7 @@ export function syntheticCoin(index: number): Coin {
   return { txid, vout: 0, value: postageSats, script: openScript(txid) };
 }
 
-/** Two empty blocks and the blocks of transfers: one input and one output each, the order of keys mixed. */
+/** Two empty blocks, then the blocks of transfers: one input and one output each, in mixed order of keys. */
 export function generateTransferChain(folder: BlockFolder): void {
   const { filledHeight, warmUpBlocks, measuredBlocks, transfersPerBlock } = transferPlan;
   const blocks = new ValidBlocks();

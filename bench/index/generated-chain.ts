@@ -6,24 +6,24 @@ import { type ChainOptions, generateInscriptionChain } from '#test/builders/insc
 import { numberOption } from '../options.ts';
 import { runIndex } from './index-process.ts';
 
-/** Where generated chains and databases lie; not in the repository. */
+/** The folder of generated chains and databases; not in the repository. */
 export const benchData = join(import.meta.dirname, '..', 'data');
 
 export interface GeneratedChain {
   readonly options: ChainOptions;
   /** The block folder. */
   readonly dir: string;
-  /** The database that searches are measured on. */
+  /** The database for the search bench. */
   readonly dataDir: string;
   readonly description: Description;
 }
 
-/** Fewer are one commit, of which no rate can be told. */
+/** Fewer fit into one commit, which gives no rate. */
 const leastInscriptions = 30_000;
-/** Version of the generators: another one gives other chains for the same seed. */
+/** Version of the generators: a new version gives other chains for the same seed. */
 const generatorVersion = 1;
 
-/** A short name that only equal parameters have. */
+/** A short name, unique to the parameters. */
 export function parametersName(parameters: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify([generatorVersion, parameters]))
@@ -31,16 +31,16 @@ export function parametersName(parameters: unknown): string {
     .slice(0, 12);
 }
 
-/** What the command line says of a generated chain. */
+/** The parameters of a generated chain, from the command line. */
 export interface GeneratedChainArguments {
   readonly docs: string;
   readonly moves: string;
   readonly seed: string;
-  /** 0 … 1; left out: none has metadata. */
+  /** 0 … 1; absent: no inscription has metadata. */
   readonly metadata?: string;
 }
 
-/** The chain of small text inscriptions, generated where it is not there yet. */
+/** The chain of small text inscriptions, generated on first use. */
 export function generatedChain({ docs, moves, seed, metadata }: GeneratedChainArguments): GeneratedChain {
   const options: ChainOptions = {
     seed,
@@ -57,7 +57,7 @@ export function generatedChain({ docs, moves, seed, metadata }: GeneratedChainAr
   return { options, dir, dataDir: `${dir}-database`, description };
 }
 
-/** The data folder with the whole chain indexed and sealed; indexed now where it is not there yet. */
+/** The data folder with the whole chain indexed and sealed, made on first use. */
 export async function indexedChain(chain: GeneratedChain): Promise<string> {
   if (!existsSync(chain.dataDir)) {
     await runIndex({

@@ -20,7 +20,10 @@ interface Part {
   readonly table: Table;
 }
 
-/** Rate of commits in the last fifth of the inscriptions over that in the first, which begins with the first commit. */
+/**
+ * The commit rate of the last fifth of the inscriptions over that of the first fifth, which begins with the first
+ * commit.
+ */
 function lastFifthOverFirst({ commits, inscriptions }: IndexOutcome): number {
   const [firstMs, firstCount] = commits.find(([, count]) => count > 0) as readonly [number, number];
   const timeOf = (wanted: number): number => {
@@ -40,14 +43,14 @@ const medianOf = (outcomes: readonly IndexOutcome[], value: (outcome: IndexOutco
 const most = (outcomes: readonly IndexOutcome[], value: (outcome: IndexOutcome) => number): number =>
   Math.max(...outcomes.map(value));
 
-/** What the generators say of a chain. */
+/** The generators' description of a chain. */
 function described(description: Description): string {
   return Object.entries(description)
     .map(([name, value]) => `${name} ${typeof value === 'number' ? Number(value.toPrecision(4)) : value}`)
     .join(', ');
 }
 
-/** One run that finds out about stages, which makes it slower: it is not counted. */
+/** A run with profiling, which slows it down, so it is not counted. */
 async function stagesOf(chain: string, folder: string, bulkUntil: number | null): Promise<Table> {
   const dataDir = join(benchData, 'stages-database');
   const { stages } = await runIndex({ folder, dataDir, bulkUntil, tip: false, stages: true });
@@ -158,7 +161,7 @@ async function generatedPart(chain: GeneratedChain, runs: number): Promise<Part>
   };
 }
 
-/** Of the indexing: builds of the secondary indexes. */
+/** The part of indexing that builds the secondary indexes. */
 function afterCommits({ commits, indexMs }: IndexOutcome): number {
   return indexMs - (commits.at(-1)?.[0] ?? 0);
 }

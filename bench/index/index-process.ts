@@ -3,15 +3,15 @@ import { renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Stage } from './stages.ts';
 
-/** What a process of its own is to index, so that its memory and its event loop are measured alone. */
+/** The task of a separate process, so that its memory and event loop are measured alone. */
 export interface IndexTask {
   readonly folder: string;
   readonly dataDir: string;
-  /** Last height of the bulk load; null: all. */
+  /** Last height of the bulk load; null: the whole folder. */
   readonly bulkUntil: number | null;
-  /** Goes on behind the bulk load to the folder's tip, block by block, and times each. */
+  /** After the bulk load, goes on to the folder's tip block by block, and times each. */
   readonly tip: boolean;
-  /** Also finds out where time and memory go, which takes some of both. */
+  /** Also profiles time and memory, which costs some of both. */
   readonly stages: boolean;
 }
 
@@ -19,11 +19,11 @@ export interface IndexOutcome {
   readonly inscriptions: number;
   readonly blocks: number;
   readonly bytes: number;
-  /** From the start to the last commit with all secondary indexes. */
+  /** From the start to the last commit, with all secondary indexes. */
   readonly indexMs: number;
-  /** Sealing of what is not sealed, after that. */
+  /** The time to seal the rest after that. */
   readonly sealMs: number;
-  /** Milliseconds since the start and inscriptions by then, at each commit. */
+  /** At each commit: milliseconds since the start, and inscriptions so far. */
   readonly commits: readonly (readonly [ms: number, inscriptions: number])[];
   readonly eventLoopP99Ms: number;
   readonly peakMemoryMB: number;
@@ -36,7 +36,7 @@ export interface IndexOutcome {
 
 const processFile = fileURLToPath(new URL('./index-run.ts', import.meta.url));
 
-/** Indexes in a new process with an embedded Postgres of its own; the data folder is there when it all went well. */
+/** Indexes in a new process with its own embedded Postgres; on success the data folder remains. */
 export async function runIndex(task: IndexTask): Promise<IndexOutcome> {
   const dataDir = `${task.dataDir}.unfinished`;
   rmSync(dataDir, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** The process that indexes: started by ./index-process.ts, which takes the one message that it sends. */
+/** The indexing process: started by ./index-process.ts, which receives its only message. */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
@@ -14,7 +14,7 @@ import { forgetAbove } from '#search/segments/forget-segments.ts';
 import type { IndexOutcome, IndexTask } from './index-process.ts';
 import { StageRecorder } from './stages.ts';
 
-/** The event loop is looked at this often: the figure holds so much beside what it waited. */
+/** Sampling interval of the event loop; the figure includes it on top of the delay. */
 const lookEveryMs = 1;
 const lockLookEveryMs = 10;
 const signal = new AbortController().signal;
@@ -26,7 +26,7 @@ interface Bulk {
   readonly commits: [ms: number, inscriptions: number][];
 }
 
-/** What `satscribe index` does: the chain, its indexes, and everything sealed for searches. */
+/** The work of `satscribe index`: the chain, its indexes, and everything sealed for searches. */
 async function bulkLoad(source: BlockSource, pool: pg.Pool, until: number | null): Promise<Bulk> {
   const commits: [number, number][] = [];
   let progress: IndexProgress = { blocks: 0, blocksTotal: 0, bytes: 0, inscriptions: 0 };
@@ -49,13 +49,13 @@ async function bulkLoad(source: BlockSource, pool: pg.Pool, until: number | null
   return { indexMs: indexed - start, sealMs: performance.now() - indexed, progress, commits };
 }
 
-/** The connections of a run end a moment after it, and the writer's lock with them. */
+/** The connections of a run, and the writer's lock, end a moment after it. */
 async function lockIsFree(pool: pg.Pool): Promise<void> {
   const held = "SELECT FROM pg_locks WHERE locktype = 'advisory'";
   while ((await pool.query(held)).rowCount !== 0) await delay(lockLookEveryMs);
 }
 
-/** Milliseconds from the moment that a block is asked for to its commit, for each block above the tip that reveals. */
+/** Milliseconds from the request of a block to its commit, for each block above the tip that reveals. */
 async function tipBlocks(source: BlockSource, pool: pg.Pool, above: number): Promise<number[]> {
   const times: number[] = [];
   for (const { height } of await source.refs(above + 1)) {

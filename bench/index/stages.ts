@@ -6,15 +6,15 @@ import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 
-/** Where time and memory went. `ms` of the main thread and of workers is work, that of the database is waiting. */
+/** Where time and memory went. `ms` is working time of the main thread and workers, and waiting time of the database. */
 export interface Stage {
   readonly name: string;
   readonly ms: number;
-  /** Allocated on the JavaScript heap, not counting typed arrays' own memory; null where it is not known. */
+  /** JavaScript heap allocated, without the memory of typed arrays; null where unknown. */
   readonly allocatedMB: number | null;
 }
 
-/** The stage of a function by the file it is in; what is in none of them counts to the stage that called it. */
+/** The stage of a function, by its file; functions of other files count to the stage that called them. */
 const stageOfFile: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/\/indexer\/ledger\//, 'main: ledger'],
   [/\/(indexer|kernel)\/events\//, 'main: events (texts and hashes)'],
@@ -29,7 +29,7 @@ const stageOfFile: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/\/node_modules\/pg/, 'main: database client'],
 ];
 
-/** What the database is waited for, by how its statements begin. */
+/** Waits for the database, by the beginning of the statement. */
 const waits: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/^COPY (chain\.)?search/, 'wait: seal'],
   [/^COPY \(/, 'wait: reads'],
@@ -40,7 +40,7 @@ const waits: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/^(CREATE|ANALYZE)/, 'wait: indexes'],
 ];
 
-/** Workers cannot be looked into: their work is done again here, in this thread, for blocks of so many bytes. */
+/** Workers cannot be profiled, so their work is repeated in this thread for this many bytes of blocks. */
 const repeatedBytes = 200e6;
 const sampleEveryMicroseconds = 500;
 const sampleEveryBytes = 64 * 1024;
@@ -97,7 +97,7 @@ function allocatedByStage({ head }: HeapProfiler.SamplingHeapProfile): Sums {
   return sums;
 }
 
-/** Adds up how long statements take until they are answered. */
+/** Adds up the time until statements are answered. */
 function timeStatements(sums: Sums): () => void {
   const client = pg.Client.prototype as unknown as { query: (this: unknown, ...args: unknown[]) => unknown };
   const { query } = client;
@@ -107,7 +107,7 @@ function timeStatements(sums: Sums): () => void {
     const stage = waits.find(([pattern]) => pattern.test(text))?.[1] ?? 'wait: other statements';
     const start = performance.now();
     const end = (): void => sums.add(stage, performance.now() - start);
-    // a pool asks with a callback, a COPY is a stream, everything else gives a promise
+    // a pool uses a callback, a COPY is a stream, everything else returns a promise
     const callback = args.at(-1);
     if (typeof callback === 'function') {
       args[args.length - 1] = (...answer: unknown[]): void => {
@@ -125,7 +125,7 @@ function timeStatements(sums: Sums): () => void {
   };
 }
 
-/** Profiles a run of this thread, and afterwards does the work of the workers once more in it. */
+/** Profiles a run of this thread, and then repeats the workers' work in it. */
 export class StageRecorder {
   readonly #session = new Session();
   readonly #waited = new Sums();
@@ -142,7 +142,7 @@ export class StageRecorder {
     return recorder;
   }
 
-  /** The stages of the run, in which so many bytes of blocks were indexed. */
+  /** The stages of a run that indexed this many bytes of blocks. */
   async stop(source: BlockSource, bytes: number): Promise<Stage[]> {
     this.#untimed();
     const work = workByStage((await this.#session.post('Profiler.stop')).profile);

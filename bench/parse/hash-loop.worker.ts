@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Hashes a small buffer again and again: how much more two threads do than one, when they share nothing. */
+/** Hashes a small buffer repeatedly: shows the gain of two threads over one that share nothing. */
 export default function hashLoop(count: number): number {
   const bytes = Buffer.alloc(1000);
   let sum = 0;

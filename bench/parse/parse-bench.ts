@@ -16,7 +16,7 @@ import { bitcoinjsScan, hashedByte, walk } from './references.ts';
 
 const fingerprintKey = Buffer.alloc(32, 7);
 const hashLoopCount = 200_000;
-/** The pool asks for two blocks a thread and one more ahead, and one is being taken. */
+/** The pool reads two blocks a thread ahead and one more, and one is being consumed. */
 const blocksAtOnce = availableParallelism() * 2 + 6;
 const leastBlocksOfARun = 60; // so that the end of a run, when one thread has nothing left, does not count
 
@@ -24,7 +24,7 @@ interface ThreadsVariant extends Variant {
   close(): Promise<void>;
 }
 
-/** Columns go into one buffer again and again, as they do between the pool and its workers. */
+/** Columns reuse one buffer, as between the pool and its workers. */
 let columnsBuffer = new ArrayBuffer(0);
 
 function parse(file: SourceFile): ArrayBuffer {
@@ -34,7 +34,7 @@ function parse(file: SourceFile): ArrayBuffer {
   return columnsBuffer;
 }
 
-/** Shares a fixed number of hashes among threads. */
+/** Divides a fixed number of hashes among threads. */
 function hashVariant(threads: number): ThreadsVariant {
   const pool = new Piscina<number, number>({
     filename: new URL('./hash-loop.worker.ts', import.meta.url).href,
@@ -49,8 +49,8 @@ function hashVariant(threads: number): ThreadsVariant {
 }
 
 /**
- * Blocks in memory; trusted, so that workers only parse. Their buffers are lent out and brought back by `giveBack`:
- * nothing is copied but spent outputs. At a time, no more blocks are lent out than `blocksAtOnce`.
+ * Blocks in memory, marked as trusted, so that workers only parse. Their buffers are lent and returned by `giveBack`:
+ * only spent outputs are copied. At most `blocksAtOnce` blocks are lent at a time.
  */
 function memorySource(files: readonly SourceFile[]): BlockSource & { giveBack(block: ParsedBlock): void } {
   const copies = Math.ceil(blocksAtOnce / files.length);
@@ -79,7 +79,7 @@ function memorySource(files: readonly SourceFile[]): BlockSource & { giveBack(bl
   };
 }
 
-/** The blocks through worker threads as the indexer does it: buffers travel there and back and are used again. */
+/** Parses the blocks in worker threads as the indexer does: buffers are transferred both ways and reused. */
 function poolVariant(threads: number, files: readonly SourceFile[], repeats: number): ThreadsVariant {
   const pool = createParsePool(createBufferPool(), { threads });
   const source = memorySource(files);
@@ -100,7 +100,7 @@ function poolVariant(threads: number, files: readonly SourceFile[], repeats: num
   };
 }
 
-/** What is in the blocks, so that nobody takes a folder of empty ones for fast parsing. */
+/** The contents of the blocks, so that empty blocks are not mistaken for fast parsing. */
 function describe(files: readonly SourceFile[]): {
   transactions: number;
   envelopes: number;
@@ -119,7 +119,7 @@ function describe(files: readonly SourceFile[]): {
   return sum;
 }
 
-/** `npm run bench -- parse`: megabytes of blocks a second from bytes to encoded columns. */
+/** `npm run bench -- parse`: megabytes of blocks a second, from bytes to encoded columns. */
 export async function parseBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -154,7 +154,7 @@ export async function parseBench(args: string[]): Promise<Report> {
   await Promise.all(threads.map((variant) => variant.close()));
   const ms = (name: string): number => median(times.get(name) ?? []);
   const rate = (name: string): number => (megabytes / ms(name)) * 1000;
-  // of each round apart: what disturbs a round disturbs both
+  // compared within each round: other load affects both sides of a round
   const ratio = (slow: string, fast: string): number => {
     const fastMs = times.get(fast) ?? [];
     return median((times.get(slow) ?? []).map((slowMs, round) => slowMs / fastMs[round]!));

@@ -2,12 +2,15 @@ import { hash } from 'node:crypto';
 import { Block } from 'bitcoinjs-lib';
 
 /**
- * What the parser is compared with. None of these knows ord's rules: they show what a plain library costs, and what
- * is left when everything but the walk (and the hashes that no indexer can do without) is taken away.
+ * References for the parser. None of these knows ord's rules: they show the cost of a plain library, and the cost of
+ * the bare walk, with or without the hashes that an indexer needs.
  */
 const envelopeStart = Buffer.from([0x00, 0x63, 0x03, 0x6f, 0x72, 0x64]);
 
-/** bitcoinjs-lib: every transaction as an object, then a look into each witness item. Gives the number of items with an envelope. */
+/**
+ * bitcoinjs-lib: decodes every transaction to an object, then checks each witness item. Returns the number of items
+ * with an envelope.
+ */
 export function bitcoinjsScan(block: Uint8Array): number {
   const parsed = Block.fromBuffer(Buffer.from(block.buffer as ArrayBuffer, block.byteOffset, block.length));
   let found = 0;
@@ -22,7 +25,7 @@ export function bitcoinjsScan(block: Uint8Array): number {
   return found;
 }
 
-/** Walks by offset. Sizes above 2^32 are in no block. */
+/** Walks by offset. No size in a block exceeds 2^32. */
 class Cursor {
   at: number;
   readonly #block: Uint8Array;
@@ -43,14 +46,14 @@ class Cursor {
     return (low | (block[at + 2]! << 16) | (block[at + 3]! << 24)) >>> 0;
   }
 
-  /** Counted bytes and as many behind them as `more`. */
+  /** That many bytes, after their count, and `more` bytes after them. */
   pass(more: number): void {
     const length = this.compactSize();
     this.at += length + more;
   }
 }
 
-/** Offset behind the next `OP_0 OP_IF "ord"` of a script, −1 where there is none. */
+/** The offset after the next `OP_0 OP_IF "ord"` of a script, −1 where there is none. */
 function findEnvelope(block: Uint8Array, from: number, end: number): number {
   for (let i = from + 1; i < end - 4; i++) {
     if (
@@ -70,7 +73,7 @@ function findEnvelope(block: Uint8Array, from: number, end: number): number {
 const scratch = Buffer.alloc(4_000_000);
 let hashed = 0; // keeps the hashes from being optimised away
 
-/** Copies the body's pushes together and hashes them; gives where the envelope ends. */
+/** Joins the body's pushes and hashes them; returns the end of the envelope. */
 function hashBody(block: Uint8Array, from: number, end: number): number {
   let at = from;
   let length = 0;
@@ -105,9 +108,9 @@ function hashTxid(block: Uint8Array, start: number, outputsEnd: number, end: num
   hashed = (hashed + txid[0]!) | 0;
 }
 
-/** Passes over the witness of one input; gives the number of envelopes in its leaf script. */
+/** Skips the witness of one input; returns the number of envelopes in its leaf script. */
 function walkWitness(block: Uint8Array, cursor: Cursor, withHashes: boolean): number {
-  // the last three items: the leaf script is the one before the last, not counting an annex
+  // the last three items: the leaf script is the last but one, without the annex
   let third = 0;
   let thirdEnd = 0;
   let second = 0;
@@ -137,9 +140,9 @@ function walkWitness(block: Uint8Array, cursor: Cursor, withHashes: boolean): nu
 }
 
 /**
- * A bare walk over the transactions that looks for the start of an envelope in every leaf script and, where
- * `withHashes`, does the hashing that an index of inscriptions cannot do without: the txid of each reveal, and
- * each body. Gives the number of envelopes.
+ * A bare walk over the transactions that searches every leaf script for the start of an envelope. `withHashes` adds
+ * the hashing that every index of inscriptions needs: the txid of each reveal, and each body. Returns the number of
+ * envelopes.
  */
 export function walk(block: Uint8Array, withHashes: boolean): number {
   const cursor = new Cursor(block, 80);
@@ -169,7 +172,7 @@ export function walk(block: Uint8Array, withHashes: boolean): number {
   return found;
 }
 
-/** What the hashes came to: printing it proves that they were made. */
+/** The combined hashes: printing them proves that they were computed. */
 export function hashedByte(): number {
   return hashed;
 }

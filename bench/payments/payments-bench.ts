@@ -26,7 +26,7 @@ import type { Report } from '../report.ts';
 import { median, percentile } from '../statistics.ts';
 
 const megabyte = 1_000_000;
-// what is garbage and not collected yet would count
+// lets a bench collect garbage before it measures memory
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
@@ -46,7 +46,7 @@ interface Memory {
   readonly mempoolMB: number;
 }
 
-/** Watched scripts in memory, and what a block costs more because of them. */
+/** The memory of watched scripts, and what they add to the cost of a block. */
 export async function paymentsBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -95,7 +95,7 @@ function bytesOf(random: Random, length: number): Buffer {
   return bytes;
 }
 
-/** Outputs of taproot, as orders have them. */
+/** Taproot outputs, as orders use. */
 function scriptsOf(random: Random, count: number): Buffer[] {
   return Array.from({ length: count }, () =>
     Buffer.concat([Buffer.of(0x51, 0x20), bytesOf(random, scriptBytes - 2)]),
@@ -140,7 +140,7 @@ function scanTimes(
 ): number[] {
   const scan = new TransactionScan(scripts, unconfirmed);
   const times: number[] = [];
-  // the first rounds are slower until the code is compiled, which a service is after some blocks
+  // the first rounds are slower until the code is compiled; a service reaches that state after some blocks
   for (let round = -3; round < rounds; round++) {
     for (const block of blocks) {
       const before = process.cpuUsage();
@@ -154,7 +154,7 @@ function scanTimes(
   return times;
 }
 
-/** Blocks that are there in memory, on top of each other by their places alone. */
+/** Blocks in memory, linked only by their heights. */
 function memorySource(blocks: readonly Uint8Array[]): BlockSource {
   const refs = blocks.map(
     (bytes, height): BlockRef => ({ height, hash: doubleSha256(bytes.subarray(0, 80)) }),

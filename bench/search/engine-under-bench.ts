@@ -13,12 +13,12 @@ import { readDatabaseIdentity } from '#search/sync/outbox.ts';
 import { mergeAfterMsDefault } from '#search/sync/search-sync.ts';
 import { startElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
 
-/** An engine whose index was made anew from the tables, and what that took. */
+/** An engine with a freshly built index, and the cost of the build. */
 export interface EngineUnderBench {
   readonly engine: SearchEngine;
   readonly syncSeconds: number;
   readonly indexBytes: number;
-  /** Settings by which a service answers from the same index. */
+  /** Settings of a service that uses the same index. */
   readonly settings: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
   close(): Promise<void>;
@@ -34,7 +34,7 @@ async function seconds(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - start) / 1000;
 }
 
-/** The index in Postgres: all of it is sealed again. */
+/** The index in Postgres: everything is sealed again. */
 export async function openPostgres(databaseUrl: string): Promise<EngineUnderBench> {
   const pool = createPool(databaseUrl, { applicationName: 'satscribe bench' });
   const sealer = createSealer({ pool });
@@ -61,13 +61,13 @@ export async function openPostgres(databaseUrl: string): Promise<EngineUnderBenc
   }
 }
 
-/** One for each core. */
+/** One shard for each core. */
 const shards = 2;
 
-/** Larger heaps leave less of the machine's memory to the files of the index. */
+/** A larger heap would leave less memory to the files of the index. */
 const heapMegabytes = 2048;
 
-/** Begins the merge as a service does, and waits for its end. */
+/** Starts the merge as a service does, and waits for its end. */
 async function mergeWhole(client: ElasticClient, index: string): Promise<void> {
   await beginMerge(client, index);
   for (;;) {
@@ -81,7 +81,7 @@ async function mergeWhole(client: ElasticClient, index: string): Promise<void> {
   }
 }
 
-/** A real Elasticsearch of its own, filled as `satscribe search reindex` does it. */
+/** A separate real Elasticsearch, filled as by `satscribe search reindex`. */
 export async function openElasticsearch(databaseUrl: string): Promise<EngineUnderBench> {
   const server = await startElasticsearch({ heapMegabytes });
   const client = createElasticClient({ url: server.url, timeoutMs: 60_000 });

@@ -8,7 +8,7 @@ const clients = 32;
 const warmUpMs = 3000;
 const measuredMs = 20_000;
 
-/** What people ask: mostly whether something rare is there; some ask for what half of all have. */
+/** A typical mix: mostly rare needles, and some that half of all texts have. */
 const mix = [
   ['rare', 0.5],
   ['and', 0.2],
@@ -31,8 +31,8 @@ export interface Load {
 }
 
 /**
- * Searches a second of a whole service, asked over HTTP by 32 clients at once, each of which waits for its answer. Clients and
- * service share the machine. Throws at any answer but 200.
+ * Searches a second of a whole service over HTTP, by 32 concurrent clients that each wait for their answer. Clients
+ * and service share the machine. Throws at any status but 200.
  */
 export async function httpLoad(
   dataDir: string,

@@ -1,7 +1,10 @@
 import { type ChainOptions, chainMetadata, chainTexts } from '#test/builders/inscription-chain.ts';
 import { seededRandom } from '#test/builders/random.ts';
 
-/** A distinct text as searches see it (the generated texts fold to their lower case), and its number of inscriptions. */
+/**
+ * A distinct text as searches see it (folding the generated texts only lowers their case), and its number of
+ * inscriptions.
+ */
 export interface CountedText {
   readonly text: string;
   readonly body: Uint8Array;
@@ -40,7 +43,7 @@ export function countedMetadata(options: ChainOptions): Pick<CountedText, 'text'
   return [...counts].map(([text, inscriptions]) => ({ text, inscriptions }));
 }
 
-/** Pieces of 4 to 12 characters of metadata texts: names, traits, and keys with what stands around them. */
+/** Parts of 4 to 12 characters of metadata texts: names, traits, and keys with the text around them. */
 export function metadataNeedles(
   texts: readonly Pick<CountedText, 'text'>[],
   seed: string,
@@ -56,7 +59,7 @@ export function metadataNeedles(
   return [...needles];
 }
 
-/** What a search must count: the naive way. */
+/** The expected count of a search, computed naively. */
 export function inscriptionsWith(
   texts: readonly Pick<CountedText, 'text' | 'inscriptions'>[],
   needles: readonly string[],
@@ -70,16 +73,19 @@ export function inscriptionsWith(
 
 const trigramShareMin = 0.002; // a trigram is common when one distinct text in 500 has it
 const rareHitsMax = 20;
-/** Needles that are drawn for each rare one: some turn out to be in many texts. */
+/** Needles drawn for each rare one: some turn out to be in many texts. */
 const rareDrawn = 2;
-/** Texts of which shares are told: enough for some hundred with a trigram that is just common. */
+/** Texts in the sample for shares: some hundred of them have a trigram that is just common. */
 const sampleTexts = 50_000;
 
 function trigrams(text: string): string[] {
   return Array.from({ length: Math.max(0, text.length - 2) }, (_, at) => text.slice(at, at + 3));
 }
 
-/** How many texts of a sample have each trigram. An index of all trigrams of millions of texts would not fit into memory. */
+/**
+ * How many texts of a sample have each trigram. An index of all trigrams of millions of texts would not fit into
+ * memory.
+ */
 class TrigramShares {
   readonly #counts = new Map<string, number>();
   readonly #leastCount: number;
@@ -107,7 +113,7 @@ class TrigramShares {
   }
 }
 
-/** Those of the needles that few texts have, by one pass over all texts. */
+/** The needles that only few texts have, by one pass over all texts. */
 function inFewTexts(
   texts: readonly CountedText[],
   needles: readonly string[],
@@ -143,7 +149,7 @@ function around(text: string, cores: readonly string[]): string[] {
 
 const isPunctuation = /^[^\p{L}\p{N}\s]$/u;
 
-/** Needles of every class, `perClass` of each where there are so many, none twice among all of them. */
+/** Needles of every class, `perClass` of each if available, without duplicates. */
 export function makeNeedles(
   texts: readonly CountedText[],
   seed: string,
@@ -158,7 +164,7 @@ export function makeNeedles(
     used.add(key);
     return true;
   };
-  // the one that every JSON has, whatever is drawn
+  // every JSON text has this one, in any sample
   const quotes = ['":"'];
   isNew(quotes);
   const anyText = (): string => (texts[random.below(texts.length)] as CountedText).text;
@@ -188,7 +194,7 @@ export function makeNeedles(
   };
   const shares = new TrigramShares(texts);
   const head = '{"p":"brc-20","op":"';
-  // two pieces of different texts, joined: every trigram is common, the whole is in few texts or in none
+  // parts of two texts, joined: every trigram is common, but few texts or none have the whole
   const drawn = collect(Math.ceil(rareCount * rareDrawn), () => {
     const joined = random.unit() < 0.5 ? piece(7, 14) : piece(4, 8) + piece(4, 8);
     if (joined.length < 6 || joined.includes(',')) return null;

@@ -16,7 +16,7 @@ export interface Measured {
 
 type Question = () => Promise<number>;
 
-/** What is searched, and for what. */
+/** What is searched, and the needles. */
 export interface Corpora {
   readonly texts: readonly CountedText[];
   readonly metadata: readonly Pick<CountedText, 'text' | 'inscriptions'>[];
@@ -26,7 +26,7 @@ export interface Corpora {
   readonly seed: string;
 }
 
-/** Asks one question after the other; gives how long each took and how many inscriptions it matched. */
+/** Sends one search after another; returns their times and numbers of matches. */
 async function ask(questions: readonly Question[]): Promise<Measured> {
   const timesMs: number[] = [];
   const totals: number[] = [];
@@ -50,7 +50,7 @@ interface TextQuestion {
 }
 
 function textQuestion(service: SearchService, { corpus, needles, page, expected }: TextQuestion): Question {
-  // a needle may hold commas; several are joined by them
+  // a needle may contain commas; several needles are joined by commas
   const phrase = needles.length === 1;
   return async () => {
     const { value } = await service.textSearch({
@@ -79,7 +79,7 @@ function contentQuestions(
     const isDeep = name === 'deepPage';
     const expected = index < checkedPerClass || isDeep ? inscriptionsWith(texts, list) : null;
     const pages = Math.ceil((expected ?? 0) / itemsPerPage);
-    // the later half of the pages, the last among them
+    // the later half of the pages, including the last
     const page = isDeep ? Math.max(1, pages - ((index * 7919) % Math.ceil(pages / 2 + 1))) : 1;
     return textQuestion(service, { corpus: 'content', needles: list, page, expected });
   });
@@ -108,7 +108,7 @@ function hashQuestions(service: SearchService, { texts, hashes, seed }: Corpora)
   });
 }
 
-/** All classes, one question after the other. Throws where an answer is wrong. */
+/** All classes, one search after another. Throws at a wrong answer. */
 export async function askAll(service: SearchService, corpora: Corpora): Promise<Map<string, Measured>> {
   const measured = new Map<string, Measured>();
   for (const name of Object.keys(corpora.needles) as NeedleClass[]) {

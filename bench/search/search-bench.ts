@@ -13,7 +13,7 @@ import { askAll, type Corpora, checkedPerClass, type Measured, warmUpShare } fro
 
 const rareCount = 1000;
 const perClass = 200;
-/** Inscriptions with metadata: about what mainnet has. */
+/** Inscriptions with metadata: about mainnet's share. */
 const shareOfMetadata = '0.03';
 
 /** Upper bounds, up to a million inscriptions and above (ten millions). */
@@ -53,7 +53,7 @@ function engineName(name: string): keyof typeof engines {
   throw new OptionError(`--engine must be postgres or elasticsearch, not '${name}'`);
 }
 
-/** Makes the engine's index, and asks it everything by the search service. */
+/** Builds the engine's index, and searches it through the search service. */
 async function measureEngine(
   open: (databaseUrl: string) => Promise<EngineUnderBench>,
   dataDir: string,
@@ -76,7 +76,7 @@ async function measureEngine(
   }
 }
 
-/** `npm run bench -- search`: an engine's index is made from the tables of a generated chain, and searched. */
+/** `npm run bench -- search`: builds an engine's index from the tables of a generated chain, and searches it. */
 export async function searchBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -101,7 +101,7 @@ export async function searchBench(args: string[]): Promise<Report> {
   };
   const { opened, measured } = await measureEngine(open, dataDir, corpora);
   try {
-    // nothing is left to be indexed: the folder stands for a node
+    // no work is left to index: the folder stands in for a node
     const settings = { ...opened.settings, BLOCKS_DIR: chain.dir };
     const load = await httpLoad(dataDir, settings, corpora);
     return report(values.engine, corpora, opened, measured, load);

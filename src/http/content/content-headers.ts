@@ -1,11 +1,11 @@
 import type { StoredContent } from '#chain/inscriptions/content.queries.ts';
 
 /**
- * What keeps inscribed code where it is. ord's two policies, which a recursive inscription is written for, and a third that
- * takes away the origin: whatever runs here has no cookies, no storage, no way to what lies above it, and can
- * fetch nothing but contents and recursive endpoints. All three must allow what happens. The allowlist says the
- * same of connections that policies do not know (WebRTC sends datagrams to anywhere otherwise), where browsers
- * read it; and names that are merely mentioned are not asked for in the DNS.
+ * Confines inscribed code. Two policies are ord's, for which recursive inscriptions are written. The third takes the
+ * origin away: code that runs here has no cookies, no storage and no access to the page around it, and can fetch only
+ * contents and recursive endpoints. An action needs the permission of all three. The allowlist says the same of
+ * connections that policies do not cover (WebRTC could send datagrams anywhere), in browsers that read it; and names
+ * that are only mentioned are not looked up in the DNS.
  */
 export const inscribedHeaders = {
   'content-security-policy': [
@@ -17,18 +17,18 @@ export const inscribedHeaders = {
   'x-dns-prefetch-control': 'off',
 };
 
-/** An id names its bytes for ever, over reorganisations too: the transaction commits to its script. */
+/** An id names its bytes for ever, across reorganisations too: the txid commits to the script. */
 export const immutable = 'public, max-age=1209600, immutable';
 
-/** What `Content-Encoding` a stored body is sent with, or that it cannot be sent to this client. */
+/** The `Content-Encoding` of a stored body, or that this client cannot be sent the body. */
 export type EncodingChoice =
   | { readonly kind: 'send'; readonly encoding: string | null }
   | { readonly kind: 'refuse'; readonly encoding: string };
 
 /**
- * The rules of ord (src/subcommand/server/{r,accept_encoding}.rs): an encoding that can be no header is dropped and the
- * body sent as it is; one that is not UTF-8 counts as empty, and an empty one is never acceptable; any other
- * must be named by `Accept-Encoding`, whatever its weight.
+ * The rules of ord (src/subcommand/server/{r,accept_encoding}.rs): an encoding that cannot be a header is dropped and
+ * the body sent as it is; one that is not UTF-8 counts as empty, and an empty one is never acceptable; any other must
+ * be named by `Accept-Encoding`, whatever its weight.
  */
 export function chooseEncoding(stored: Uint8Array | null, accept: string | undefined): EncodingChoice {
   if (stored === null) return { kind: 'send', encoding: null };
@@ -36,19 +36,21 @@ export function chooseEncoding(stored: Uint8Array | null, accept: string | undef
   const encoding = headerValue(stored);
   if (encoding === null) return { kind: 'send', encoding: null };
   const accepted = (accept ?? '').split(',').map((value) => value.split(';', 1)[0]?.trim());
-  // beyond ASCII no client can name it
+  // a client can only name ASCII encodings
   const isNameable = /^[\t\x20-\x7e]*$/u.test(encoding);
   if (isNameable && accepted.includes(encoding)) return { kind: 'send', encoding };
   return { kind: 'refuse', encoding: Buffer.from(stored).toString('utf8') };
 }
 
-/** The stored content type as a header value; `application/octet-stream` where it can be none. */
+/** The stored content type as a header value; `application/octet-stream` where it cannot be one. */
 export function contentTypeHeader(stored: StoredContent['contentType']): string {
   const fallback = 'application/octet-stream';
   return stored === null || !isUtf8(stored) ? fallback : (headerValue(stored) ?? fallback);
 }
 
-/** Bytes as Node writes headers, one character a byte; null where a byte may stand in no header (RFC 9110, 5.5). */
+/**
+ * Bytes as Node writes headers, one character a byte; null where a byte is not allowed in a header (RFC 9110, 5.5).
+ */
 function headerValue(bytes: Uint8Array): string | null {
   const isAllowed = (byte: number): boolean => byte === 0x09 || (byte >= 0x20 && byte !== 0x7f);
   return bytes.every(isAllowed) ? Buffer.from(bytes).toString('latin1') : null;

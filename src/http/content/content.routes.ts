@@ -21,14 +21,14 @@ export const inscriptionPath = Type.Object({
   }),
 });
 
-/** What a path answers that sends a stored body. */
+/** The answers of a path that sends a stored body. */
 export const contentAnswers = {
   200: anyBytes('the body, of the content type that was inscribed'),
   206: anyBytes('the range of it that was asked for'),
   304: unchanged,
   416: noBody('the range lies behind the end'),
 };
-/** No body that the client can decode. */
+/** The client cannot decode the body. */
 export const contentFailures = [406];
 
 /** `/content/<id>`: the stored body of an inscription, or of its delegate, as ord serves it. */
@@ -50,7 +50,7 @@ export function contentRoutes(app: App, { pool }: AppDependencies): void {
   });
 }
 
-/** What an inscription shows. Throws `request_invalid` and `not_found`. */
+/** What an inscription shows: its own body, or its delegate's. Throws `request_invalid` and `not_found`. */
 export async function contentOf(pool: pg.Pool, text: string): Promise<StoredContent> {
   const id = parseInscriptionId(text);
   if (id === null) throw new AppError('request_invalid', 'this is not an inscription id');
@@ -67,7 +67,7 @@ export async function contentOf(pool: pg.Pool, text: string): Promise<StoredCont
   }
 }
 
-/** Sends a stored body with ord's headers, an origin of its own, and 406 where its encoding is not accepted. */
+/** Sends a stored body with ord's headers and an opaque origin, or 406 where its encoding is not accepted. */
 export async function sendContent(
   pool: pg.Pool,
   content: StoredContent,
@@ -87,8 +87,8 @@ export async function sendContent(
   if (content.body === null) throw new AppError('not_found', 'this inscription has no content');
   const { sizeBytes, sha256 } = content.body;
   const tag = `"${Buffer.from(sha256).toString('hex')}"`;
-  // ord sends none: with it a browser refuses a text/plain inscription that another one loads as its script. What it
-  // would guard, our origin, the sandbox policy keeps out already
+  // ord does not send nosniff: with it a browser refuses a text/plain inscription that another one loads as a script.
+  // The sandbox policy already protects our origin
   reply.removeHeader('x-content-type-options');
   reply.headers(inscribedHeaders).header('cache-control', immutable).header('etag', tag);
   if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
@@ -101,7 +101,7 @@ export async function sendContent(
   if (body === null) throw new AppError('not_found', 'this inscription has no content any more');
   if (choice.encoding !== null) reply.header('content-encoding', choice.encoding);
   reply.header('content-type', contentTypeHeader(content.contentType)).header('accept-ranges', 'bytes');
-  // as streams: of buffers Fastify would replace content types that it cannot read
+  // as streams: for buffers Fastify would replace content types that it cannot read
   if (range === null) return reply.header('content-length', sizeBytes).send(Readable.from([body]));
   const { first, last } = range;
   return reply
@@ -112,7 +112,8 @@ export async function sendContent(
 }
 
 /**
- * A range of the very bytes that the client has begun with; of others it gets the whole. Only GET has ranges (RFC 9110, 14.2).
+ * Sends a range only of the version that the client already holds a part of, otherwise the whole body. Only GET has
+ * ranges (RFC 9110, 14.2).
  */
 function askedRange(request: FastifyRequest, tag: string, sizeBytes: number): ByteRange | 'none' | null {
   if (request.method !== 'GET') return null;

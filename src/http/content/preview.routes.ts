@@ -19,10 +19,13 @@ import {
 } from './content.routes.ts';
 import { inscribedHeaders } from './content-headers.ts';
 
-/** As much of a text as anybody reads in a frame; the rest is at `/content`. */
+/** The most text that a frame shows; the rest is at `/content`. */
 const previewTextBytes = 64 * 1024;
 
-/** `/preview/<id>`: what a frame shows of an inscription. HTML and SVG are themselves, the rest stands in a page of ours. */
+/**
+ * `/preview/<id>`: an inscription in a frame. HTML and SVG are sent as they are; other types are wrapped in a page of
+ * ours.
+ */
 export function previewRoutes(app: App, { pool }: AppDependencies): void {
   roomRoutes(app, ['/preview', '/preview/*'], 'text');
   apiRoute(app, {
@@ -41,7 +44,7 @@ export function previewRoutes(app: App, { pool }: AppDependencies): void {
       const content = await contentOf(pool, id).catch((error: unknown) => noContent(error, reply));
       if (content === null) return reply;
       const media = mediaOf(utf8OrNull(content.contentType));
-      // only the browser can decode what is encoded
+      // only the browser can decode encoded bodies
       const isSentAsItIs = media === 'frame' || (media === 'text' && content.contentEncoding !== null);
       if (isSentAsItIs && content.body !== null) return sendContent(pool, content, request, reply);
       return reply
@@ -53,7 +56,7 @@ export function previewRoutes(app: App, { pool }: AppDependencies): void {
   });
 }
 
-/** What is not here is said in the frame, as everything else is shown there. */
+/** Errors are shown inside the frame too. */
 function noContent(error: unknown, reply: FastifyReply): null {
   if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
   const shown = previewPage({ kind: 'none', words: error.message });

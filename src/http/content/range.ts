@@ -5,9 +5,9 @@ export interface ByteRange {
 }
 
 /**
- * The one range that a `Range` header asks for (RFC 9110, 14.1.2); 'none' where it lies behind the end; null where the
- * whole body is to be sent: no header, several ranges, another unit, or nonsense. Players of some browsers show
- * nothing without ranges.
+ * The one range that a `Range` header asks for (RFC 9110, 14.1.2). 'none': it starts beyond the end. Null: send the
+ * whole body (no header, several ranges, another unit, or nonsense). Players of some browsers show nothing without
+ * ranges.
  */
 export function rangeOf(header: string | undefined, sizeBytes: number): ByteRange | 'none' | null {
   const match = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/u.exec(header ?? '');

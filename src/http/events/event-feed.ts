@@ -10,9 +10,9 @@ import type { FeedPosition } from './feed-position.ts';
 
 export interface FedEvent {
   readonly id: string;
-  /** `block`, `undo`, or what a kind calls its events. */
+  /** `block`, `undo`, or the name that a kind gives its events. */
   readonly type: string;
-  /** The event as JSON, its id and type included. */
+  /** The event as JSON, including its id and type. */
   readonly json: string;
 }
 
@@ -23,10 +23,10 @@ export const ndjsonForm: EventForm = ({ json }) => `${json}\n`;
 export const serverSentForm: EventForm = ({ id, type, json }) =>
   `id: ${id}\nevent: ${type}\ndata: ${json}\n\n`;
 
-/** Pieces for the socket: large enough to cost little, small enough that a slow client holds little. */
+/** Characters of a piece: large enough to be cheap, small enough that a slow client holds little memory. */
 const pieceChars = 32 * 1024;
 
-/** Often enough for proxies, which close what is silent for 30 to 60 s, and for our own limit of 60 s. */
+/** Keep-alive interval: proxies close silent connections after 30 to 60 s, and our own limit is 60 s. */
 const heartbeatMs = 15_000;
 
 export interface FeedOptions {
@@ -34,17 +34,17 @@ export interface FeedOptions {
   readonly kind: StoredEventKind;
   readonly network: NetworkName;
   readonly from: FeedPosition;
-  /** Events at most. */
+  /** The maximum number of events. */
   readonly limit: number;
   readonly form: EventForm;
-  /** Tells of new rows: the feed waits for them instead of ending. */
+  /** Signals new rows: the feed waits for them instead of ending. */
   readonly live: OutboxReader | null;
   readonly signal: AbortSignal;
 }
 
 /**
- * The stream of events from a position on, in pieces, read page by page as they are taken: no connection is held between
- * two pages. Ends at the end of the outbox or, where it is live, when aborted.
+ * The stream of events from a position on. It is read page by page as the client takes it, and holds no connection
+ * between pages. It ends at the end of the outbox, or, if live, when aborted.
  */
 export async function* feedEvents(options: FeedOptions): AsyncGenerator<string> {
   const { pool, kind, network, form, live, signal } = options;
@@ -71,11 +71,11 @@ export async function* feedEvents(options: FeedOptions): AsyncGenerator<string> 
 interface Cursor {
   sequence: number;
   index: number;
-  /** Events that may still be given. */
+  /** Events that may still be sent. */
   left: number;
 }
 
-/** The events of a page from the cursor on, which moves behind them. */
+/** The events of a page from the cursor on. Moves the cursor past them. */
 function* eventsOfPage(
   kind: StoredEventKind,
   entries: readonly OutboxEntry[],

@@ -35,7 +35,7 @@ const eventStream = {
   },
 };
 
-/** The parameters of these routes, with the names of the kinds that there are. */
+/** The parameters of these routes, with the names of the known kinds. */
 function querySchemas(kinds: readonly EventKindIdentity[]) {
   const kind = Type.Unsafe<string>({
     type: 'string',
@@ -47,7 +47,7 @@ function querySchemas(kinds: readonly EventKindIdentity[]) {
       kind,
       /** Id of the first event, or a sequence. */
       from: Type.Optional(Type.String()),
-      /** Id of the last event that was seen, or a sequence that was seen whole. */
+      /** Id of the last event that the client saw, or a sequence that it saw completely. */
       after: Type.Optional(Type.String()),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
     }),
@@ -61,7 +61,7 @@ function querySchemas(kinds: readonly EventKindIdentity[]) {
 }
 type EventsQuery = Static<ReturnType<typeof querySchemas>['events']>;
 
-/** How a client whose stream ended asks again, and how long it waits before. */
+/** How a client resumes after its stream ended, and how long it waits first. */
 const retryMs = 2000;
 
 const tags = ['events'] as const;
@@ -74,13 +74,14 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
   const query = querySchemas(kinds);
   hashRoutes(app, deps, kinds);
   const listener = new OutboxListener(pool);
-  /** Streams that are being sent. */
+  /** Streams being sent. */
   const open = new Set<FastifyReply>();
   deps.operations.metrics.watchQueue('event streams', () => ({
     length: open.size,
     limit: limits.eventStreams,
   }));
-  // a live stream has no end of its own: the server could not close. Cut off, so that nobody takes it for the end
+  // a live stream never ends by itself, so the server could not close; it is cut off, so that no client takes it for
+  // the end
   app.addHook('preClose', async () => {
     for (const reply of open) reply.raw.destroy();
   });
@@ -125,7 +126,7 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
     const controller = new AbortController();
     const live = isLive ? listener.join() : null;
     open.add(reply);
-    // also when the client goes away before the first byte
+    // also when the client disconnects before the first byte
     reply.raw.once('close', () => {
       controller.abort();
       open.delete(reply);
@@ -143,14 +144,14 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
   }
 }
 
-/** The kind that a query names: its schema refuses every other name. */
+/** The kind that a query names. The schema refuses unknown names. */
 function kindNamed(kinds: readonly StoredEventKind[], name: string): StoredEventKind {
   const kind = kinds.find((one) => one.name === name);
   assert(kind !== undefined, `${name} is no registered kind of events`);
   return kind;
 }
 
-/** What two instances compare. */
+/** The hashes that two instances compare. */
 function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonly StoredEventKind[]): void {
   const query = querySchemas(kinds);
   apiRoute(app, {
@@ -209,7 +210,7 @@ function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonl
 }
 
 async function* withRetry(events: AsyncGenerator<string>): AsyncGenerator<string> {
-  // sent at once: a client that is told nothing does not know that it is connected
+  // sent at once, so that the client knows that it is connected
   yield `retry: ${retryMs}\n\n`;
   yield* events;
 }
@@ -218,7 +219,7 @@ function wantsServerSent({ headers: { accept } }: FastifyRequest): boolean {
   return accept !== undefined && /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/iu.test(accept);
 }
 
-/** Where a stream begins: behind the last event that a client that reconnects has seen, whatever its URL says. */
+/** Where a stream begins: after the last event that a reconnecting client saw, whatever its URL says. */
 async function startOf(
   kind: EventKindIdentity,
   { from, after }: EventsQuery,

@@ -2,25 +2,28 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type EventPlace, parseEventPlace } from '#kernel/events/event-id.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 
-/** A place in the stream of events: the event with this id, or the next one that there is. */
+/** A place in the stream: the event with this id, or the next one after it. */
 export interface FeedPosition {
   readonly sequence: number;
   readonly index: number;
 }
 
-/** The event `place` of a parameter, and the whole row where it names none. */
+/** The event that a parameter names, or the first of the row where it names only the row. */
 export function positionAt(name: string, text: string, kind: EventKindIdentity): FeedPosition {
   const { sequence, event } = readPlace(name, text, kind);
   return { sequence, index: event?.index ?? 0 };
 }
 
-/** The place behind the event that a parameter names, or behind the whole row where it names none. */
+/** The place after the event that a parameter names, or after the whole row where it names only the row. */
 export function positionBehind(name: string, text: string, kind: EventKindIdentity): FeedPosition {
   const { sequence, event } = readPlace(name, text, kind);
   return event === null ? { sequence: sequence + 1, index: 0 } : { sequence, index: event.index + 1 };
 }
 
-/** Throws `request_invalid` where a text is no id, or one of another kind: its index would name another event here. */
+/**
+ * Throws `request_invalid` for a text that is not an id, or for an id of another kind: its index would name another
+ * event here.
+ */
 function readPlace(name: string, text: string, kind: EventKindIdentity): EventPlace {
   const place = parseEventPlace(text);
   if (place === null) {

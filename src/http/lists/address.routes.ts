@@ -31,14 +31,14 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import { inscriptionsPage } from '#web/inscriptions.page.ts';
 import { pagingOf, pagingQuery, scriptOf } from './list-parameters.ts';
 
-/** Of one `/address`: ord lists all there are; 100,000 are 8 MB. */
+/** Outputs of one `/address`. ord lists them all; 100,000 are 8 MB. */
 const listedMax = 100_000;
-/** Of one `/outputs` without a limit: an output is half a kilobyte there. */
+/** Outputs of one `/outputs` without a limit: an output takes half a kilobyte there. */
 const outputsMax = 20_000;
 const cardsMax = 100;
-/** Outputs that are summed for a page: some milliseconds. */
+/** Outputs that are summed for a page: takes some milliseconds. */
 const countedMax = 10_000;
-/** A cursor stands behind a height and an outpoint. */
+/** A cursor names the height and outpoint that it follows. */
 const positionBytes = 4 + 36;
 
 const addressPath = Type.Object({ address: Type.String({ examples: ['bc1q…'] }) });
@@ -50,7 +50,7 @@ const addressAnswer = Type.Object({
 const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;
 type OutputType = (typeof outputTypes)[number];
 
-/** What an address holds, as ord answers it (docs/ord-api.md, docs/http.md). */
+/** What an address holds, in ord's form (docs/ord-api.md, docs/http.md). */
 export function addressRoutes(app: App, deps: AppDependencies): void {
   const tags = ['addresses'] as const;
   const config = { errors: 'plain', guard: open, failures: [410, 422] } as const;
@@ -120,13 +120,13 @@ const outpointText = ({ txid, vout }: Pick<AddressOutput, 'txid' | 'vout'>): str
   `${displayHash(txid)}:${vout}`;
 const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 
-/** In the order in which ord keeps them. */
+/** In ord's order. */
 function inOrder<Output extends AddressOutput>(outputs: readonly Output[]): Output[] {
   const keyed = outputs.map((output) => ({ output, bytes: outpointBytes(output) }));
   return keyed.sort((a, b) => a.bytes.compare(b.bytes)).map(({ output }) => output);
 }
 
-/** `/address` sorts by the number of the output, where ord's own table has it as little endian bytes. */
+/** `/address` sorts by the vout as a number; ord's table sorts it as little-endian bytes. */
 function byOutpoint<Output extends AddressOutput>(outputs: readonly Output[]): Output[] {
   return outputs.toSorted((a, b) => Buffer.compare(a.txid, b.txid) || a.vout - b.vout);
 }
@@ -144,7 +144,7 @@ async function addressJson(client: ClientBase, script: Uint8Array): Promise<stri
   const held = await inscribedOutputs(client, script, listedMax + 1);
   refuseLarge(inscriptionsOf(held).length, listedMax);
   const inscriptions = inscriptionsOf(byOutpoint(held));
-  // what no index knows is absent, as everywhere (docs/ord-api.md)
+  // fields that the index cannot know are absent, as everywhere (docs/ord-api.md)
   if (!isWhole) return JSON.stringify({ inscriptions });
   const outputs = await addressOutputs(client, script, listedMax + 1);
   refuseLarge(outputs.length, listedMax);
@@ -165,7 +165,8 @@ function outputTypeOf(text: string | undefined): OutputType {
   if (type === undefined) {
     throw new AppError('request_invalid', `type must be one of ${outputTypes.join(', ')}`);
   }
-  // an output that is called free of runes may be spent, and they with it: ord answers the same without its rune index
+  // a wallet may spend an output that is reported free of runes, and lose the runes; ord answers the same without its
+  // rune index
   if (type === 'cardinal' || type === 'runic') {
     throw new AppError('request_invalid', `type ${type}: this server has no index of runes`);
   }
@@ -206,7 +207,7 @@ async function outputsJson(
   return JSON.stringify(answers);
 }
 
-/** All outputs in ord's order, or where a limit or a cursor is given a page of them, oldest first. */
+/** All outputs in ord's order; with a limit or a cursor, a page of them, oldest first. */
 async function anyOutputs(
   client: ClientBase,
   reply: FastifyReply,
@@ -244,7 +245,7 @@ async function anyOutputs(
 
 function positionOf(bytes: Uint8Array): { height: number; txid: Uint8Array; vout: number } {
   const position = Buffer.from(bytes);
-  // signed as the columns are: whatever a client made of them can be compared
+  // signed, as the columns are, so that cursors made by clients can be compared
   return { height: position.readInt32BE(), txid: position.subarray(4, 36), vout: position.readInt32LE(36) };
 }
 
@@ -278,7 +279,7 @@ async function addressPage(
   });
 }
 
-/** Where blocks are missing nobody knows what an address holds of what is in them. */
+/** With blocks missing, the outputs of an address in those blocks are unknown. */
 async function gapWords(client: ClientBase): Promise<string[]> {
   const { islands } = await chainCounts(client);
   return islands > 1

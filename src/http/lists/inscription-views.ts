@@ -12,12 +12,12 @@ import type { Site } from '#web/layout.ts';
 const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 const idOrNull = (id: InscriptionId | null): string | null => (id === null ? null : idText(id));
 
-/** Properties as ord shows those of an inscription that has none. */
+/** Properties in ord's form for an inscription without any. */
 const noProperties = '{"gallery":[],"attributes":{"title":null,"traits":{}}}';
 
 /**
- * The JSON text of ord's `/inscription`. `rune` has no source here and is absent; what is not known is
- * null (docs/ord-api.md). A text, because traits can be integers that a JavaScript number would round.
+ * The JSON text of ord's `/inscription`. `rune` has no source here and is absent; unknown fields are null
+ * (docs/ord-api.md). It is a text because traits can be integers that a JavaScript number would round.
  */
 export function inscriptionJson(detail: InscriptionDetail, network: NetworkParameters): string {
   const fields = JSON.stringify({
@@ -37,7 +37,7 @@ export function inscriptionJson(detail: InscriptionDetail, network: NetworkParam
     number: detail.number,
     parents: detail.parents?.map(idText) ?? null,
     previous: idOrNull(detail.previous),
-    // as of an ord without sat index
+    // like an ord without a sat index
     sat: null,
     satpoint: detail.location?.satpoint ?? null,
     timestamp: detail.timestamp,
@@ -51,7 +51,7 @@ function addressOf({ location }: InscriptionDetail, network: NetworkParameters):
   return scriptToAddress(location.script, network);
 }
 
-/** What the page of an inscription shows. */
+/** The data of an inscription's page. */
 export function inscriptionView(
   detail: InscriptionDetail,
   references: readonly Reference[],

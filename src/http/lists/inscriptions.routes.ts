@@ -31,10 +31,10 @@ import {
   wholeNumber,
 } from './list-parameters.ts';
 
-/** A page for people has no more cards than ord's list has entries. */
+/** A page has at most as many cards as ord's list has entries. */
 const cardsMax = 100;
 
-/** A cursor stands behind a key. */
+/** A cursor names the key that it follows. */
 const keyBytes = 4;
 
 const listAnswer = Type.Object({
@@ -44,7 +44,9 @@ const listAnswer = Type.Object({
   next_cursor: Type.Union([Type.String(), Type.Null()]),
 });
 
-/** ord's list of all inscriptions, and what ours adds: filters, other orders and sizes, and cursors (docs/http.md). */
+/**
+ * ord's list of all inscriptions, with our additions: filters, other orders and sizes, and cursors (docs/http.md).
+ */
 export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
   const tags = ['inscriptions'] as const;
   const config = { errors: 'plain', guard: open, failures: [410] } as const;
@@ -152,12 +154,12 @@ async function readList({ client, tip }: Snapshot, { filter, paging, page }: Lis
   const place = cursor === undefined ? null : await readCursor(client, question, cursor, keyBytes);
   const pageIndex = place?.page ?? page;
   let after = place === null ? null : Buffer.from(place.position).readInt32BE();
-  // keys have no gaps: a page of all inscriptions begins where its number says
+  // keys have no gaps, so the offset of a page of all inscriptions is its first key
   if (page > 0) {
     const total = await nextKeyOf(client, tip);
     const before = page * limit;
     if (before >= total) {
-      // ord's page past the end has its first inscription again
+      // ord's page past the end shows its first inscription again
       const first = await listInscriptions(client, { filter: {}, order: 'asc', limit: 1, after: null });
       return { ...first, endKey: null, page, nextCursor: null };
     }
@@ -172,7 +174,7 @@ async function readList({ client, tip }: Snapshot, { filter, paging, page }: Lis
   return { ...listed, page: pageIndex, nextCursor };
 }
 
-/** Bytes of a filter as text: its question must be the same in every process. */
+/** Writes a filter's bytes as text: cursors compare the question, and all processes must write it alike. */
 function hexOfBytes(_name: string, value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
 }

@@ -6,24 +6,24 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** A parameter that is checked where its meaning is. */
+/** A text parameter, parsed by its own reader. */
 export const text = (description: string, example: string): ReturnType<typeof optional> =>
   optional(description, example);
 const optional = (description: string, example: string) =>
   Type.Optional(Type.String({ description, examples: [example] }));
 
-/** A whole number that is checked where its meaning is. */
+/** A whole number, parsed by its own reader. */
 const wholeNumberText = (description: string, example: string) =>
   Type.Optional(Type.String({ description, pattern: wholeNumberPattern, examples: [example] }));
 
-/** How a list is paged. Texts, so that each is checked here and named in its error. */
+/** Paging parameters of a list. They are texts, so that each is checked here and named in its error. */
 export const pagingQuery = {
   limit: wholeNumberText('entries of a page, 1 to 1,000', '100'),
   order: text('asc: oldest first; desc: newest first', 'desc'),
   cursor: text('the cursor that the page before gave', 'AQ…'),
 };
 
-/** Filters of every list of inscriptions, searches too. */
+/** Filters of every list of inscriptions, and of searches. */
 export const filterQuery = {
   contentType: text('content type to the letter, or image/*', 'image/*'),
   from: wholeNumberText('lowest height of the reveal', '767430'),
@@ -44,13 +44,13 @@ export type ListQuery = Type.Static<typeof listQuery>;
 
 const limitDefault = 100;
 const limitMax = 1_000;
-/** Longer content types and metaprotocols are somebody's data; a URL has no room for all of them. */
+/** Longer content types and metaprotocols are data and do not fit into a URL. */
 const textBytesMax = 4_096;
 
 const invalid = (message: string, parameter: string): AppError =>
   new AppError('request_invalid', message, { parameter });
 
-/** A whole number of a parameter. Throws `request_invalid`. */
+/** Parses a whole number. Throws `request_invalid`. */
 export function wholeNumber(
   value: string | undefined,
   name: string,
@@ -88,7 +88,7 @@ export function pagingOf(
 
 const heights = { least: 0, most: 2 ** 31 - 1 };
 
-/** What the filters of every list say. Throws `request_invalid`, naming the parameter. */
+/** Parses the filters of every list. Throws `request_invalid`, naming the parameter. */
 export function sharedFilterOf(
   query: FilterQuery,
 ): Pick<InscriptionFilter, 'contentType' | 'from' | 'to' | 'cursed' | 'metaprotocol' | 'parent'> {
@@ -102,7 +102,7 @@ export function sharedFilterOf(
   };
 }
 
-/** The filter of a query; null where it has none. Throws `request_invalid`, naming the parameter. */
+/** The filter of a query; null where it has no filter. Throws `request_invalid`, naming the parameter. */
 export function filterOf(query: ListQuery, network: NetworkParameters): InscriptionFilter | null {
   const { address } = query;
   const filter: InscriptionFilter = {
@@ -134,7 +134,7 @@ function cursedOf(value: string | undefined): boolean | undefined {
   return cursed && cursed === 'true';
 }
 
-/** One of some words. Throws `request_invalid`. */
+/** Parses a choice. Throws `request_invalid`. */
 export function choice<const Word extends string>(
   value: string | undefined,
   name: string,
@@ -154,7 +154,7 @@ export function idOf(value: string | undefined, name: string): InscriptionId | u
   return id;
 }
 
-/** So much of what was sent is shown in an error. */
+/** Characters of a wrong value that an error quotes. */
 const shownChars = 100;
 
 /** The script of an address. Throws `request_invalid`, also for an address of another network. */

@@ -14,7 +14,7 @@ import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/insc
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { pagingOf, pagingQuery } from './list-parameters.ts';
 
-/** A cursor stands behind a height and a step. */
+/** A cursor names the height and step that it follows. */
 const placeBytes = 8;
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -38,7 +38,7 @@ const transfersAnswer = Type.Object({
   nextCursor: nullable(Type.String()),
 });
 
-/** The history of an inscription's places, beyond ord. */
+/** The history of an inscription's locations, which ord does not have. */
 export function transfersRoutes(app: App, { pool, network }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

@@ -9,7 +9,7 @@ import { formatInscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { InscriptionsAnswer, PlaceJson, TransfersAnswer } from './mempool.schemas.ts';
 
-/** chain.mempool_transfers.place in words. */
+/** The values of chain.mempool_transfers.place in words. */
 const placeKinds = ['output', 'fee', 'unbound', 'unknown'] as const;
 
 interface TransactionRow {
@@ -106,7 +106,7 @@ function parts(bytes: Buffer, size: number): Buffer[] {
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Null where it is no UTF-8, as everywhere. */
+/** Null where it is not UTF-8, as everywhere. */
 function text(bytes: Buffer | null): string | null {
   if (bytes === null) return null;
   try {

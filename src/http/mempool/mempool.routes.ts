@@ -34,7 +34,7 @@ import { pendingInscriptionJson, pendingTransferJson } from './mempool-views.ts'
 const tags = ['mempool'] as const;
 const config = { errors: 'own', guard: open } as const;
 
-/** What is not in a block yet (docs/mempool.md). Lists are 503 where no process follows a mempool. */
+/** What is not in a block yet (docs/mempool.md). Lists answer 503 where no process follows a mempool. */
 export function mempoolRoutes(app: App, deps: AppDependencies): void {
   summaryRoute(app, deps);
   inscriptionsRoute(app, deps);
@@ -183,7 +183,7 @@ interface Reading {
   readonly reply: FastifyReply;
 }
 
-/** Answers from one snapshot, 304 where nothing changed; throws `mempool_not_followed`. */
+/** Answers from one snapshot, or 304 where nothing changed. Throws `mempool_not_followed`. */
 async function read<Answer>(
   { pool, request, reply }: Reading,
   answer: (snapshot: Snapshot, state: MempoolState) => Promise<Answer>,

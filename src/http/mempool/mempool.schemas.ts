@@ -25,7 +25,7 @@ export const summaryAnswer = Type.Object({
   problem: nullable(Type.String()),
 });
 
-/** Of the transaction that a row is in. */
+/** Of the row's transaction. */
 const ofTransaction = {
   txid: Type.String(),
   firstSeen: Type.String(),

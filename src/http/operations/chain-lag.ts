@@ -4,20 +4,20 @@ import { type DerivedTableReport, derivedTableReports } from '#chain/derived/der
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 
-/** How far what is indexed is behind the source. */
+/** How far the index is behind its source. */
 export interface Lag {
   readonly blocks: number;
-  /** How old the indexed tip is, by its header, where there are newer blocks; 0 at the source's tip. */
+  /** Seconds since the indexed tip, by its header, where there are newer blocks; 0 at the source's tip. */
   readonly seconds: number;
 }
 
-/** Where the index stands beside what it follows. */
+/** The tips of the index and of its source. */
 export interface Standing extends FollowerReport {
-  /** Null: nothing is indexed. */
+  /** Null: the index is empty. */
   readonly tip: Tip | null;
-  /** Null where the source's tip is not known. */
+  /** Null where the source's tip is unknown. */
   readonly lag: Lag | null;
-  /** Derived tables that do not have all blocks yet. */
+  /** Derived tables that are still incomplete. */
   readonly behind: readonly DerivedTableReport[];
 }
 
@@ -32,7 +32,7 @@ export async function standingAt({ client, tip }: Snapshot): Promise<Standing> {
   return { ...report, tip, lag: lagOf(tip, report), behind };
 }
 
-/** A tip above the source's is no lag: a node with less work (`node_behind`) is a problem of its own. */
+/** A tip above the source's is not a lag: a node with less work (`node_behind`) is a problem of its own. */
 export function lagOf(
   tip: Tip | null,
   { status, tipTime, now }: Pick<FollowerReport, 'status' | 'tipTime' | 'now'>,

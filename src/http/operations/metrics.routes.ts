@@ -4,7 +4,7 @@ import type { App } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
 import type { Operations } from './operations.ts';
 
-/** Labels must be few, whatever clients send. */
+/** Labels must stay few, whatever clients send. */
 const knownMethods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -15,10 +15,10 @@ const knownMethods: ReadonlySet<string> = new Set([
   'OPTIONS',
 ]);
 
-/** Measures every request by the pattern of its route. Before the routes, so that it is there for all of them. */
+/** Measures every request by its route's pattern. Register it before the routes, so that it applies to all. */
 export function measureRequests(app: App, { metrics }: Operations): void {
   app.addHook('onResponse', async (request, reply) => {
-    // a stream of events is open for hours: its length says nothing of how quickly we answer
+    // a stream of events is open for hours: its duration says nothing about our speed
     if (String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream')) return;
     metrics.observeRequest({
       method: knownMethods.has(request.method) ? request.method : 'other',

@@ -4,28 +4,28 @@ import type { Problem } from '#kernel/health.ts';
 import type { Standing } from './chain-lag.ts';
 
 /**
- * An indexer that lives writes every few seconds; one that has said nothing for so long is gone, or its machine stands
- * still. A dozen times its usual silence.
+ * A live indexer writes every few seconds. After this silence, a dozen times the usual one, it is gone or its machine
+ * has stopped.
  */
 export const indexerSilenceMaxSeconds = 60;
-/** One that waits without the lock writes every 3 s too: three words are missing. */
+/** An indexer that waits without the lock also writes every 3 s: three reports are missing. */
 export const waitingSilenceMaxSeconds = 10;
 
 export interface Reason {
   readonly code: ErrorCode;
   readonly message: string;
-  /** Null where nobody knows since when. */
+  /** Null where the start is unknown. */
   readonly since: Date | null;
 }
 
 export interface ReadinessBounds {
-  /** More blocks behind, and it is not ready. */
+  /** More blocks behind than this is not ready. */
   readonly lagMaxBlocks: number;
 }
 
 /**
- * Why answers may be out of date or not come at all; empty: ready. Pure. A source that has an end (a folder) and reached
- * it needs no indexer any more.
+ * The reasons why answers may be out of date or fail; empty: ready. Pure. A folder that was indexed to its end needs
+ * no indexer any more.
  */
 export function unreadyReasons(
   standing: Standing,
@@ -50,12 +50,12 @@ export function unreadyReasons(
   return reasons;
 }
 
-/** `gone`: the process that said so is not there any more, or stands still. */
+/** `gone`: the process that reported this has ended or stopped. */
 export type FollowerState = FollowerStatus['state'] | 'gone';
 
 /**
- * What the process that indexes does, judged by the lock that it holds, and by its last word where it holds none: while it waits for
- * its node or for the database it has no lock, but says so every few seconds. Null: none has said anything yet.
+ * What the indexing process does, judged by its lock, or by its last report where it holds none: while it waits for
+ * its node or the database it has no lock, but reports every few seconds. Null: no report yet.
  */
 export function followerState({
   status,

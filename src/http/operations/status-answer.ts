@@ -30,9 +30,12 @@ const cumulativeHash = Type.Object({
 });
 const derivedTable = Type.Object({
   name: Type.String(),
-  /** It has what every indexed block from here on did, up to its tip. */
+  /** The first height that it covers; it has every indexed block from there to its tip. */
   fromHeight: Type.Integer(),
-  /** `complete`: it has every block. `catching-up`: it is made for blocks that were indexed before. `waiting`: that is held up. */
+  /**
+   * `complete`: it has every block. `catching-up`: it is being made for blocks indexed before. `waiting`: that is
+   * held up.
+   */
   state: Type.Union([Type.Literal('complete'), Type.Literal('catching-up'), Type.Literal('waiting')]),
   tip: nullable(blockRef),
   problem: nullable(problem),
@@ -44,24 +47,24 @@ const mempool = Type.Object({
   transactions: Type.Integer(),
   kept: Type.Integer(),
   leftOut: Type.Integer(),
-  /** Whether the node's mempool takes reveals of inscriptions (docs/node.md). */
+  /** Whether the node's mempool accepts reveals of inscriptions (docs/node.md). */
   reveals: Type.Union([Type.Literal('accepted'), Type.Literal('refused'), Type.Literal('untested')]),
 });
 
 /** Null: no process looks for payments. */
 const payments = Type.Object({
-  /** Blocks up to here were looked at. */
+  /** The height up to which blocks were scanned. */
   height: Type.Integer(),
-  /** Scripts that are watched. */
+  /** The number of watched scripts. */
   watched: Type.Integer(),
 });
 
 const searchServer = Type.Object({
-  /** Who answers while it cannot. */
+  /** What answers instead while it cannot. */
   fallback: Type.String(),
-  /** Of the events that its index takes in. */
+  /** The kind of events that its index consumes. */
   kind: Type.String(),
-  /** Of its index: `loading`, `complete`, `undoing`; null: not known. */
+  /** The state of its index: `loading`, `complete`, `undoing`; null: unknown. */
   state: nullable(Type.String()),
   tip: nullable(blockRef),
   lagBlocks: nullableInteger,
@@ -77,7 +80,7 @@ const ownObject = Type.Object({
   tipHash: nullable(Type.String()),
   blocks: Type.Integer(),
   islands: Type.Integer(),
-  /** What the index follows; null: no process that indexes has said anything. */
+  /** What the index follows; null: no indexing process has reported yet. */
   source: nullable(
     Type.Object({
       name: Type.String(),
@@ -88,21 +91,21 @@ const ownObject = Type.Object({
     }),
   ),
   lag: nullable(Type.Object({ blocks: Type.Integer(), seconds: Type.Integer() })),
-  /** Of this process. */
+  /** Problems of this process. */
   problems: Type.Array(problem),
-  /** Tables that are made of what blocks do, and how far each is (docs/operating.md). */
+  /** Tables derived from blocks, and their progress (docs/operating.md). */
   derivedTables: Type.Array(derivedTable),
-  /** Over the events of all blocks, by their kind (docs/events.md): two instances with the same are the same. */
+  /** Over the events of all blocks, by kind (docs/events.md): instances with equal hashes are equal. */
   cumulativeHashes: Type.Record(Type.String(), nullable(cumulativeHash)),
-  /** Null: no process follows one. */
+  /** Null: no process follows a mempool. */
   mempool: nullable(mempool),
   /** Payments to watched scripts (docs/payments.md). */
   payments: nullable(payments),
   search: Type.Object({
     engine: Type.String(),
-    /** Of a search server; null: Postgres answers searches alone. */
+    /** The search server; null: only Postgres answers searches. */
     server: nullable(searchServer),
-    /** What is not sealed is scanned by each search. */
+    /** Unsealed rows, which each search scans. */
     unsealed: Type.Object({
       contents: Type.Integer(),
       metadata: Type.Integer(),
@@ -111,7 +114,7 @@ const ownObject = Type.Object({
   }),
 });
 
-// ord's keys, as ord names them; docs/http.md lists those that have no source here
+// ord's keys under ord's names; docs/http.md lists the ones without a source here
 const ordObject = Type.Object({
   address_index: Type.Boolean(),
   blessed_inscriptions: nullableInteger,
@@ -132,7 +135,7 @@ const ordObject = Type.Object({
 
 export const statusAnswer = Type.Object({ ...ordObject.properties, satscribe: ownObject });
 
-/** What ord says of its index, as far as it is true of this one. */
+/** ord's status fields, as far as they apply to this index. */
 export async function ordStatus(
   { client, tip }: Snapshot,
   { inscriptions, blessed, cursed, lostSats }: ChainCounts,
@@ -143,7 +146,7 @@ export async function ordStatus(
   return {
     address_index: await hasAddressIndex(client),
     blessed_inscriptions: blessed,
-    // ord calls the third test network by the name it had when it was the only one
+    // ord keeps the old name of testnet3, from when it was the only test network
     chain: network.name === 'testnet3' ? 'testnet' : network.name,
     cursed_inscriptions: cursed,
     height: tip?.height ?? null,
@@ -155,13 +158,13 @@ export async function ordStatus(
     sat_index: false,
     started: startedAt.toISOString(),
     transaction_index: false,
-    // any depth is gone back
+    // reorganisations of any depth are undone
     unrecoverably_reorged: false,
     uptime: { secs: Math.floor(uptimeMs / 1000), nanos: (uptimeMs % 1000) * 1_000_000 },
   };
 }
 
-/** What is ours: the tip, what is followed, the lag, the problems, the state of searches. */
+/** Our own fields: the tip, the source, the lag, problems, and the state of searches. */
 export async function ownStatus(
   snapshot: Snapshot,
   { blocks, islands }: ChainCounts,
@@ -254,7 +257,7 @@ async function paymentsOf(client: Snapshot['client']): Promise<Static<typeof pay
   return offset === null ? null : { height: offset.height, watched: offset.scripts };
 }
 
-/** How many ids of each kind are not in a segment yet. */
+/** The unsealed ids of each kind. */
 export async function unsealedOf(client: Snapshot['client']): Promise<Readonly<Record<SegmentKind, number>>> {
   const { next, segments } = await readSealState(client);
   const left = (kind: SegmentKind): number => Math.max(0, next[kind] - (segments[kind].at(-1)?.nextId ?? 0));

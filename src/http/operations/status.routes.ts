@@ -17,13 +17,13 @@ const nullableInteger = Type.Union([Type.Integer(), Type.Null()]);
 const liveAnswer = Type.Object({ status: Type.Literal('ok') });
 const readyFacts = Type.Object({
   role: Type.String(),
-  /** Of the follower, or `standby`; null: not known. */
+  /** The state of the follower, or `standby`; null: unknown. */
   state: Type.Union([Type.String(), Type.Null()]),
   height: nullableInteger,
   sourceHeight: nullableInteger,
   lagBlocks: nullableInteger,
   lagSeconds: nullableInteger,
-  /** Derived tables that are being made, and the height of the last block that each has. They do not make it unready. */
+  /** Derived tables in the making, with the height of their last block. They do not affect readiness. */
   catchingUp: Type.Array(Type.Object({ name: Type.String(), height: nullableInteger })),
 });
 type Facts = Static<typeof readyFacts>;
@@ -81,7 +81,7 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
 }
 
 function readyRoute(app: App, { operations }: AppDependencies): void {
-  // somebody asks every few seconds, for as long as it lasts
+  // health is polled every few seconds, also while a problem lasts
   const repeats = new Repeats();
   apiRoute(app, {
     method: 'GET',
@@ -115,14 +115,14 @@ function readyRoute(app: App, { operations }: AppDependencies): void {
   });
 }
 
-/** Why the database did not answer: what it or the system said is for the log. */
+/** Why the database did not answer. Its own message and the system's are for the log only. */
 function databaseReason(error: unknown): Reason {
   const failure = postgresFailure(error);
   const code = failure instanceof AppError ? failure.code : 'postgres_unreachable';
   return { code, message: 'The database does not answer.', since: null };
 }
 
-/** A part of this process may know more of it, as that its embedded server is started again. */
+/** A part of this process may know more, for example that its embedded server is being restarted. */
 function withoutDatabase(silence: Reason | null, { health }: Operations): readonly Reason[] {
   const own = health.problems();
   const isTold = silence === null || own.some(({ code }) => code === silence.code);
@@ -134,7 +134,7 @@ function reasonsOf(
   { health, role, lagMaxBlocks, standsBy }: Operations,
 ): readonly Reason[] {
   const own = health.problems();
-  // who only stands by is ready to take over, whatever the one who works says of itself
+  // a standby is ready to take over, whatever the active process reports of itself
   if (role === 'indexer' && standsBy()) return own;
   return unreadyReasons(standing, own, { lagMaxBlocks });
 }

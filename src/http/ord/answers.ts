@@ -11,8 +11,8 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 export const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 
 /**
- * How an answer goes out. `recursive`: what inscriptions ask for, with their policies. `page`: the path has a page too.
- * `live`: it holds what the node says now, so that no tag of our tip stands for it.
+ * How an answer is sent. `recursive`: requested by inscriptions, with their policies. `page`: the path has a page
+ * too. `live`: it contains answers of the node, so our tip's entity tag does not apply.
  */
 export interface AnswerForm {
   readonly type?: 'json' | 'text';
@@ -23,10 +23,10 @@ export interface AnswerForm {
 
 const contentTypes = { json: 'application/json; charset=utf-8', text: 'text/plain; charset=utf-8' };
 
-/** A body: as a text, or in pieces where it can be large, each made when the one before it is sent. */
+/** A body: one text, or, where it can be large, pieces; each is made after the one before it was sent. */
 export type AnswerBody = string | Iterable<string>;
 
-/** Sends an answer of ord's API that speaks of the moment of `tip`. */
+/** Sends an answer of ord's API as of `tip`. */
 export function sendOrd(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -45,7 +45,7 @@ export function sendOrd(
   return reply.send(typeof body === 'string' ? body : Readable.from(body, { objectMode: false }));
 }
 
-/** Answers from the index alone: not at all where the client has the answer of this moment, else in one snapshot. */
+/** Answers from the index alone: 304 where the client has the answer of this tip, else from one snapshot. */
 export async function answerFromIndex(
   { pool }: AppDependencies,
   request: FastifyRequest,

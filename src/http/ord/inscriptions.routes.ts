@@ -24,16 +24,19 @@ import { inscriptionIdOf, inscriptionQuestionOf, placeOf, quoted } from './param
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
-/** Inscriptions in one question: 12 MB of answers that have no gallery. */
+/** Inscriptions in one request: 12 MB of answers without galleries. */
 const inscriptionsMax = 10_000;
-/** Those that are read with one set of statements. */
+/** Inscriptions read by one set of statements. */
 const inscriptionsAtOnce = 250;
-/** Galleries can make an answer of any size; this one stands in memory. */
+/** Galleries can make an answer of any size, and this one is held in memory. */
 const answerCharsMax = 64 * 1024 * 1024;
-/** As many ids as a body has room for. */
+/** The most ids that fit into a body. */
 const idsMax = 500_000;
 
-/** Questions of so many ids hold a connection for a second or more each: most of the pool is left to the others. */
+/**
+ * Requests with this many ids hold a connection for a second or more each; most of the pool stays free for the
+ * others.
+ */
 const batchesAtOnce = 2;
 const batchesWaiting = 20;
 
@@ -98,7 +101,7 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
   galleryRoutes(app, deps);
 }
 
-/** An id as it is written back; null where its index is beyond what can be indexed. */
+/** An id as it is written in the answer; null where its index is too large to be indexed. */
 function claimedId(given: string): { text: string; id: InscriptionId | null } {
   const text = given.toLowerCase();
   const id = parseInscriptionId(text);
@@ -119,7 +122,7 @@ async function detailsJson(
       throw new AppError('not_found', `inscription ${idText(id)} not found`);
     return key ?? 0;
   });
-  // whoever asks for one of many children ten thousand times has it read once
+  // a request for many children of one inscription reads it once
   const distinct = [...new Set(keys)];
   const answers = new Map<number, string>();
   let chars = 0;
@@ -146,7 +149,7 @@ interface GalleryItem {
   readonly attributes: unknown;
 }
 
-/** An answer about the gallery of an inscription. */
+/** An answer about an inscription's gallery. */
 async function answerOf(
   deps: AppDependencies,
   request: FastifyRequest,
@@ -224,7 +227,7 @@ function galleryRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Integers are read as doubles: traits beyond 2^53 are exact in `/inscription` alone. */
+/** Integers are read as doubles: only `/inscription` shows traits beyond 2^53 exactly. */
 function galleryOf({ propertiesJson }: InscriptionDetail): GalleryItem[] {
   if (propertiesJson === null) return [];
   return (JSON.parse(propertiesJson) as { readonly gallery: GalleryItem[] }).gallery;

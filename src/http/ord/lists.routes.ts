@@ -20,14 +20,14 @@ const config = { errors: 'plain', guard: open } as const;
 const pagePath = Type.Object({ page: pathParts.page });
 const response = ordAnswers.pageIndexOfIds;
 
-/** Where each time another block came in between, the lists are answered as they are, with their own tip. */
+/** After this many attempts, each overtaken by a new block, the lists are answered with their own tip. */
 const triesMax = 4;
 
 /** Lists of inscriptions: collections, galleries, and those of a block. */
 export function listsRoutes(app: App, deps: AppDependencies): void {
   const lists = new OrdLists();
   const closing = new AbortController();
-  // so that the first question waits for little of it; what fails here fails again, and is said, when somebody asks
+  // started early, so that the first request waits less; an error here occurs again, and is reported, on that request
   app.addHook('onListen', (done) => {
     lists.bringUpToDate(deps.pool, closing.signal).catch((error: unknown) => {
       deps.logger.debug({ err: error }, 'the lists of collections and galleries could not be made');
@@ -118,7 +118,7 @@ async function idsJson({ client }: Snapshot, { keys, more }: KeyPage, page: numb
   return JSON.stringify({ ids, more, page_index: page });
 }
 
-/** Nothing, as ord says, for heights that are not there yet, and for those before there could be any. */
+/** ord answers with nothing for heights not reached yet, and for heights before the first inscription. */
 async function blockPage(
   { client, tip }: Snapshot,
   height: number,

@@ -6,10 +6,13 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { BlockStats } from './blocks/block-stats.ts';
 
-/** Codes of Bitcoin Core (rpc/protocol.h) for what it does not have: pruned, not found, and a height or number out of range. */
+/**
+ * Bitcoin Core's codes (rpc/protocol.h) for what it does not have: pruned, not found, or a height or number out of
+ * range.
+ */
 const absent = new Set([-1, -5, -8]);
 
-/** A call whose answer may be that there is nothing: null then. Throws the codes of NodeRpc otherwise. */
+/** A call that gives null where the node has no such thing. Throws the codes of NodeRpc otherwise. */
 async function ask<Result>(
   node: NodeRpc,
   method: string,
@@ -28,7 +31,7 @@ function rpcCodeOf(error: AppError): number {
   return Number(error.details['rpcCode']);
 }
 
-/** An unspent output as the node knows it. */
+/** An unspent output, as the node reports it. */
 export interface NodeOutput {
   /** 0: its transaction is in the mempool. */
   readonly confirmations: number;
@@ -36,7 +39,7 @@ export interface NodeOutput {
   readonly script: Uint8Array;
 }
 
-/** An unspent output, null where the node knows none. With `mempool`, what is spent there counts as spent. */
+/** An unspent output; null where the node has none. With `mempool`, outputs spent in the mempool count as spent. */
 export async function nodeOutput(
   node: NodeRpc,
   { txid, vout }: Outpoint,
@@ -55,11 +58,14 @@ export async function nodeOutput(
 
 export interface NodeTransaction {
   readonly transaction: RawTransaction;
-  /** 0: in the mempool, or in a block that is not of the best chain. */
+  /** 0: in the mempool, or in a block outside of the best chain. */
   readonly confirmations: number;
 }
 
-/** A transaction of a block, or, where none is named, of the mempool and with a txindex of the whole chain. */
+/**
+ * A transaction of the named block; without a block, of the mempool, or of the whole chain where the node has a
+ * txindex.
+ */
 export async function nodeTransaction(
   node: NodeRpc,
   txid: Uint8Array,
@@ -88,10 +94,10 @@ export async function nodeBlock(node: NodeRpc, hash: string): Promise<Uint8Array
   return hex === null ? null : Buffer.from(hex, 'hex');
 }
 
-/** What `getblockheader` says, as far as it is told on. Hashes are displayed. */
+/** The fields of `getblockheader` that answers use. Hashes are in display order. */
 export interface NodeHeader {
   readonly height: number;
-  /** -1 for a block that is not of the best chain. */
+  /** -1 for a block outside of the best chain. */
   readonly confirmations: number;
   readonly version: number;
   readonly merkleroot: string;
@@ -109,7 +115,7 @@ export async function nodeHeader(node: NodeRpc, hash: string): Promise<NodeHeade
   return ask<NodeHeader>(node, 'getblockheader', [hash, true]);
 }
 
-/** Figures of a block as the node counts them; null where it does not have it, or no longer has what it spends. */
+/** The node's figures of a block; null where it lacks the block, or the outputs that the block spends. */
 export async function nodeStats(node: NodeRpc, hash: string): Promise<BlockStats | null> {
   const found = await ask<Record<string, number> & { feerate_percentiles: number[] }>(node, 'getblockstats', [
     hash,

@@ -13,8 +13,8 @@ import { transactionsRoutes } from './transactions/transactions.routes.ts';
 import { Transactions } from './transactions/transactions.ts';
 
 /**
- * ord's JSON API (docs/ord-api.md), as far as it has no pages here. Gives what answers `/block` and `/blocks` as JSON, which the
- * pages of these paths ask.
+ * The paths of ord's JSON API (docs/ord-api.md) that have no pages here. Returns the answers of `/block` and
+ * `/blocks` as JSON, which the pages of these paths use.
  */
 export function ordRoutes(app: App, deps: AppDependencies): BlockAnswers {
   const rawBlocks = new RawBlocks(deps.blocks ?? null);

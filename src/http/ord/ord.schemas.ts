@@ -2,8 +2,8 @@ import { type TObject, type TSchema, Type } from 'typebox';
 import { type Answer, jsonText, pageOrJson, plainText, unchanged } from '#http/server/answer-schemas.ts';
 
 /*
- * What ord's paths answer (docs/ord-api.md). The answers are written as text, piece by piece; these are their shapes, for the
- * document and for the check of every answer in tests.
+ * The answers of ord's paths (docs/ord-api.md). They are written as text, piece by piece; these are their shapes, for
+ * the document and for tests, which check every answer against them.
  */
 
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -18,7 +18,9 @@ const hex = Type.String({ pattern: '^([0-9a-f]{2})*$' });
 const inscriptionId = Type.String({ pattern: '^[0-9a-f]{64}i[0-9]+$' });
 const ids = Type.Array(inscriptionId);
 
-/** Parameters in paths are texts that the handler reads: its errors say what an id or a place looks like. */
+/**
+ * Path parameters are texts that the handler parses, so that its errors can say what an id or an outpoint looks like.
+ */
 const part = (description: string, example: string) => Type.String({ description, examples: [example] });
 const exampleId = '6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799i0';
 
@@ -63,7 +65,7 @@ export const inscription = Type.Object({
   properties: Type.Object({ gallery: Type.Array(galleryItem), attributes }),
 });
 
-/** What an inscription asks of another one. */
+/** The fields that one inscription can request of another. */
 const inscriptionForInscriptions = Type.Object({
   charms,
   content_type: textOrNull,
@@ -175,7 +177,7 @@ const blockInfo = Type.Object({
   version: integer,
 });
 
-// a type, as interfaces have no index signature
+// a type, because interfaces have no index signature
 type Answers = { readonly 200: Answer; readonly 304: TSchema };
 const indexed = (answer: Answer): Answers => ({ 200: answer, 304: unchanged });
 const listOf = (pageName: 'page' | 'page_index'): TObject =>
@@ -183,7 +185,7 @@ const listOf = (pageName: 'page' | 'page_index'): TObject =>
 const entriesOf = (name: string): TObject =>
   Type.Object({ [name]: Type.Array(relative), more: Type.Boolean(), page: integer });
 
-/** The answers of ord's paths, each by what it is of. */
+/** The answers of ord's paths, by subject. */
 export const ordAnswers = {
   inscription: indexed(pageOrJson(inscription, 'the inscription')),
   inscriptions: { 200: jsonText(Type.Array(inscription), 'the inscriptions in the order asked') },

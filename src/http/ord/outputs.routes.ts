@@ -14,7 +14,7 @@ const path = Type.Object({ outpoint: pathParts.outpoint });
 /** Each may take two calls of the node. */
 const outputsMax = 10_000;
 
-/** Outputs, alone and many at once. */
+/** One output, or many at once. */
 export function outputsRoutes(app: App, outputs: Outputs): void {
   apiRoute(app, {
     method: 'GET',

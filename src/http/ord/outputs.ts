@@ -19,7 +19,7 @@ import { nodeOutput } from './node-questions.ts';
 import { fingerprintsOf } from './transactions/outpoint-candidates.ts';
 import { isGenesisCoinbase, type Transactions } from './transactions/transactions.ts';
 
-/** What ord's `/output` says, beside what follows from the outpoint. */
+/** The fields of ord's `/output`, except those that follow from the outpoint. */
 interface OutputFacts {
   readonly confirmations: number;
   readonly indexed: boolean;
@@ -29,28 +29,28 @@ interface OutputFacts {
   readonly value: number;
 }
 
-/** An answer and the tip that it speaks of. */
+/** An answer, and the tip that it describes. */
 interface Answer {
   readonly tip: Tip | null;
   readonly json: string;
 }
 
-/** Inscriptions that are lost, or unbound, in one answer: ord gives all there are, 14 MB hold these. */
+/** The most lost or unbound inscriptions in one answer, 14 MB. ord lists them all. */
 const outsideMax = 200_000;
-/** Calls of the node at once, for one question of many outputs. */
+/** Concurrent calls of the node for one request of many outputs. */
 const callsMax = 8;
 const opReturn = 0x6a;
-/** Longer scripts can never be spent (Bitcoin Core script/script.h, `MAX_SCRIPT_SIZE`). */
+/** Longer scripts are unspendable (Bitcoin Core script/script.h, `MAX_SCRIPT_SIZE`). */
 const spendableScriptMax = 10_000;
 
 const outpointText = ({ txid, vout }: Outpoint): string => `${displayHash(txid)}:${vout}`;
 
-/** Such an output is in no node's set of unspent ones: ord says of it that it is spent. */
+/** Unspendable outputs are never in a node's UTXO set, so ord reports them as spent. */
 function isUnspendable(script: Uint8Array): boolean {
   return script[0] === opReturn || script.length > spendableScriptMax;
 }
 
-/** Answers about outputs: what holds inscriptions from the index, the rest from the node. */
+/** Answers about outputs: those with inscriptions come from the index, the others from the node. */
 export class Outputs {
   readonly #deps: AppDependencies;
   readonly #transactions: Transactions;
@@ -60,7 +60,7 @@ export class Outputs {
     this.#transactions = transactions;
   }
 
-  /** `/output/<outpoint>`. Throws `not_found`, and `no_node` where only a node could tell. */
+  /** `/output/<outpoint>`. Throws `not_found`, and `no_node` where only a node has the answer. */
   async output(outpoint: Outpoint): Promise<Answer> {
     const outside = await this.#outside(outpoint);
     if (outside !== null) return { tip: outside.tip, json: this.#json(outpoint, outside.facts) };
@@ -69,7 +69,9 @@ export class Outputs {
     return { tip, json: this.#json(outpoint, facts) };
   }
 
-  /** `POST /outputs`. The lost and the unbound one are refused, as by ord: each is a list without bound. */
+  /**
+   * `POST /outputs`. As in ord, the outpoints of lost and unbound inscriptions are refused: both lists are unbounded.
+   */
   async outputs(outpoints: readonly Outpoint[]): Promise<Answer> {
     for (const outpoint of outpoints) {
       const text = outpointText(outpoint);
@@ -87,7 +89,7 @@ export class Outputs {
     return { tip, json: `[${answers.join(',')}]` };
   }
 
-  /** `/r/utxo/<outpoint>`: of unspent outputs of the chain alone. */
+  /** `/r/utxo/<outpoint>`: only outputs that are unspent in the chain. */
   async utxo(outpoint: Outpoint): Promise<Answer> {
     const outside = await this.#outside(outpoint);
     const text = outpointText(outpoint);
@@ -108,7 +110,7 @@ export class Outputs {
     return { tip, json: utxoJson(facts) };
   }
 
-  /** Facts of the two outpoints that are none; null for every other one. */
+  /** The answers for the lost and the unbound outpoint, which are not real outputs; null for any other. */
   async #outside(outpoint: Outpoint): Promise<{ tip: Tip | null; facts: OutputFacts } | null> {
     const text = outpointText(outpoint);
     const place = text === lostOutpoint ? 'lost' : text === unboundOutpoint ? 'unbound' : null;
@@ -149,12 +151,15 @@ export class Outputs {
     return this.#spentFacts(outpoint, node);
   }
 
-  /** An unspent output of the index. Whether the mempool spends it, the node says; what does not answer says nothing. */
+  /**
+   * An unspent output of the index. The node says whether the mempool spends it; without its answer it counts as
+   * unspent.
+   */
   async #knownFacts(outpoint: Outpoint, known: KnownOutput, tip: Tip): Promise<OutputFacts> {
     const { node, logger } = this.#deps;
     const script = known.script ?? (await this.#outputOf(outpoint)).script;
     const isSpentAtNode = async (): Promise<boolean> => {
-      // of the first coinbase the node knows nothing
+      // the node does not know the first coinbase's output
       if (node == null || isGenesisCoinbase(outpoint.txid)) return false;
       try {
         return (await nodeOutput(node, outpoint, true)) === null;
@@ -175,15 +180,15 @@ export class Outputs {
 
   async #spentFacts(outpoint: Outpoint, node: NodeRpc): Promise<OutputFacts> {
     const { script, value, confirmations } = await this.#outputOf(outpoint);
-    // spent by the mempool alone: it is still an output of the chain
+    // spent only in the mempool, so still an output of the chain
     const isInChain =
       confirmations > 0 && (isUnspendable(script) || (await nodeOutput(node, outpoint, false)) !== null);
     return { confirmations, indexed: isInChain, inscriptions: [], script, spent: true, value };
   }
 
   /**
-   * What follows from the index and the transaction: of outputs that cannot be spent, of the one that counts as never spent, and
-   * where all unspent ones are known, of the others, which are spent then.
+   * Answers from the index and the transaction alone: for unspendable outputs, for the one that counts as never
+   * spent, and, where all unspent outputs are indexed, for all others, which are then spent.
    */
   async #factsWithoutNode(outpoint: Outpoint, hasAll: boolean): Promise<OutputFacts> {
     const isGenesis = isGenesisCoinbase(outpoint.txid);

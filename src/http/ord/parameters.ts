@@ -5,7 +5,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { hashFromDisplay } from '#kernel/primitives/hash.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 
-/** What may be quoted of a parameter in an error: none of ours is longer. */
+/** The most characters of a parameter that an error quotes: valid ones are not longer. */
 const quotedMax = 80;
 
 function invalid(words: string): AppError {
@@ -19,11 +19,11 @@ export function inscriptionIdOf(text: string): InscriptionId {
   return id;
 }
 
-/** An id or a number. Throws `request_invalid`; `not_found` for a name of a sat, which takes a sat index. */
+/** An id or a number. Throws `request_invalid`; `not_found` for the name of a sat, which needs a sat index. */
 export function inscriptionQuestionOf(text: string): InscriptionQuestion {
   const id = parseInscriptionId(text);
   if (id !== null) return { kind: 'id', id };
-  // as many digits as ord takes
+  // as many digits as ord accepts
   const number = /^-?\d{1,63}$/u.test(text) ? Number(text) : Number.NaN;
   if (Math.abs(number) < 2 ** 31) return { kind: 'number', number };
   if (/^[a-z]{1,11}$/u.test(text)) throw new AppError('not_found', 'this server has no sat index');
@@ -45,16 +45,16 @@ export function heightOf(text: string): number {
   throw invalid('this is not a height');
 }
 
-/** A place that counts from 0: a page, a child, an item. Throws `request_invalid`. */
+/** A position that counts from 0: a page, a child, an item. Throws `request_invalid`. */
 export function placeOf(text: string | undefined, name: string): number {
   if (text === undefined) return 0;
   const place = /^\d{1,63}$/u.test(text) ? Number(text) : Number.NaN;
-  // ord takes 64 bits: a page that is nowhere near is empty
+  // ord parses 64 bits; pages far beyond the end are empty
   if (place < 2 ** 32) return place;
   throw invalid(`${name} is not a whole number`);
 }
 
-/** 64 hex digits as the 32 bytes of a txid. Throws `request_invalid`. */
+/** Parses 64 hex digits into the 32 bytes of a txid. Throws `request_invalid`. */
 export function txidOf(text: string): Uint8Array {
   const txid = hashFromDisplay(text);
   if (txid === null) throw invalid('a transaction is named by its id in 64 hex digits');
@@ -70,7 +70,7 @@ export function outpointOf(text: string): Outpoint {
   return { txid, vout };
 }
 
-/** A parameter as it may stand in an error. */
+/** A parameter, shortened for an error message. */
 export function quoted(text: string): string {
   return text.length <= quotedMax ? text : `${text.slice(0, quotedMax)}…`;
 }

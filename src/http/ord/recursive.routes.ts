@@ -24,7 +24,7 @@ function missing(id: string, what = ''): AppError {
   return new AppError('not_found', `inscription ${quoted(id)}${what} not found`);
 }
 
-/** What inscriptions ask for: the recursive endpoints that are of one inscription. */
+/** The recursive endpoints about one inscription. */
 export function recursiveRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
@@ -108,7 +108,7 @@ function undelegatedRoute(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Blocks, as inscriptions ask for them. */
+/** The recursive endpoints about blocks. */
 export function recursiveBlockRoutes(
   app: App,
   deps: AppDependencies,

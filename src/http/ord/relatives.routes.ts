@@ -27,7 +27,7 @@ interface Question {
   readonly page?: string;
 }
 
-/** A list of relatives, and how the document names it. */
+/** A list of relatives, and its description in the document. */
 interface Relation {
   readonly url: string;
   readonly operationId: string;
@@ -35,7 +35,7 @@ interface Relation {
   readonly response: RouteSchema['response'];
 }
 
-/** What a page of relatives becomes. */
+/** How a page of relatives is written. */
 type Shown = (snapshot: Snapshot, keys: KeyPage, page: number) => Promise<object>;
 
 type Read = (snapshot: Snapshot, key: number, page: number) => Promise<KeyPage>;
@@ -127,7 +127,7 @@ function relativesRoute(
   });
 }
 
-/** Ids; ord has two names for the number of a page. */
+/** A page of ids; ord has two names for the page's number. */
 function idsWith(pageName: 'page' | 'page_index'): Shown {
   return async ({ client }, { keys, more }, page) => ({
     ids: (await inscriptionIds(client, keys)).map(idText),

@@ -38,17 +38,17 @@ import { sendPage } from './send-page.ts';
 import { Showcase } from './showcase.ts';
 import { blockLine, cardOf, siteOf } from './site.ts';
 
-/** Blocks on the first page, and in the list of blocks. */
+/** Blocks on the first page, and on a page of the list of blocks. */
 const latestBlocks = 25;
 const blocksPerPage = 100;
-/** So far the page of an inscription looks for what its content refers to. */
+/** The bytes of a content that are searched for references, for the inscription's page. */
 const referenceBytes = 256 * 1024;
-/** As many cards as a block page shows at once. */
+/** Cards on a page of a block. */
 const cardsPerPage = 60;
 
 const config = { errors: 'plain', guard: open } as const;
 
-/** The pages that people see. */
+/** The pages for people. */
 export function pageRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers): void {
   const tags = ['pages'] as const;
   const showcase = new Showcase();
@@ -210,7 +210,7 @@ function inscriptionRoute(app: App, deps: AppDependencies): void {
   });
 }
 
-/** The inscription, or the child of it at a place that counts from 0. */
+/** The inscription, or its child at a position that counts from 0. */
 async function asked(
   client: ClientBase,
   question: InscriptionQuestion,
@@ -223,7 +223,7 @@ async function asked(
   return key === undefined ? null : ((await inscriptionDetails(client, [key])).get(key) ?? null);
 }
 
-/** What the content refers to, where it is of a type that browsers run. */
+/** The inscriptions that the content refers to, if browsers run its type. */
 async function shownReferences(
   client: ClientBase,
   { contentId, contentType }: InscriptionDetail,

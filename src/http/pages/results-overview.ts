@@ -5,13 +5,13 @@ import type { SearchFacets } from '#kernel/contracts/search-engine.ts';
 import type { Bar } from '#web/chart.ts';
 import type { ResultsView } from '#web/results.page.ts';
 
-/** As many as can be told apart and hit on a phone. */
+/** The most bars that stay distinguishable, and large enough to tap, on a phone. */
 const barsMax = 40;
 const dayMs = 86_400_000;
 
 type Parameters = Readonly<Record<string, string>>;
 
-/** Counts of a search as its page shows them, with links into it. */
+/** Counts of a search for its page, with links that narrow it. */
 export async function overviewOf(
   pool: pg.Pool,
   facets: Omit<SearchFacets, 'tip'> | null,
@@ -22,7 +22,7 @@ export async function overviewOf(
   return { types, otherTypes, bars: await barsOf(pool, days, parameters) };
 }
 
-/** Equal spans of days from the first to the last, each with the blocks that it leads to. */
+/** Equal spans of days from the first to the last match, each with a link to its blocks. */
 async function barsOf(pool: pg.Pool, days: SearchFacets['days'], parameters: Parameters): Promise<Bar[]> {
   const [first, last] = [days[0]?.day, days.at(-1)?.day];
   if (first === undefined || last === undefined || first === last) return [];
@@ -46,7 +46,9 @@ async function barsOf(pool: pg.Pool, days: SearchFacets['days'], parameters: Par
   });
 }
 
-/** The search in the blocks from one height to before another, within those that it is in already; null: in none. */
+/**
+ * The search, narrowed to the blocks from one height up to another within its own range; null: no blocks are left.
+ */
 function linkTo(parameters: Parameters, start: number | undefined, end: number | undefined): string | null {
   if (start === undefined || end === undefined) return null;
   const from = Math.max(start, Number(parameters['from'] ?? 0));

@@ -29,18 +29,18 @@ import { overviewOf } from './results-overview.ts';
 import { sendPage } from './send-page.ts';
 import { siteOf } from './site.ts';
 
-// forms send fields that are empty
+// forms also send empty fields
 const mark = Type.Optional(Type.Union([Type.Literal('1'), Type.Literal('')]));
 
 const formNumber = Type.Optional(Type.String({ pattern: `^$|${wholeNumberPattern}` }));
 
 export const resultsQuery = Type.Object({
-  /** What was typed: an id, a hash, or a text. */
+  /** The text in the search box: an id, a hash, or a text. */
   q: Type.Optional(Type.String()),
   text: Type.Optional(Type.String()),
   hash: Type.Optional(Type.String()),
   in: Type.Optional(Type.Union([Type.Literal('content'), Type.Literal('metadata')])),
-  /** Commas separate needles; otherwise the whole text is one. */
+  /** Commas separate needles; otherwise the whole text is one needle. */
   all: mark,
   words: mark,
   fuzzy: mark,
@@ -53,13 +53,13 @@ export const resultsQuery = Type.Object({
 });
 export type ResultsQuery = Static<typeof resultsQuery>;
 
-/** How a text is searched; the box keeps it. */
+/** How the text is searched; the search box keeps the choice. */
 const modeNames = ['all', 'words', 'fuzzy'] as const;
 
 /** Fills rows of two to six cards. */
 const resultsPerPage = 60;
 
-/** Searches of the page: what was typed is sent on to where it leads, then shown. */
+/** Searches of the page: leads to what the input names, or shows matches. */
 export async function resultsRoute(
   deps: AppDependencies,
   query: ResultsQuery,
@@ -77,7 +77,7 @@ export async function resultsRoute(
 async function typedTarget(deps: AppDependencies, typed: string, query: ResultsQuery): Promise<string> {
   const trimmed = typed.trim();
   if (trimmed === '') return '/';
-  // a number alone is more often a text; with # it is meant
+  // a plain number is usually a text; with # it is an inscription's number
   if (/^#-?\d{1,10}$/u.test(trimmed)) return `/inscription/${trimmed.slice(1)}`;
   if (/^[0-9a-f]{64}(?:i\d+)?$/iu.test(trimmed) || parseAddress(trimmed, deps.network).kind === 'script') {
     return findTarget(deps, trimmed, true);
@@ -88,7 +88,7 @@ async function typedTarget(deps: AppDependencies, typed: string, query: ResultsQ
   return `/?${parameters.toString()}`;
 }
 
-/** What of a query narrows and orders a search. */
+/** The filters and order of a search's query. */
 interface Narrowing {
   readonly paging: {
     readonly page: number;
@@ -97,7 +97,7 @@ interface Narrowing {
     readonly sort?: SearchSort;
     readonly order?: 'asc' | 'desc';
   };
-  /** The same as parameters of links. */
+  /** The same as parameters for links. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -206,7 +206,7 @@ function recordCard(record: SearchRecord, where: 'content' | 'metadata'): Card {
   };
 }
 
-/** The inscription that has a text as its number, and the block that has it as its height. */
+/** The inscription whose number, and the block whose height, the text is. */
 async function namedBy(
   { pool }: AppDependencies,
   text: string,

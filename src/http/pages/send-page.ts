@@ -6,12 +6,12 @@ import { assets } from '#web/assets.ts';
 import type { Markup } from '#web/html.ts';
 
 /**
- * Our own pages run our one script and style and nothing else. What was inscribed is only ever in frames, which
- * have an origin of their own (docs/http.md, "What was inscribed by others").
+ * Our own pages run only our own script and style. Inscribed content appears only in frames, which have an origin of
+ * their own (docs/http.md, "What was inscribed by others").
  *
- * Both policies must allow what happens. The first one keeps pages to this server; but what was inscribed is of this server
- * too (`/content/…`), and `'self'` knows no paths, nor does a server behind a proxy know its name. So the second one says
- * which paths, of any server.
+ * An action needs the permission of both policies. The first restricts pages to this server. But inscribed content is
+ * on this server too (`/content/…`), `'self'` cannot name paths, and a server behind a proxy does not know its own
+ * name. So the second policy lists the allowed paths, of any server.
  */
 const pagePolicies = [
   [
@@ -36,12 +36,12 @@ const pagePolicies = [
   ],
 ].map((directives) => directives.join('; '));
 
-/** Of policies the query is no part. */
+/** Policies ignore the query of a URL. */
 function pathOf(address: string): string {
   return address.split('?', 1)[0] ?? address;
 }
 
-/** Sends a page, or a 304 where the client has these very bytes already. */
+/** Sends a page, or 304 where the client already has these bytes. */
 export function sendPage(reply: FastifyReply, page: Markup): FastifyReply {
   varyBy(reply, 'Accept');
   reply
@@ -57,8 +57,8 @@ export function sendPage(reply: FastifyReply, page: Markup): FastifyReply {
 }
 
 /**
- * The entity tag of a page is that of its text: it holds whatever the page is made of, newer code too. Weak, because it is the same
- * whatever the encoding.
+ * The entity tag of a page hashes its text, so it covers all that the page is made of, newer code too. Weak, because
+ * all encodings share it.
  */
 function pageTag(text: string): string {
   return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;

@@ -10,7 +10,7 @@ interface Candidate {
   readonly contentType: string | null;
 }
 
-/** How many of each kind are shown at most, what can be seen first: mints of tokens would fill the page otherwise. */
+/** The most inscriptions of each kind, the visible kinds first: otherwise mints of tokens would fill the page. */
 const shares: Readonly<Record<Media, number>> = {
   image: 5,
   frame: 5,
@@ -20,16 +20,19 @@ const shares: Readonly<Record<Media, number>> = {
   other: 0,
   text: 14,
 };
-/** Three full rows on a wide screen, the last place for the first inscription of all that are here. */
+/** Three full rows on a wide screen; the last place is for the first indexed inscription. */
 const shownMax = 15;
 
-/** Narrow rows, read once a tip. */
+/** Narrow rows, read once per tip. */
 const consideredMax = 20_000;
-/** Frames that are looked into, and how far: one that asks for what is not indexed would be blank. 8 MB at most. */
+/**
+ * How many frames are checked, and how much of each: a frame that needs inscriptions that are not indexed would be
+ * blank. 8 MB at most.
+ */
 const framesConsideredMax = 1_000;
 const frameBytes = 8 * 1024;
 
-/** Keys to show of the newest inscriptions: various kinds, what can be seen first, no content twice. */
+/** Keys of new inscriptions to show: various kinds, the visible ones first, no content twice. */
 export function chooseShowcase(newest: readonly Candidate[]): number[] {
   const chosen = new Map<Media, number[]>(Object.keys(shares).map((media) => [media as Media, []]));
   const seen = new Set<number>();
@@ -46,7 +49,7 @@ export function chooseShowcase(newest: readonly Candidate[]): number[] {
   return newest.length === 0 ? [] : [...others.slice(0, shownMax - 1), first];
 }
 
-/** What the first page shows, chosen once for each tip. */
+/** The selection for the first page, made once per tip. */
 export class Showcase {
   #tip: string | null = null;
   #keys: Promise<number[]> = Promise.resolve([]);
@@ -55,7 +58,7 @@ export class Showcase {
     const name = tip === null ? null : `${tip.height} ${Buffer.from(tip.hash).toString('hex')}`;
     if (name !== this.#tip) {
       const keys = choose(client);
-      // a choice that failed is made again
+      // a failed selection is tried again
       keys.catch(() => {
         if (this.#keys === keys) this.#tip = null;
       });

@@ -6,10 +6,10 @@ import type { App } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
 import { assetsFolder } from '#web/assets.ts';
 
-/** What browsers ask for unasked: they go by the type, not by the name. */
+/** Browsers request these by themselves, and read the type rather than the name. */
 const icon = readFileSync(join(assetsFolder, 'icon.svg'), 'utf8');
 
-/** Searches cost, and what was inscribed by others is not ours to be found under. */
+/** Searches are expensive, and content inscribed by others should not be found under our name. */
 const robots = 'User-agent: *\nDisallow: /search\nDisallow: /content/\nDisallow: /preview/\nDisallow: /r/\n';
 
 /** `/favicon.ico` and `/robots.txt`. */

@@ -7,7 +7,7 @@ import type { BlockLine } from '#web/blocks-table.ts';
 import type { Card } from '#web/cards.ts';
 import type { Site } from '#web/layout.ts';
 
-/** What the head of every page says. */
+/** The data in the head of every page. */
 export function siteOf(network: NetworkParameters, tip: BlockRef | null): Site {
   return { network: network.name, tipHeight: tip?.height ?? null };
 }

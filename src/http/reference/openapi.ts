@@ -21,8 +21,8 @@ const tags = [
 ];
 
 /**
- * Makes the document of all routes that come after it (OpenAPI 3.1), from their own definitions. `app.swagger()` gives it once the
- * app is ready.
+ * Builds the document (OpenAPI 3.1) from the definitions of all routes registered after this call. `app.swagger()`
+ * returns it once the app is ready.
  */
 export function describeRoutes(app: App, version: string): void {
   app.register(swagger, {
@@ -46,7 +46,7 @@ interface Operation {
   readonly responses?: Record<string, unknown>;
 }
 
-/** Errors that many paths answer alike stand in the document once, by the name of their status. */
+/** Errors shared by many paths are in the document once, under the name of their status. */
 function withSharedErrors<Document extends { readonly paths?: object; readonly components?: object }>(
   document: Document,
 ): Document {

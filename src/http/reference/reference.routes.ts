@@ -8,14 +8,14 @@ import { open } from '#http/server/guard.ts';
 const prefix = '/docs';
 
 /**
- * The reference runs the scripts of its own folder and nothing else of this server: what was inscribed is of this server too
- * (`/content/…`), and a policy knows it by its path alone. "Try it" asks any path of ours, and shows what it gets as text.
+ * The reference runs only the scripts of its own folder: inscribed content is on this server too (`/content/…`), and
+ * a policy can tell them apart only by path. "Try it" requests any of our paths, and shows the answer as text.
  */
 const policies = [
   [
     "default-src 'none'",
     "script-src 'self'",
-    // it sets styles on its elements
+    // the reference sets styles on its elements
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "connect-src 'self'",
@@ -38,7 +38,10 @@ const yamlAnswer: Answer = {
   content: { 'application/yaml': { schema: documentSchema } },
 };
 
-/** `/openapi.json`, `/openapi.yaml`, and `/docs`: the reference of all paths, with "try it". Call it behind `describeRoutes`. */
+/**
+ * `/openapi.json`, `/openapi.yaml`, and `/docs`: the reference of all paths, with "try it". Call it after
+ * `describeRoutes`.
+ */
 export function referenceRoutes(app: App): void {
   apiRoute(app, {
     method: 'GET',
@@ -86,7 +89,7 @@ export function referenceRoutes(app: App): void {
   });
 }
 
-/** The document as text, the same bytes as in docs/openapi.json. */
+/** The document as text, with the same bytes as docs/openapi.json. */
 export function documentOf(app: App): string {
   return `${JSON.stringify(app.swagger(), null, 1)}\n`;
 }

@@ -1,9 +1,9 @@
-/** Node's own client reads 16 KiB of headers in total; a quarter of it leaves room for everybody else. */
+/** Node's own client reads 16 KiB of headers in total; this quarter leaves room for the other headers. */
 const maxHeaderBytes = 4_096;
 
 /**
- * The value of `X-Search-Needles`: how a text was split, each needle percent-encoded, commas between. Where that
- * would be too long it is their number alone, `count=3`.
+ * The value of `X-Search-Needles`: the needles of a text, percent-encoded and separated by commas. Where that would
+ * be too long, only their number: `count=3`.
  */
 export function needlesHeader(needles: readonly string[]): string {
   const value = needles.map((needle) => encodeURIComponent(needle.toWellFormed())).join(',');

@@ -10,11 +10,12 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 type Chain = Pick<AppDependencies, 'pool' | 'network'>;
 
 /**
- * Where ord's `/search` leads (ord src/subcommand/server.rs), as far as there is something here: blocks, transactions
- * that revealed, outputs, addresses, and inscriptions by id or number. Other 64 hex digits are taken for the hash of a
- * file, and the rest for a text; both are searches of the page.
+ * Where ord's `/search` leads (ord src/subcommand/server.rs), as far as the target exists here: blocks, transactions
+ * that revealed, outputs, addresses, and inscriptions by id or number. Other 64 hex digits count as the hash of a
+ * file, and anything else as a text; both become searches of the page.
  *
- * @param isTyped by a person, who is led to the inscription that a transaction revealed rather than to the transaction
+ * @param isTyped typed by a person, who is led to the inscription that a transaction revealed instead of the
+ * transaction
  */
 export async function findTarget({ pool, network }: Chain, given: string, isTyped = false): Promise<string> {
   const query = given.trim();
@@ -29,7 +30,7 @@ export async function findTarget({ pool, network }: Chain, given: string, isType
   return isTyped ? `/inscription/${lower}i0` : `/tx/${lower}`;
 }
 
-/** Where ord leads from a path that is nothing but an identifier; null where it is none. */
+/** The redirect of ord's paths that are just an identifier; null for anything else. */
 export async function bareTarget(
   { pool, network }: Chain,
   { method, url }: FastifyRequest,

@@ -1,6 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** Of parameters that exclude each other one is needed. Throws `request_invalid`. */
+/** Exactly one of several exclusive parameters is required. Throws `request_invalid`. */
 export function oneOf(parameters: Readonly<Record<string, string | undefined>>): void {
   const names = Object.keys(parameters);
   const given = names.filter((name) => parameters[name] !== undefined);

@@ -23,11 +23,11 @@ import {
 } from './search-parameters.ts';
 import { namesOf } from './suggest-names.ts';
 
-/** Longer texts are pasted, not typed: nothing is suggested for them. */
+/** Longer texts are pasted, not typed, and get no suggestions. */
 const suggestedCharsMax = 200;
 const dayMs = 86_400_000;
 
-/** What a search would find in numbers, and what a text that is being typed could become. */
+/** The counts of a search, and completions of a text while it is typed. */
 export function searchOverviewRoutes(app: App, { pool, search, network }: AppDependencies): void {
   const tags = ['search'] as const;
 
@@ -94,7 +94,7 @@ function questionOf(query: FacetsQuery): FacetsQuestion {
   return { corpus, ...(text === undefined ? {} : { text }), ...matchOf(query), ...narrowed };
 }
 
-/** A corpus has the parameters of its own search. */
+/** Each corpus accepts the parameters of its own search. */
 function checkCorpus(corpus: Corpus, { text, hash, key, value }: FacetsQuery): void {
   if (corpus === 'content') {
     if (key !== undefined || value !== undefined)

@@ -7,9 +7,9 @@ import { highlightedMax } from '#search/records/highlights.ts';
 const maxPage = 2 ** 31 - 1;
 const maxItemsPerPage = 1_000;
 const itemsPerPageDefault = 100;
-/** Traits that are asked for at once; nobody's inscription is known by more. */
+/** Traits in one search: no inscription is known by more. */
 const maxTraits = 32;
-/** Code points of a title, as of a needle. */
+/** Code points of a title; the same as for a needle. */
 const maxTitle = 1_000;
 
 const flag = (description: string) =>
@@ -20,7 +20,7 @@ const flag = (description: string) =>
     }),
   );
 
-/** How a text is looked for. */
+/** How a text is matched. */
 const matchQuery = {
   phrase: flag('1: the whole text is one needle, commas included'),
   words: flag('1: all words of the text, whole, in any order'),
@@ -47,7 +47,7 @@ export const sortQuery = {
   order: text('asc (first), or desc', 'asc'),
 };
 
-/** How the matches are paged. Unknown parameters are ignored: public clients send more than the interface names. */
+/** How matches are paged. Unknown parameters are ignored: public clients send more than the interface names. */
 const pagingQuery = {
   page: Type.Optional(
     Type.Integer({ minimum: 1, maximum: maxPage, description: 'counts from 1', examples: [1] }),
@@ -110,7 +110,7 @@ export function matchOf({ phrase, words, fuzzy }: MatchQuery): { match: TextMatc
   return { match, phrase: isSet(phrase) };
 }
 
-/** Refuses what is said of a text where there is none. Throws `request_invalid`. */
+/** Refuses options of a text search without a text. Throws `request_invalid`. */
 export function withoutTextOptions(
   given: Given<typeof matchQuery> & { readonly highlight?: string | undefined },
   where: string,
@@ -149,7 +149,7 @@ export function searchPagingOf(query: PagingQuery): SearchPaging & { readonly hi
   return { page: page ?? 1, itemsPerPage, pending, highlight, ...withoutAbsent(given) };
 }
 
-/** The filter of a search; undefined where it has none. Throws `request_invalid`, naming the parameter. */
+/** The filter of a search; undefined where it has no filter. Throws `request_invalid`, naming the parameter. */
 export function searchFilterOf(
   query: Given<typeof searchFilterQuery & typeof memberQuery>,
 ): SearchFilter | undefined {
@@ -165,7 +165,7 @@ export function searchFilterOf(
   return Object.keys(filter).length === 0 ? undefined : filter;
 }
 
-/** Without the fields that are undefined. */
+/** Removes fields that are undefined. */
 function withoutAbsent<Fields extends Record<string, unknown>>(
   fields: Fields,
 ): { [name in keyof Fields]?: Exclude<Fields[name], undefined> } {
@@ -181,7 +181,9 @@ function titleOf(value: string | undefined): string | undefined {
   return title;
 }
 
-/** `Name:Value` between commas; a backslash before a comma, a colon or a backslash makes it a part of a name or value. */
+/**
+ * `Name:Value` pairs separated by commas. A backslash makes a comma, a colon or a backslash part of a name or value.
+ */
 function traitsOf(value: string): MetadataMember[] {
   const bounded = boundedText(value, 'trait') ?? '';
   const traits = splitUnescaped(bounded, ',').map((part) => {

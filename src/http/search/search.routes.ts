@@ -39,7 +39,7 @@ import {
   withoutTextOptions,
 } from './search-parameters.ts';
 
-/** The searches of the interface (4.6), the bulk look-up of hashes, and the redirects of ord's `/search`. */
+/** The searches of the interface (4.6), the bulk look-up of hashes, and ord's `/search` redirects. */
 export function searchRoutes(app: App, { pool, search, network }: AppDependencies): void {
   const tags = ['search'] as const;
   roomRoutes(app, ['/search/*', '/indexer', '/indexer/*'], 'search');
@@ -181,7 +181,7 @@ function lookupRoutes(
   });
 }
 
-/** `/search?query=` leads to a page and finds nothing by itself. */
+/** `/search?query=` redirects to a page without searching. */
 function guardOf({ query, text, hash }: Readonly<Record<string, unknown>>): Guard {
   return query !== undefined && text === undefined && hash === undefined ? redirects : searches('search');
 }
@@ -231,7 +231,10 @@ function envelope<Result>(
   };
 }
 
-/** The record of a search by hash: the interface's subset, without what the searcher has already or did not ask. */
+/**
+ * The record of a search by hash: the interface's subset, without fields that the searcher already has or did not
+ * request.
+ */
 function withoutTexts(
   record: SearchRecord,
 ): Omit<SearchRecord, 'inscriptionnumber' | 'contentstr' | 'metadatastr'> {

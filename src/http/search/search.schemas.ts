@@ -14,7 +14,7 @@ export const suggestQuery = Type.Object({
 
 export const searchPath = Type.Object({ query: Type.String() });
 
-// ours, so what it does not know is refused
+// this endpoint is our own, so unknown fields are refused
 export const hashesBody = Type.Object(
   { hashes: Type.Array(Type.String(), { maxItems: limits.hashes }) },
   { additionalProperties: false },
@@ -84,7 +84,7 @@ export const suggestAnswer = Type.Object({
   names: Type.Array(Type.Object({ kind: Type.String(), name: Type.String(), path: Type.String() })),
 });
 const nullableInteger = Type.Union([Type.Integer(), Type.Null()]);
-/** The blocks that an answer speaks of (src/chain/blocks/coverage.queries.ts). */
+/** The blocks that an answer covers (src/chain/blocks/coverage.queries.ts). */
 const coverage = Type.Object({
   fromHeight: nullableInteger,
   toHeight: nullableInteger,
@@ -96,7 +96,7 @@ export const hashesAnswer = Type.Object({
   status: Type.Literal('ok'),
   count: Type.Integer(),
   newCount: Type.Integer(),
-  /** `new` is true of these blocks only. */
+  /** `new` is true within these blocks only. */
   coverage,
   results: Type.Array(
     Type.Object({

@@ -6,16 +6,19 @@ import { hashFromDisplay } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** Something that a text names. */
+/** A thing that a text names. */
 export interface SuggestedName {
   readonly kind: 'inscription' | 'block' | 'address' | 'hash';
-  /** What it is called in a list. */
+  /** Its label in a list. */
   readonly name: string;
-  /** Where it is. */
+  /** Its URL. */
   readonly path: string;
 }
 
-/** What a text names as a whole: an inscription by number or id, a block by height or hash, an address, else the hash of a file. */
+/**
+ * What a whole text names: an inscription by number or id, a block by height or hash, an address, else the hash of a
+ * file.
+ */
 export async function namesOf(
   client: pg.ClientBase,
   network: NetworkParameters,

@@ -1,10 +1,10 @@
 interface Preference {
   readonly quality: number;
-  /** Place in the header: among equals the earlier one is meant first. */
+  /** Position in the header: among equal preferences the earlier one wins. */
   readonly place: number;
 }
 
-/** The preference for a media type that is named itself; null where it is not (wildcards do not count). */
+/** The preference for a media type named explicitly; null where it is not named (wildcards do not count). */
 function preferenceFor(accept: string, type: string): Preference | null {
   for (const [place, part] of accept.split(',').entries()) {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
@@ -17,8 +17,8 @@ function preferenceFor(accept: string, type: string): Preference | null {
 }
 
 /**
- * Whether a path that has both a page and JSON answers with JSON: only where `application/json` is asked for by
- * name and not after `text/html` (as ord does it). Clients that say nothing, or take anything, get the page.
+ * Whether a path that has both a page and JSON answers with JSON: only where `application/json` is named explicitly
+ * and not after `text/html`, as in ord. Clients without a preference get the page.
  */
 export function prefersJson(accept: string | undefined): boolean {
   const json = preferenceFor(accept ?? '', 'application/json');
@@ -28,7 +28,7 @@ export function prefersJson(accept: string | undefined): boolean {
   return json.place < html.place;
 }
 
-/** Whether an error is shown as a page: only to those who ask for HTML by name, as browsers do. */
+/** Whether an error is shown as a page: only to clients that name HTML, as browsers do. */
 export function prefersHtml(accept: string | undefined): boolean {
   const html = preferenceFor(accept ?? '', 'text/html');
   return html !== null && html.quality > 0 && !prefersJson(accept);

@@ -5,7 +5,7 @@ import type { App } from './app-dependencies.ts';
 import { type Guard, open } from './guard.ts';
 import { varyBy } from './vary.ts';
 
-/** Headers that say how much a client may ask; scripts of other origins may read them. */
+/** Headers that state a client's limits; scripts of other origins may read them. */
 export const accessHeaders = [
   'Retry-After',
   'X-RateLimit-Limit',
@@ -14,8 +14,8 @@ export const accessHeaders = [
 ];
 
 /**
- * Lets through who may ask a path, by the guard of its route, before a body is read or anything is searched. Call it in a plugin
- * behind CORS, so that pages of other origins can read a refusal, and before the routes.
+ * Enforces the guard of each route before a body is read or a search begins. Register it in a plugin after CORS, so
+ * that pages of other origins can read a refusal, and before the routes.
  */
 export function guardRoutes(routes: App, access: SearchAccess): void {
   routes.addHook('onRequest', async (request, reply) => {
@@ -39,7 +39,7 @@ export function guardRoutes(routes: App, access: SearchAccess): void {
   });
 }
 
-/** A key in either place, or another one, would help (RFC 9110, 11.6.1). */
+/** A key, or a different one, would help (RFC 9110, 11.6.1). */
 const keyFaults: ReadonlySet<ErrorCode> = new Set(['key_missing', 'key_refused', 'key_ambiguous']);
 const challenges = ['ApiKey realm="search", header="x-api-key"', 'Bearer realm="search"'];
 
@@ -49,7 +49,7 @@ function guardOf({ routeOptions, query }: FastifyRequest): Guard {
 }
 
 function tell(reply: FastifyReply, { refusal, rate }: Admission): void {
-  // a cache between us must not give one client's answer to another who may not have it
+  // a cache between us must not give one client's answer to another client without access
   varyBy(reply, 'Origin', 'Referer', 'Sec-Fetch-Site', 'x-api-key', 'Authorization');
   if (refusal !== null && keyFaults.has(refusal.code)) reply.header('www-authenticate', challenges);
   if (rate === null) return;
@@ -60,7 +60,7 @@ function tell(reply: FastifyReply, { refusal, rate }: Admission): void {
   if (!rate.isAllowed) reply.header('retry-after', Math.ceil(rate.retryAfterMs / 1000));
 }
 
-/** A header that is given more than once is a list in one text, which no key is. */
+/** A repeated header becomes one comma-separated text, which is never a key. */
 function one(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(', ') : header;
 }

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox';
 import { type ErrorForm, type Failure, kindOf, statusIn } from './error-forms.ts';
 import type { RouteGuard } from './guard.ts';
 
-/** An answer in one or more content types, each with its schema; none: without a body. */
+/** An answer in one or more content types, each with its schema. Without any it has no body. */
 export interface Answer {
   readonly description: string;
   readonly content: Readonly<Record<string, { readonly schema: TSchema }>>;
@@ -12,7 +12,7 @@ export interface Answer {
 const html = Type.String({ description: 'a page' });
 const bytes = Type.String({ format: 'binary' });
 
-/** An answer that is written as JSON text, whose shape is checked in tests. */
+/** An answer that is written as JSON text. Tests check its shape. */
 export function jsonText(schema: TSchema, description: string): Answer {
   return { description, content: { 'application/json': { schema } } };
 }
@@ -42,7 +42,7 @@ export function noBody(description: string): TSchema {
 export const unchanged = noBody('unchanged since the answer whose ETag If-None-Match names');
 export const seeOther = noBody('leads to where Location says');
 
-/** What may go wrong on every path. */
+/** Errors that are possible on every path. */
 const statusesOfAll = [400, 404, 414, 500, 503, 504];
 const statusesOfBodies = [413, 415];
 const statusesOfGuards = [401, 403, 429];
@@ -55,7 +55,7 @@ interface ErrorSources {
 
 type Answers = Record<number, unknown>;
 
-/** The answers of a route and those of its errors. Where faults are told with status 200, that one has both. */
+/** The answers of a route and of its errors. Where faults have status 200, that status has both schemas. */
 export function errorAnswers(
   form: ErrorForm,
   { guard, failures = [], hasBody }: ErrorSources,
@@ -83,7 +83,7 @@ function errorAnswer({ mediaType, hasPages }: ErrorForm, schema: TSchema, status
   return { description, content: hasPages ? { ...content, 'text/html': { schema: html } } : content };
 }
 
-/** Two answers of one status. */
+/** Merges two answers of one status. */
 function beside(first: unknown, second: Answer, isOwn: boolean): unknown {
   if (first === undefined) return second;
   const { description, content } = asAnswer(first, isOwn ? 'the answer' : second.description);
@@ -103,7 +103,7 @@ function eitherOf(first: TSchema, second: TSchema): TSchema {
   return Type.Union([first, second]);
 }
 
-/** A schema alone is one of JSON. */
+/** A schema alone means JSON. */
 function asAnswer(given: unknown, description: string): Answer {
   const answer = given as Partial<Answer>;
   if (answer.content !== undefined) return answer as Answer;

@@ -14,21 +14,21 @@ import type { App } from './app-dependencies.ts';
 import { type ErrorForm, type ErrorFormName, errorForms } from './error-forms.ts';
 import type { RouteGuard } from './guard.ts';
 
-/** What holds for a path beside its schemas. */
+/** The policy of a path, beside its schemas. */
 export interface RoutePolicy {
-  /** How its errors are answered. */
+  /** The form of its errors. */
   readonly errors: ErrorFormName;
   readonly guard: RouteGuard;
-  /** Statuses of its errors that not every path of its form has. */
+  /** Error statuses that this path has in addition to those of its form. */
   readonly failures?: readonly number[];
 }
 
 declare module 'fastify' {
-  // a plugin's own routes have none
+  // routes of third-party plugins have no policy
   interface FastifyContextConfig extends Partial<RoutePolicy> {}
 }
 
-/** What a path is asked and answers; every answer with its status. Errors come from its form. */
+/** The schemas of a path's parameters, body and answers, each answer with its status. Errors come from its form. */
 export interface RouteSchema extends FastifySchema {
   readonly operationId: string;
   readonly summary: string;
@@ -51,15 +51,15 @@ type Options<Schema extends RouteSchema> = RouteOptions<
   FastifyBaseLogger
 >;
 
-/** All that there is to a route: nothing of it is decided by looking at a URL. */
+/** The whole definition of a route. Nothing is decided by its URL. */
 export type ApiRoute<Schema extends RouteSchema> = Pick<Options<Schema>, 'url' | 'handler' | 'bodyLimit'> & {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly schema: Schema;
-  /** The policy, and what plugins of ours read of a route. */
+  /** The policy, and what our plugins read of a route. */
   readonly config: RoutePolicy & Omit<FastifyContextConfig, keyof RoutePolicy>;
 };
 
-/** Adds a route, with what its form answers to errors. */
+/** Adds a route, with the error answers of its form. */
 export function apiRoute<const Schema extends RouteSchema>(app: App, route: ApiRoute<Schema>): void {
   const { schema, config } = route;
   const form: ErrorForm = errorForms[config.errors];
@@ -68,7 +68,7 @@ export function apiRoute<const Schema extends RouteSchema>(app: App, route: ApiR
   app.route({ ...route, schema: { ...schema, response, security } } as unknown as Options<RouteSchema>);
 }
 
-/** A key is not needed where searches are open, and its limits hold all the same. */
+/** Where searches are open a key is optional, but its limits hold. */
 function needsKey(guard: RouteGuard): boolean {
   return typeof guard === 'function' || guard.kind === 'search';
 }

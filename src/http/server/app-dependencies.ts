@@ -19,17 +19,17 @@ export interface AppDependencies {
   readonly logger: FastifyBaseLogger;
   /** Health, measurements, and what the process is. */
   readonly operations: Operations;
-  /** The kinds of events that there are; without them those of inscriptions alone. */
+  /** The kinds of events; absent: only those of inscriptions. */
   readonly eventKinds?: readonly StoredEventKind[];
-  /** Raw blocks of what is indexed, for answers that hold transactions; without it those are 404. */
+  /** Raw blocks of the index, for answers that hold transactions. Absent: those answers are 404. */
   readonly blocks?: BlockSource | null;
-  /** Who may search, and how often; without it everybody may, as often as they like. */
+  /** Who may search, and how often. Absent: everybody, without limits. */
   readonly access?: SearchAccess | null;
-  /** Whom to believe where a request comes from (docs/access.md); without it nobody. */
+  /** Which proxies to believe about a client's address (docs/access.md). Absent: none. */
   readonly trustedProxies?: readonly string[] | null;
-  /** The node, for what the index does not have; without it that is 404 (docs/ord-api.md). */
+  /** The node, for what the index lacks. Absent: those answers are 404 (docs/ord-api.md). */
   readonly node?: NodeRpc | null;
-  /** How far behind the event loop may be; left out: `limits` says it. */
+  /** The maximum delay of the event loop. Absent: the one of `limits`. */
   readonly eventLoop?: EventLoopLimits;
 }
 

@@ -60,18 +60,18 @@ const corsOptions = {
     ...accessHeaders,
   ],
   maxAge: 86_400,
-  // an OPTIONS that is no preflight is answered like one; otherwise it would be an error in a form that is not ours
+  // an OPTIONS that is not a preflight is answered like one; otherwise its error would not have our form
   strictPreflight: false,
 };
 
 /**
- * The HTTP side of Satscribe: routes, limits and the forms of errors (docs/http.md). It listens to nothing and reads
- * no environment; what it needs comes as dependencies. `await app.ready()` before `inject`, or `app.listen(…)`.
+ * The HTTP side of Satscribe: routes, limits and error forms (docs/http.md). It does not listen and reads no
+ * environment; its dependencies are passed in. `await app.ready()` before `inject`, or `app.listen(…)`.
  */
 export function buildApp(deps: AppDependencies): App {
   const app: App = fastify({
     loggerInstance: deps.logger,
-    // errors are logged where they are answered; a line a request would be most of the log
+    // errors are logged where they are answered; a line per request would fill the log
     logController: new LogController({ disableRequestLogging: true }),
     http: { maxHeaderSize: limits.headerBytes, headersTimeout: limits.headersTimeoutMs },
     bodyLimit: limits.bodyBytes,
@@ -86,15 +86,16 @@ export function buildApp(deps: AppDependencies): App {
       handleClientError(error, socket);
     },
     frameworkErrors: (error, request, reply) => {
-      // no hooks run before these, the CORS header would be missing
+      // no hooks run before these answers, so they would lack the CORS header
       handleError(error, request, reply.header('access-control-allow-origin', '*'));
     },
-    // refused where a schema says so, ignored elsewhere; by default Fastify would cut it off without a word. A parameter that is
-    // given twice is a list, which none of ours is. Queries are small, and bodies were checked before: all errors cost nothing
+    // unknown fields are refused where a schema says so, and ignored elsewhere; by default Fastify removes them
+    // silently. A repeated parameter becomes a list, which none of our parameters is. Reporting all errors is cheap:
+    // queries are small, and bodies were checked before
     ajv: { customOptions: { removeAdditional: false, coerceTypes: true, allErrors: true } },
     schemaErrorFormatter: (errors, part) => new Error(faultsOf(errors, part)[0].message),
   });
-  // schemas say what routes answer, and tsc checks that they do; nothing is left to strip or convert
+  // schemas describe the answers, and tsc checks them; stripping and converting are not needed
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.server.maxConnections = limits.connections;
   app.setErrorHandler(handleError);
@@ -106,7 +107,7 @@ export function buildApp(deps: AppDependencies): App {
   compressAnswers(app);
   refuseUnderPressure(app, deps.eventLoop);
   checkRequests(app);
-  // pages name them with a hash of their bytes
+  // pages link to assets by a hash of their bytes
   app.register(files, {
     root: assetsFolder,
     prefix: '/assets/',
@@ -120,7 +121,7 @@ export function buildApp(deps: AppDependencies): App {
   return app;
 }
 
-/** Holds each request against the limits, and against the schemas of its route. */
+/** Checks each request against the limits and the schemas of its route. */
 function checkRequests(app: App): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
@@ -153,12 +154,12 @@ function checkRequests(app: App): void {
 
 function addRoutes(app: App, deps: AppDependencies): void {
   const refuseOtherMethods = watchMethods(app);
-  // in a plugin, so that the CORS hook is there before the routes are
+  // in a plugin, so that the CORS hook is registered before the routes
   app.register(async (routes) => {
     const scope = routes as App;
     statusRoutes(scope, deps);
     metricsRoutes(scope, deps.operations);
-    // who only indexes answers for itself
+    // a process that only indexes answers only about itself
     if (deps.operations.role === 'indexer' || deps.operations.role === 'search-sync') {
       roomRoutes(scope, ['/search', '/search/*', '/indexer', '/indexer/*'], 'search');
       return;
@@ -186,9 +187,9 @@ function addRoutes(app: App, deps: AppDependencies): void {
 const brokenPaths = new WeakSet<IncomingMessage>();
 
 /**
- * The target of a request as routes know it: without the origin that a request through a forward proxy names (RFC 9112, 3.2.2). A
- * path that cannot be decoded is led to its route all the same, with its percent signs as they are: it is refused there, in the
- * form of that route.
+ * The target of a request as routes see it: without the origin that a forward proxy's request names (RFC 9112,
+ * 3.2.2). A path that cannot be decoded still reaches its route, with its percent signs unchanged, and is refused
+ * there in the form of that route.
  */
 function routableTarget(request: IncomingMessage): string {
   const target = originForm(request.url ?? '/');

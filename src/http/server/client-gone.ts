@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** Aborted where the client closes before it has its answer: nobody waits for what is still being looked for. */
+/** Aborted where the client disconnects before its answer, so that the work for it stops. */
 export function clientGone(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => {

@@ -5,8 +5,9 @@ import type { App } from './app-dependencies.ts';
 import { varyBy } from './vary.ts';
 
 /**
- * How a route's answers are compressed. Left out: bodies from 1 KiB on. `stream`: what is written is flushed at once, so that an event
- * never waits for the next one. `none`: bytes that were inscribed, which have an encoding and a strong entity tag of their own.
+ * How a route's answers are compressed. Absent: bodies from 1 KiB on. `stream`: written data is flushed at once, so
+ * that an event never waits for the next one. `none`: inscribed bytes, which have an encoding and a strong entity tag
+ * of their own.
  */
 export type Compression = 'none' | 'stream';
 
@@ -16,20 +17,20 @@ declare module 'fastify' {
   }
 }
 
-/** Below it the headers weigh more than what is saved, and an answer fits one packet anyway. */
+/** Smaller bodies fit into one packet, and the headers would outweigh the gain. */
 const thresholdBytes = 1024;
 /**
- * Bodies above it are compressed by libuv's pool: four threads at once at most, however many ask. 8 KiB take the event loop 0.3 ms;
- * a stream for so little costs more than that.
+ * Larger bodies are compressed in libuv's pool: at most four threads at once, for any number of requests. 8 KiB take
+ * the event loop 0.3 ms; a stream costs more than that for a smaller body.
  */
 const onEventLoopBytes = 8 * 1024;
 /**
- * Figures of one core, pages and JSON: brotli 3 compresses 35 to 80 MB/s to 13 to 37 % of the size, gzip 4 as much to 16 to 37 %. The
- * usual levels (brotli 4, gzip 6) take 1.5 times as long for 1 % of the size.
+ * Measured on one core with pages and JSON: brotli 3 compresses 35 to 80 MB/s to 13 to 37 % of the size, gzip 4 the
+ * same rate to 16 to 37 %. The usual levels (brotli 4, gzip 6) take 1.5 times as long and save 1 % more of the size.
  */
 const brotliQuality = 3;
 const gzipLevel = 4;
-/** Log2 of the bytes that brotli looks back: enough for our answers, and 0.9 MB of memory for a stream (gzip 0.2 MB). */
+/** Log2 of brotli's window in bytes: large enough for our answers, at 0.9 MB of memory a stream (gzip 0.2 MB). */
 const brotliWindow = 18;
 
 const brotliParams = {
@@ -53,17 +54,17 @@ const flushed: FastifyCompressOptions = {
   zlibOptions: { level: gzipLevel, flush: constants.Z_SYNC_FLUSH },
 };
 
-/** The length of the plain body is not that of what GET would send to a client that takes an encoding (RFC 9110, 8.6). */
+/** The plain body's length differs from that of a compressed GET, so HEAD must not state it (RFC 9110, 8.6). */
 const withoutPlainLength: onSendAsyncHookHandler = async (request, reply) => {
   if (request.headers['accept-encoding'] !== undefined) reply.removeHeader('content-length');
 };
 
 /**
- * Sends answers as brotli or gzip to clients that take it. Entity tags stay as they are: those of our answers are weak, and name the
- * answer whatever its encoding. Call it before the routes.
+ * Sends answers as brotli or gzip to clients that accept it. Entity tags stay the same: ours are weak, and name the
+ * answer in any encoding. Call it before the routes.
  */
 export function compressAnswers(app: App): void {
-  // the plugin reads options of the route itself: this hook must be the first one
+  // the plugin reads options of the route itself, so this hook must be the first one
   app.addHook('onRoute', (route) => {
     const { compression } = route.config ?? {};
     if (compression === 'none') route.compress = false;
@@ -72,10 +73,10 @@ export function compressAnswers(app: App): void {
       route.onSend = [route.onSend ?? [], withoutPlainLength].flat();
     }
   });
-  // of every answer, a 304 and one that was too short too: a cache must not give one client's encoding to another
+  // on every answer, a 304 and short ones too: a cache must not give one client's encoding to another
   app.addHook('onSend', async (request, reply) => {
     if (request.routeOptions.config.compression !== 'none') varyBy(reply, 'accept-encoding');
   });
-  // bodies of requests are taken as they are: nobody sends compressed ones, and one of 1 MiB can hold gigabytes
+  // request bodies are not decompressed: no client of ours compresses them, and 1 MiB can expand to gigabytes
   app.register(compress, { ...whole, globalDecompression: false });
 }

@@ -3,13 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 
-/** Counts up when the same tip and URL are answered with other bytes by newer code. */
+/** Increase it when newer code answers the same tip and URL with other bytes. */
 const answerVersion = 3;
 
 /**
- * The entity tag of an answer: it changes with the tip, with what was taken back below it, with what is pending
- * where that is part of the answer, and with the question. Weak,
- * because two instances at one tip differ in `createdat` alone.
+ * The entity tag of an answer. It changes with the tip, with undone blocks, with the question, and, where pending
+ * transactions are part of the answer, with those. Weak, because two instances at one tip differ in `createdat`
+ * alone.
  */
 export function answerTag(tip: Tip | null, url: string, mempoolRevision: number | null = null): string {
   const hash = createHash('sha256');
@@ -26,7 +26,7 @@ export function matchesTag(header: string | undefined, tag: string): boolean {
   return header.split(',').some((value) => value.trim() === '*' || opaque(value) === opaque(tag));
 }
 
-/** Says of which moment an answer speaks. */
+/** Sets the headers that name the tip of an answer. */
 export function setMoment(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -39,8 +39,8 @@ export function setMoment(
 }
 
 /**
- * True where the client's copy is of this very tip: a 304 is sent then, and nothing needs to be searched. `*` names no
- * copy that could be compared, and whether there is an answer is not known yet: it is answered in full.
+ * True where the client's copy is of this very tip: then 304 is sent without a search. `*` names no copy to compare,
+ * and it is not known yet whether there is an answer, so it is answered in full.
  */
 export async function answeredUnchanged(
   pool: pg.Pool,

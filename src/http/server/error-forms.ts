@@ -1,27 +1,28 @@
 import { type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 
-/** One thing that is wrong with a request. */
+/** One fault of a request. */
 export interface Fault {
   readonly message: string;
-  /** The parameter or field that is meant, where it is one. */
+  /** The parameter or field at fault, if it is one. */
   readonly parameter?: string;
 }
 
-/** What went wrong, before a path gives it its form. */
+/** An error before it takes the form of its path. */
 export interface Failure {
-  /** HTTP status that says what it is. */
+  /** The HTTP status that fits the error. */
   readonly status: number;
   readonly code: ErrorCode;
-  /** What the client is told: the first fault, or all of them where the form has a list. Never empty. */
+  /** The messages for the client: the first fault, or all of them where the form has a list. Never empty. */
   readonly faults: readonly [Fault, ...Fault[]];
-  /** Where the path is described, below our origin. */
+  /** Where the path is documented, relative to our origin. */
   readonly docs: string;
 }
 
 /**
- * Who must do what about a failure. `fault`: the client asked for what cannot be; `unknown`: for what is not there; `access`: it may
- * not, or not so often, or not in this way; `busy`: the same request is answered later; `failure`: something is wrong here.
+ * Who must act on an error. `fault`: the client asked for something impossible. `unknown`: it asked for something
+ * that is not there. `access`: it may not ask, or not so often, or not in this way. `busy`: the same request will be
+ * answered later. `failure`: something is wrong here.
  */
 export type FailureKind = 'fault' | 'unknown' | 'access' | 'busy' | 'failure';
 
@@ -32,7 +33,7 @@ export function kindOf(status: number): FailureKind {
   return status >= 500 ? 'failure' : 'fault';
 }
 
-/** The body of an error: what it says, and its schema for the document. */
+/** The body of an error, and its schema for the document. */
 interface Shape {
   readonly schema: TSchema;
   readonly body: (failure: Failure) => object | string;
@@ -41,17 +42,17 @@ interface Shape {
 /** How a group of paths answers errors (docs/http.md, "Errors"). */
 export interface ErrorForm extends Readonly<Record<FailureKind, Shape>> {
   readonly mediaType: 'application/json' | 'text/plain';
-  /** Who asks for HTML by name gets a page. */
+  /** Clients that name HTML get a page. */
   readonly hasPages: boolean;
-  /** All that is wrong with a request is told, not the first fault alone. */
+  /** The answer lists all faults of a request instead of the first one. */
   readonly hasLists: boolean;
-  /** What the client did wrong, and what is not known, has HTTP status 200 and says so in its body (interface, section 7). */
+  /** Faults of the client and unknown things have HTTP status 200 and are told in the body (interface, section 7). */
   readonly inBody: boolean;
-  /** An unknown query parameter or field of a body is refused. */
+  /** Unknown query parameters and unknown fields of a body are refused. */
   readonly refusesUnknown: boolean;
 }
 
-/** Faults in one answer. */
+/** The maximum number of faults in one answer. */
 export const faultsMax = 50;
 
 const message = Type.String({ description: 'a sentence for people' });
@@ -95,7 +96,7 @@ const textShape: Shape = {
   schema: Type.String({ description: 'a sentence for people' }),
   body: ({ faults: [fault] }) => `${fault.message}\n`,
 };
-/** Of the programs that build PSBTs. */
+/** The form of the endpoints that build PSBTs. */
 const builder: Shape = {
   schema: Type.Object({
     success: Type.Literal(false),
@@ -143,13 +144,13 @@ const told: ErrorForm = { ...json, ...refused, fault: error, unknown: error, fai
 const toldInBody: ErrorForm = { ...told, inBody: true };
 const listed: ErrorForm = { ...told, fault: list, unknown: list, hasLists: true };
 
-/** The forms of all paths. A route names its own; nothing looks at a URL. */
+/** The forms of all paths. A route names its own; URLs play no part. */
 export const errorForms = {
   /** The interface's searches. */
   search: toldInBody,
-  /** ord's paths, and our pages. */
+  /** ord's paths and our pages. */
   plain: { ...told, hasPages: true },
-  /** Contents: what shows them reads text. */
+  /** Contents: the frame or client that shows them reads text. */
   text: {
     ...json,
     mediaType: 'text/plain',
@@ -159,7 +160,7 @@ export const errorForms = {
     busy: textShape,
     failure: textShape,
   },
-  /** What is ours alone. */
+  /** Our own paths. */
   own: {
     ...json,
     hasPages: true,
@@ -172,15 +173,15 @@ export const errorForms = {
   },
   /** GET `/order`, `/price`, `/referrals`. */
   orderRead: toldInBody,
-  /** What creates or changes orders, collections and referrals. */
+  /** The endpoints that create or change orders, collections and referrals. */
   orderWrite: listed,
   /** POST `/textorder`. */
   textOrder: { ...listed, failure: error },
   /** Collections, inventory, scanner, extractor, `/mempool/api`, `/fxrate`. */
   serviceRead: told,
-  /** What builds PSBTs, that of token payments too. */
+  /** The endpoints that build PSBTs, those of token payments too. */
   psbt: { ...told, fault: builder, unknown: builder, failure: builder },
-  /** Token payments otherwise. */
+  /** The other endpoints of token payments. */
   tokenpay: { ...listed, fault: tokenFault, failure: list },
   /** GET `/marketplace/data/…`. */
   marketplace: { ...told, fault: parameters, unknown: parameters, hasLists: true },
@@ -188,13 +189,13 @@ export const errorForms = {
 
 export type ErrorFormName = keyof typeof errorForms;
 
-/** Statuses that mean what they say also where faults are told in the body. */
+/** Statuses that keep their meaning where other faults are told in the body. */
 const plainStatuses: ReadonlySet<number> = new Set([401, 403, 405, 410, 429]);
 
 /** The HTTP status with which a form answers a failure. */
 export function statusIn(form: ErrorForm, { status: given, code }: Pick<Failure, 'status' | 'code'>): number {
   if (!form.inBody) return given;
   if (given < 500) return plainStatuses.has(given) ? given : 200;
-  // the interface has 500 for whatever goes wrong here; what took too long is to be told from what is broken
+  // the interface has 500 for every failure here; timeouts must stay distinguishable from faults of ours
   return code.startsWith('postgres_') && code !== 'postgres_timeout' ? 500 : given;
 }

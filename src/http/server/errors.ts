@@ -12,7 +12,7 @@ import { type ErrorForm, errorForms, type Failure, kindOf, statusIn } from './er
 import { faultsOf, InvalidRequest } from './validation.ts';
 import { varyBy } from './vary.ts';
 
-/** HTTP status of the failures that a client may be told of; every other code is a 500 and says nothing to the client. */
+/** The HTTP status of the failures that clients may see. Every other code is a 500 without details. */
 const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   request_invalid: 400,
   key_missing: 401,
@@ -34,7 +34,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   address_too_large: 422,
   not_acceptable: 406,
   url_too_long: 414,
-  // it may answer again at any moment
+  // may be available again at any moment
   node_unreachable: 503,
   node_warming_up: 503,
   postgres_lost: 503,
@@ -43,7 +43,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   postgres_conflict: 503,
   postgres_read_only: 503,
   disk_full: 503,
-  // the same again would take as long
+  // the same request would take as long again
   postgres_timeout: 504,
   events_not_ready: 503,
   derived_table_behind: 503,
@@ -63,11 +63,11 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   overloaded: 503,
 };
 
-/** What is refused because of what others ask is no failure: the measurements of requests count it. */
+/** Refusals because of other clients' load are not failures; the request metrics count them. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof AppError)) return false;
   const { code } = error;
-  // that a search server does not answer is told once where it begins
+  // an unreachable search server is logged once, when it becomes unreachable
   return (
     code === 'search_busy' ||
     code === 'too_many_streams' ||
@@ -79,7 +79,7 @@ function isRefusal(error: unknown): boolean {
   );
 }
 
-/** What a client is told of a failure of ours: where it is and what it said is for the log. */
+/** The client's message for a failure of ours; its place and details go to the log only. */
 function toldOf({ code, message }: AppError): string {
   if (code.startsWith('node_')) return 'the node does not answer';
   if (code === 'postgres_timeout') return 'the answer takes the database too long: ask for less at once';
@@ -92,7 +92,7 @@ function toldOf({ code, message }: AppError): string {
 }
 
 type Found = Omit<Failure, 'docs'> & {
-  /** The header Retry-After, in seconds; absent: the same request will fail again. */
+  /** The header Retry-After, in seconds. Absent: the same request will fail again. */
   readonly retryAfter?: number;
 };
 
@@ -110,7 +110,7 @@ function operatingFailureOf(error: AppError): Found {
   return { status, code, faults: [fault], ...(retryAfter === null ? {} : { retryAfter }) };
 }
 
-/** What Fastify itself refuses, by its code. */
+/** Fastify's own refusals, by code. */
 const framework: Readonly<Record<string, { readonly code: ErrorCode; readonly message: string }>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: { code: 'request_invalid', message: 'the body is not JSON' },
   FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'request_invalid', message: 'the body is not JSON' },
@@ -137,10 +137,10 @@ function failureOf(error: unknown): Found {
   };
 }
 
-/** Answers any error in the form of its path. What nobody expected is logged in full and answered without a word. */
+/** Answers any error in the form of its path. Unexpected errors are logged in full and answered without details. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = failureOf(postgresFailure(error));
-  // whoever went away had what ran for it cut
+  // the client disconnected, so its query was cancelled
   if (failure.status >= 500 && !isRefusal(error) && !request.raw.socket.destroyed) {
     request.log.error({ err: error, method: request.method, url: request.url }, 'request failed');
   }
@@ -164,7 +164,7 @@ function sendFailure(found: Found, request: FastifyRequest, reply: FastifyReply)
   return reply.type(`${form.mediaType}; charset=utf-8`).send(form[kindOf(found.status)].body(failure));
 }
 
-/** Where the reference describes a path; the whole of it where the path is not there. */
+/** Where the reference documents a path; the whole reference for unknown paths. */
 function docsOf(
   schema: { readonly tags?: readonly string[]; readonly operationId?: string } | undefined,
 ): string {
@@ -173,20 +173,20 @@ function docsOf(
   return tag === undefined || operation === undefined ? '/docs/' : `/docs/#/${tag}/${operation}`;
 }
 
-/** Answers paths that lead nowhere. */
+/** Answers unknown paths. */
 export function handleNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const method = request.method === 'GET' || request.method === 'HEAD' ? '' : `${request.method} `;
   const message = `there is no ${method}${pathOf(request)}`;
   return sendFailure({ status: 404, code: 'not_found', faults: [{ message }] }, request, reply);
 }
 
-/** A path short enough to be shown. */
+/** A path, shortened for display. */
 function pathOf(request: FastifyRequest): string {
   const path = request.url.split('?', 1)[0] ?? '';
   return path.length <= 100 ? path : `${path.slice(0, 100)}…`;
 }
 
-// What Node's parser refuses before there is a request, with the words for it.
+// The requests that Node's parser refuses, with our messages for them.
 const clientErrors: Readonly<Record<string, { status: number; message: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'the URL and headers are too large' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'the chunk extensions are too large' },
@@ -194,8 +194,8 @@ const clientErrors: Readonly<Record<string, { status: number; message: string }>
 };
 
 /**
- * Answers what Node's HTTP parser refuses (431, 413, 408, 400), in the form of our other errors; by default it
- * would close the connection with an empty answer.
+ * Answers what Node's HTTP parser refuses (431, 413, 408, 400) in the form of our other errors. By default Node
+ * closes the connection with an empty answer.
  */
 export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {

@@ -1,24 +1,24 @@
 /**
- * Who may ask a path, and under which name it is counted. `search`: a key or a listed domain where searches are restricted, within
- * limits; `page-search`: anybody, within the same limits; `none`: anybody.
+ * Who may ask a path, and the bucket and name it counts under. `search`: where searches are restricted, needs a key
+ * or a listed domain; limited. `page-search`: open to everybody, with the same limits. `none`: open, without limits.
  */
 export type Guard =
   | { readonly kind: 'none' }
   | { readonly kind: 'search'; readonly endpoints: string }
   | { readonly kind: 'page-search'; readonly endpoints: 'page' | 'redirect' };
 
-/** A path that answers more than one kind of question says by its query which one it is. */
+/** For a path that answers several kinds of questions: the query decides the guard. */
 export type RouteGuard = Guard | ((query: Readonly<Record<string, unknown>>) => Guard);
 
 export const open: Guard = { kind: 'none' };
 
-/** @param endpoints the routes that are counted together */
+/** @param endpoints the group of routes that are counted together */
 export function searches(endpoints: string): Guard {
   return { kind: 'search', endpoints };
 }
 
-/** Leads to a page and finds nothing by itself. */
+/** A redirect to a page, without a search. */
 export const redirects: Guard = { kind: 'page-search', endpoints: 'redirect' };
 
-/** Searches of our own page. */
+/** Searches of our own pages. */
 export const pageSearches: Guard = { kind: 'page-search', endpoints: 'page' };

@@ -6,14 +6,14 @@ import { open } from './guard.ts';
 const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * Learns which methods the paths of an app have. Call it before the routes are there, and what it gives as the last of them: a
- * known path with another method is then 405 with `Allow` (RFC 9110, 15.5.6) in place of 404.
+ * Collects the methods of an app's paths. Call it before the routes are registered, and register its result after
+ * them: a known path with another method is then 405 with `Allow` (RFC 9110, 15.5.6) instead of 404.
  */
 export function watchMethods(app: App): (routes: App) => void {
   const pathsByUrl = new Map<string, { methods: Set<string>; errors: RoutePolicy['errors'] }>();
   let isComplete = false;
   app.addHook('onRoute', ({ url, method, config }) => {
-    // preflights, assets and what catches the rest of a room answer for themselves
+    // preflights, assets and the catch-all routes of a group answer for themselves
     if (isComplete || url.includes('*')) return;
     const path = pathsByUrl.get(url) ?? { methods: new Set(), errors: config?.errors ?? 'plain' };
     for (const name of [method].flat()) path.methods.add(name);

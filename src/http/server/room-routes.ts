@@ -4,10 +4,10 @@ import { handleNotFound } from './errors.ts';
 import { open } from './guard.ts';
 
 /**
- * What is not there below a path is answered in the form of what is: `/indexer/nothing` as a search. Without it such a path would
- * have the form of all unknown ones.
+ * Answers unknown paths below a known one in its form: `/indexer/nothing` in the form of searches. Otherwise such a
+ * path would have the form of all unknown paths.
  *
- * @param urls of the room itself and of all that is below it, as far as no other route has them
+ * @param urls the group's own path and all paths below it that have no other route
  */
 export function roomRoutes(app: App, urls: readonly string[], errors: ErrorFormName): void {
   for (const url of urls) {

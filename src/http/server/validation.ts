@@ -6,10 +6,10 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { nearestWord } from '#kernel/text/nearest-word.ts';
 import { type Fault, faultsMax } from './error-forms.ts';
 
-// by default it stops at 8, and lists of errors have more
+// the default is 8, and lists of errors hold more
 Settings.Set({ maxErrors: faultsMax });
 
-/** What all validators of ours say of an error, as far as it is used. */
+/** The parts of a validator's error that are used here. */
 interface SchemaError {
   readonly keyword: string;
   readonly instancePath: string;
@@ -17,7 +17,7 @@ interface SchemaError {
   readonly message?: string;
 }
 
-/** A request whose parameters or body are not valid: what is wrong, for the forms that list it all. */
+/** A request with invalid parameters or an invalid body: its faults, for the forms that list them all. */
 export class InvalidRequest extends AppError {
   readonly faults: readonly [Fault, ...Fault[]];
 
@@ -28,8 +28,8 @@ export class InvalidRequest extends AppError {
 }
 
 /**
- * What is wrong with parameters or a body, without the words of the validator: one fault a field, in the order of the schema, at
- * most `faultsMax`. `part` is `querystring`, `params` (of the path) or `body`.
+ * The faults of parameters or a body, in our words instead of the validator's: one a field, in the order of the
+ * schema, at most `faultsMax`. `part` is `querystring`, `params` (of the path) or `body`.
  */
 export function faultsOf(errors: readonly SchemaError[], part: string): readonly [Fault, ...Fault[]] {
   const byField = new Map<string, SchemaError[]>();
@@ -54,14 +54,14 @@ function faultOf(errors: readonly SchemaError[], part: string): Fault {
     field.startsWith(whole)
       ? { message: `${field} ${words}` }
       : { message: `${field} ${words}`, parameter: field };
-  // values of a choice are errors of each of them first
+  // the validator reports a wrong choice as an error of each alternative first
   if (error.keyword === 'const') {
     const choices = errors
       .filter(({ keyword }) => keyword === 'const')
       .map(({ params }) => params['allowedValue']);
     return fault(`must be one of ${choices.map(String).join(', ')}`);
   }
-  // all parameters of a query are strings in a URL: one that is not was given more than once
+  // parameters in a URL are strings: any other type means that it was given more than once
   if (part === 'querystring' && error.keyword === 'type' && isScalar(error.params['type'])) {
     return fault('is given more than once');
   }
@@ -71,8 +71,9 @@ function faultOf(errors: readonly SchemaError[], part: string): Fault {
 const compiled = new WeakMap<TSchema, Validator>();
 
 /**
- * Checks the body of a request as it is: Fastify's validator, made for parameters in URLs, would make a list of a text and a text
- * of a number. Throws `request_invalid`; `field_unknown` with the nearest known name where the schema allows no other fields.
+ * Checks the body of a request unchanged: Fastify's validator, made for parameters in URLs, would turn a text into a
+ * list and a number into a text. Throws `request_invalid`; `field_unknown` with the nearest known name where the
+ * schema forbids other fields.
  */
 export function checkBody(schema: TSchema, body: unknown): void {
   let validator = compiled.get(schema);
@@ -97,7 +98,7 @@ export function checkBody(schema: TSchema, body: unknown): void {
   throw new InvalidRequest(faultsOf(errors, 'body'));
 }
 
-/** The names that a schema of an object knows. */
+/** The field names in a schema of an object. */
 function namesIn(schema: unknown): string[] {
   const { properties = {} } = (schema ?? {}) as { readonly properties?: Readonly<Record<string, unknown>> };
   return Object.keys(properties);
@@ -110,7 +111,7 @@ function nearestWords(name: string, schema: unknown): string {
   return nearest === null ? `: it has ${known.join(', ')}` : `: did you mean ${nearest}?`;
 }
 
-/** Refuses query parameters that a path does not know. Throws `parameter_unknown` with the nearest one that it does. */
+/** Refuses unknown query parameters. Throws `parameter_unknown` with the nearest known name. */
 export function refuseUnknownParameters(schema: unknown, query: unknown): void {
   const known = new Set(namesIn(schema));
   for (const name of Object.keys(query as object)) {
@@ -126,11 +127,12 @@ export function refuseUnknownParameters(schema: unknown, query: unknown): void {
   }
 }
 
-/** Digits of a whole number; the validator would take Infinity and 0x10 for one. */
+/** Digits of a whole number: the validator alone would accept Infinity and 0x10. */
 export const wholeNumberPattern = '^-?\\d+$';
 
 /**
- * Numbers in a query or a path are whole ones in digits. Throws `request_invalid`; their bounds are for the validator.
+ * Numbers in a query or a path are whole numbers in digits. Throws `request_invalid`. The validator checks their
+ * bounds.
  */
 export function checkWholeNumbers(schema: unknown, given: unknown): void {
   const { properties = {} } = (schema ?? {}) as {
@@ -151,7 +153,7 @@ function fieldOf({ instancePath }: SchemaError, whole: string): string {
     .replaceAll(/\/(\d+)(?=\/|$)/gu, '[$1]')
     .replaceAll('/', '.');
   if (path === '') return whole;
-  // of a body that is a list
+  // for a body that is a list
   return /^\d+$/u.test(path) ? `${whole}[${path}]` : path;
 }
 
@@ -204,7 +206,7 @@ function listed(names: unknown): string {
   return [names].flat().map(String).join(', ');
 }
 
-/** What is percent-encoded in the query of a URL must be UTF-8 (RFC 3986, 2.1 and 2.5). Throws `request_invalid`. */
+/** Percent-encoded bytes in a query must be UTF-8 (RFC 3986, 2.1 and 2.5). Throws `request_invalid`. */
 export function checkQueryEncoding(url: string): void {
   const start = url.indexOf('?');
   if (start === -1 || !url.includes('%', start)) return;

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** Adds to `Vary` what of a request an answer depends on. Headers that are named already stay, each once. */
+/** Adds request headers to `Vary`. Existing names stay; each is listed once. */
 export function varyBy(reply: FastifyReply, ...headers: readonly string[]): void {
   const named = String(reply.getHeader('vary') ?? '')
     .split(',')

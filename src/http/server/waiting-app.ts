@@ -5,17 +5,17 @@ import { limits } from './limits.ts';
 
 export interface WaitingDependencies {
   readonly logger: FastifyBaseLogger;
-  /** What is waited for. */
+  /** What the process waits for. */
   readonly problems: () => readonly Problem[];
 }
 
-/** Starting takes a few seconds, where nothing is wrong. */
+/** A normal start takes a few seconds. */
 const startingSeconds = 5;
 const nothingKnown = 'This service is starting.';
 
 /**
- * Answers while there is nothing to serve yet, because it is not known of which network: it lives, it is not ready, and why.
- * Supervisors and load balancers see a process that waits, not one that is gone.
+ * Answers before anything can be served, while the network is still unknown: the process is alive and not ready, with
+ * the reason. Supervisors and load balancers then see a waiting process, not a missing one.
  */
 export function buildWaitingApp({ logger, problems }: WaitingDependencies): FastifyInstance {
   const app = fastify({

@@ -18,22 +18,22 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { targetHex } from './block-stats.ts';
 import type { RawBlocks } from './raw-blocks.ts';
 
-/** As many blocks as ord lists, the first of them with inscriptions: those that paid most. */
+/** As in ord: blocks in the list, blocks at its head that show inscriptions, and inscriptions of each by fee. */
 const blocksListed = 100;
 const blocksFeatured = 5;
 const featuredPerBlock = 8;
 
 interface FoundBlock {
   readonly tip: Tip | null;
-  /** Null: it is the node's, the index does not have it. */
+  /** Null: the block comes from the node; the index does not have it. */
   readonly facts: HeaderFacts | null;
   readonly bytes: Uint8Array;
   readonly height: number | null;
-  /** Ids of its inscriptions in the order of application, where they were asked for. */
+  /** Ids of its inscriptions in the order of application, where requested. */
   readonly inscriptions: readonly string[];
 }
 
-/** Answers that hold whole blocks, and the list of blocks. */
+/** Answers with whole blocks, and the list of blocks. */
 export class BlockAnswers {
   readonly #deps: AppDependencies;
   readonly #rawBlocks: RawBlocks;
@@ -88,7 +88,7 @@ export class BlockAnswers {
     });
   }
 
-  /** The bytes of a block, of the source of blocks or else the node. Throws `not_found` and `no_node`. */
+  /** The bytes of a block, from the source of blocks or else the node. Throws `not_found` and `no_node`. */
   async find(query: string, withInscriptions: boolean): Promise<FoundBlock> {
     const question = blockQuestionOf(query);
     const { tip, facts, inscriptions } = await withSnapshot(this.#deps.pool, async (snapshot) => {

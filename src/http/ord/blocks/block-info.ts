@@ -13,7 +13,7 @@ import { ChainWork } from './chain-work.ts';
 import type { RawBlocks } from './raw-blocks.ts';
 
 const nullHash = '0'.repeat(64);
-/** Figures of blocks that are kept: 300 bytes each, for inscriptions that many look at. */
+/** Cached figures of blocks: 300 bytes each, for inscriptions with many viewers. */
 const statsKeptMax = 1_000;
 
 /** What is known of an indexed block before its bytes are read. */
@@ -21,7 +21,7 @@ interface OwnFacts {
   readonly tip: Tip;
   readonly facts: HeaderFacts;
   readonly medianTime: number;
-  /** Null where blocks below it are not indexed. */
+  /** Null where earlier blocks are not indexed. */
   readonly work: bigint | null;
 }
 
@@ -37,7 +37,7 @@ export class BlockInfo {
     this.#rawBlocks = rawBlocks;
   }
 
-  /** JSON text, and the tip that it speaks of. Throws `not_found` and `no_node`. */
+  /** JSON text, and the tip that it describes. Throws `not_found` and `no_node`. */
   async answer(query: string): Promise<{ tip: Tip | null; json: string; live: boolean }> {
     const question = blockQuestionOf(query);
     const { tip, own } = await withSnapshot(this.#deps.pool, async (snapshot) => ({
@@ -103,7 +103,7 @@ export class BlockInfo {
     return header;
   }
 
-  /** A block that is not indexed, as the node knows it. */
+  /** A block that is not indexed, described by the node. */
   async #nodeInfo(query: string): Promise<string> {
     const { node } = this.#deps;
     if (node == null) throw new AppError('not_found', `block ${quoted(query)} not found`);
@@ -123,7 +123,7 @@ export class BlockInfo {
   }
 }
 
-/** The 80 bytes of a header that the node took apart. */
+/** The 80 header bytes, rebuilt from the node's fields. */
 function headerBytes(header: NodeHeader): Buffer {
   const bytes = Buffer.alloc(80);
   bytes.writeInt32LE(header.version, 0);

@@ -4,7 +4,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { RawBlock } from './raw-blocks.ts';
 
-/** What Bitcoin Core's `getblockstats` says of a block, as far as ord tells it (rpc/blockchain.cpp). */
+/** The fields of Bitcoin Core's `getblockstats` that ord passes on (rpc/blockchain.cpp). */
 export interface BlockStats {
   readonly averageFee: number;
   readonly averageFeeRate: number;
@@ -24,13 +24,14 @@ export interface BlockStats {
 const witnessScale = 4;
 
 /**
- * The figures of a block, from its bytes and the outputs that it spends. The coinbase counts in none but the subsidy, as in
- * the node. Null where the outputs that it spends are not there. Throws `spent_outputs_mismatch` where they do not fit.
+ * The figures of a block, from its bytes and the outputs that it spends. As in the node, the coinbase counts only in
+ * the subsidy. Null where the spent outputs are unavailable. Throws `spent_outputs_mismatch` where they do not fit
+ * the block.
  */
 export function blockStats(block: RawBlock, height: number, network: NetworkName): BlockStats | null {
   const transactions = RawTransactions.ofBlock(block.bytes);
   const { count } = transactions;
-  // a coinbase alone spends nothing: one transaction without outputs
+  // a block with only a coinbase spends nothing: one transaction without outputs
   const spentOutputs = count === 1 ? Buffer.from([1, 0]) : block.spentOutputs;
   if (spentOutputs === null) return null;
   const spent = new SpentReader(spentOutputs);
@@ -92,7 +93,7 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : Math.floor((sorted[middle - 1]! + upper) / 2);
 }
 
-/** Rates at 10, 25, 50, 75 and 90 percent of the weight, from the lowest rate on. */
+/** Fee rates at 10, 25, 50, 75 and 90 percent of the weight, in ascending order. */
 function percentiles(rates: { rate: number; weight: number }[], totalWeight: number): number[] {
   if (rates.length === 0) return [0, 0, 0, 0, 0];
   const marks = [
@@ -114,16 +115,19 @@ function percentiles(rates: { rate: number; weight: number }[], totalWeight: num
   return found;
 }
 
-/** What the node pays out: it halves every 150 blocks on regtest, unlike ord's counting (kernel/primitives/network.ts). */
+/**
+ * The subsidy as the node pays it: on regtest it halves every 150 blocks, unlike ord's count
+ * (kernel/primitives/network.ts).
+ */
 function nodeSubsidy(height: number, network: NetworkName): number {
   const halvings = Math.floor(height / (network === 'regtest' ? 150 : 210_000));
   return halvings >= 64 ? 0 : Math.floor(5_000_000_000 / 2 ** halvings);
 }
 
 /**
- * How much harder the target is than the easiest of mainnet, as ord tells it: in the node's own steps (rpc/blockchain.cpp
- * `GetDifficulty`), written with 16 digits (univalue `setFloat`), and read by ord as digits and a power of ten, which can be one
- * off in the last place (serde_json without `float_roundtrip`).
+ * The difficulty, relative to mainnet's easiest target, exactly as ord prints it: computed in the node's steps
+ * (rpc/blockchain.cpp `GetDifficulty`), written with 16 digits (univalue `setFloat`), and read by ord as digits and a
+ * power of ten, which can differ by one in the last place (serde_json without `float_roundtrip`).
  */
 export function difficultyOf(bits: number): number {
   let shift = bits >>> 24;
@@ -137,7 +141,7 @@ export function difficultyOf(bits: number): number {
   return scale < 0 ? Number(digits) / power : Number(digits) * power;
 }
 
-/** A compact target as 64 hex digits, as it would stand as a hash. */
+/** A compact target as 64 hex digits, in the order of a displayed hash. */
 export function targetHex(bits: number): string {
   const size = bits >>> 24;
   const word = BigInt(bits & 0x007fffff);

@@ -8,12 +8,14 @@ interface Checkpoint {
   readonly work: bigint;
 }
 
-/** Targets change at most that often on mainnet; sums are kept where they do, 470 of them at a million blocks. */
+/**
+ * The shortest interval between target changes on mainnet. A sum is kept for each: 470 of them at a million blocks.
+ */
 const interval = 2_016;
 
 /**
- * Work of a chain that is indexed from its beginning: the sum over its headers. The first question reads them all, later ones
- * those since the nearest sum that is still of this chain.
+ * The work of a chain that is indexed from its start: the sum over its headers. The first request reads all headers;
+ * later ones read on from the nearest sum that still belongs to this chain.
  */
 export class ChainWork {
   readonly #checkpoints = new Map<number, Checkpoint>();
@@ -24,7 +26,7 @@ export class ChainWork {
     return base + (await sumBetween(client, last + 1, height));
   }
 
-  /** Work up to a height that is a multiple of the interval. */
+  /** The work up to a height that is a multiple of the interval. */
   async #baseAt(client: ClientBase, height: number): Promise<bigint> {
     for (let below = height; below >= 0; below -= interval) {
       const checkpoint = this.#checkpoints.get(below);

@@ -91,7 +91,7 @@ interface HashQuestion {
   readonly height: number;
 }
 
-/** From the index; of blocks below it from the node. */
+/** From the index; for heights below its first block, from the node. */
 async function sendHashAt(
   deps: AppDependencies,
   request: FastifyRequest,

@@ -4,18 +4,21 @@ import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 
-/** A raw block, and the outputs that it spends where the source has them. */
+/** A raw block, with the outputs that it spends where the source has them. */
 export interface RawBlock {
   readonly bytes: Uint8Array;
   readonly spentOutputs: Uint8Array | null;
 }
 
-/** Blocks are asked for in bursts (an explorer's page, a recursive inscription's many viewers): 16 full ones at least. */
+/**
+ * Blocks are requested in bursts (an explorer's page, many viewers of one recursive inscription): room for at least
+ * 16 full ones.
+ */
 const cachedBytesMax = 64 * 1024 * 1024;
-/** Each read holds a block of up to 4 MB and what it spends, and the source serves the indexer too. */
+/** Each read holds a block of up to 4 MB and its spent outputs, and the indexer uses the same source. */
 const readsMax = 4;
 
-/** Raw blocks of the index: read once for all who ask at the same time, a few at once, and kept within a bound. */
+/** Raw blocks of the index: concurrent requests share one read, few reads run at once, and the cache is bounded. */
 export class RawBlocks {
   readonly #source: BlockSource | null;
   /** By display hash. */
@@ -31,7 +34,10 @@ export class RawBlocks {
     this.#source = source;
   }
 
-  /** The block, null where there is no source or it does not have it. Throws `block_corrupt` and codes of the source. */
+  /**
+   * The block; null without a source, or where the source does not have it. Throws `block_corrupt` and codes of the
+   * source.
+   */
   async read(ref: BlockRef): Promise<RawBlock | null> {
     if (this.#source === null) return null;
     const name = displayHash(ref.hash);
@@ -58,7 +64,7 @@ export class RawBlocks {
       if (error instanceof AppError && error.code === 'block_unavailable') return null;
       throw error;
     } finally {
-      // whoever waits takes the place over
+      // the next waiting reader takes over the place
       const next = this.#waiting.shift();
       if (next === undefined) this.#reads--;
       else next();
@@ -66,7 +72,7 @@ export class RawBlocks {
   }
 }
 
-// a view keeps the whole of its buffer alive
+// a view would keep its whole buffer alive
 function sizeOf({ bytes, spentOutputs }: RawBlock): number {
   return bytes.buffer.byteLength + (spentOutputs?.buffer.byteLength ?? 0);
 }

@@ -3,7 +3,10 @@ import type { RawTransaction } from '#indexer/transaction/raw-transaction.ts';
 
 const annexPrefix = 0x50;
 
-/** The script that ord looks into: the last but one item, an annex left out, whatever was spent (docs of rust-bitcoin's P2TrSpend). */
+/**
+ * The script that ord searches: the last item but one, without the annex, for any kind of spent output (docs of
+ * rust-bitcoin's P2TrSpend).
+ */
 function leafScript(witness: readonly Uint8Array[]): Uint8Array | null {
   const count = witness.length;
   if (count < 2) return null;
@@ -12,7 +15,7 @@ function leafScript(witness: readonly Uint8Array[]): Uint8Array | null {
   return count === 2 ? null : (witness[count - 3] ?? null);
 }
 
-/** Tags of ord's tag.rs whose values are shown, by the field that shows them. */
+/** Tags of ord's tag.rs that the answer shows, by its field. */
 const firstValues = [
   ['content_encoding', 9],
   ['content_type', 1],
@@ -29,8 +32,8 @@ const laterValues = [
 ] as const;
 
 /**
- * An envelope of a script, by the places of its items there. They are read one at a time: a transaction can have millions,
- * each of which would be an object.
+ * An envelope, as positions of its items in a script. Items are read one at a time: a transaction can have millions,
+ * and an object for each would be too much.
  */
 interface Envelope {
   readonly script: Uint8Array;
@@ -41,7 +44,10 @@ interface Envelope {
   readonly end: number;
 }
 
-/** All envelopes of a transaction, those that reveal nothing among them (a coinbase's); each until the next is asked for. */
+/**
+ * All envelopes of a transaction, including those that reveal nothing (a coinbase's). Each is valid until the next is
+ * requested.
+ */
 function* envelopesOf({ inputs }: RawTransaction): Generator<Envelope> {
   const scan = new ScriptScan();
   for (const [input, { witness }] of inputs.entries()) {
@@ -101,7 +107,7 @@ function* envelopeJson(envelope: Envelope): Generator<string> {
   yield `,"pushnum":${(bits & scanBits.pushnum) !== 0},"stutter":${(bits & scanBits.stutter) !== 0}}`;
 }
 
-/** The item that opens the body: the first empty one at an even place; the end where there is none. */
+/** The item that opens the body: the first empty one at an even position; the end where there is no body. */
 function bodyPlace({ scan, first, end }: Envelope): number {
   for (let item = first; item < end; item += 2) if (scan.itemLength[item] === 0) return item;
   return end;
@@ -113,7 +119,7 @@ function* itemsBetween(first: number, end: number): Generator<number> {
 
 const tagKey = (tag: number): string => String.fromCharCode(tag);
 
-/** Places of values by key, keys as latin-1. */
+/** Positions of values by key, with keys as latin-1. */
 function fieldsOf(envelope: Envelope, pairsEnd: number): Map<string, number[]> {
   const fields = new Map<string, number[]>();
   for (let item = envelope.first; item + 1 < pairsEnd; item += 2) {
@@ -125,7 +131,7 @@ function fieldsOf(envelope: Envelope, pairsEnd: number): Map<string, number[]> {
   return fields;
 }
 
-/** Of the tags that are taken the pointer alone is even, and only its first value is taken. */
+/** Of the tags with fields, only the pointer is even; its first value counts. */
 function hasUnrecognizedEven(fields: ReadonlyMap<string, readonly number[]>): boolean {
   return [...fields].some(([key, values]) => {
     if (key.charCodeAt(0) % 2 !== 0) return false;
@@ -133,10 +139,10 @@ function hasUnrecognizedEven(fields: ReadonlyMap<string, readonly number[]>): bo
   });
 }
 
-/** Numbers that become text in one piece. */
+/** Numbers converted to text in one piece. */
 const numbersAtOnce = 16 * 1024;
 
-/** The bytes of items, one behind the other. */
+/** The concatenated bytes of items. */
 function* numbersOrNull(envelope: Envelope, items: Iterable<number> | null): Generator<string> {
   if (items === null) {
     yield 'null';

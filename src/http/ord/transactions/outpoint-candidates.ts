@@ -5,7 +5,7 @@ import {
   fingerprintOutpoint,
 } from '#indexer/transaction/outpoint-fingerprint.ts';
 
-/** Fingerprints of outpoints under the key of an index, each as Postgres writes a bigint. */
+/** Fingerprints of outpoints under the key of an index, each in Postgres' text form of a bigint. */
 export function fingerprintsOf(key: Uint8Array, outpoints: readonly Outpoint[]): string[] {
   const expanded = expandFingerprintKey(key);
   const bytes = Buffer.alloc(36);

@@ -8,20 +8,20 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 
 /**
- * As much is read and hashed for the first question, within some seconds; a chain of more takes a node. So many blocks are
- * gone through for every question, in milliseconds.
+ * The first request reads and hashes at most this much, in some seconds; a larger chain needs a node. Every request
+ * passes over at most this many blocks, in milliseconds.
  */
 const max = { bytes: 256 * 1024 * 1024, blocks: 20_000 };
 
 /**
- * Where the transactions of a small chain are, for servers without a node: the beginnings of all txids, 4 bytes each, read from
- * the blocks when they are first asked for.
+ * Finds the transactions of a small chain, for servers without a node: the first 4 bytes of all txids, read from the
+ * blocks on the first request.
  */
 export class TransactionDirectory {
   readonly #rawBlocks: RawBlocks;
-  /** First four bytes of the txids of a block, by the hex of its hash. */
+  /** First four bytes of a block's txids, by the block's hash in hex. */
   readonly #known = new Map<string, Uint32Array>();
-  /** The blocks of the chain at a tip; null where they are too many. */
+  /** The blocks of the chain at a tip; null where there are too many. */
   #listed: { readonly tip: Tip; readonly blocks: readonly BlockRef[] | null } | null = null;
   #working: Promise<unknown> = Promise.resolve();
 
@@ -29,7 +29,7 @@ export class TransactionDirectory {
     this.#rawBlocks = rawBlocks;
   }
 
-  /** Blocks and places where a transaction may be, to be looked at; null where the chain is too large to be read through. */
+  /** Blocks and positions where a transaction may be, to be checked; null where the chain is too large to read. */
   async candidates(pool: pg.Pool, txid: Uint8Array): Promise<TransactionPlace[] | null> {
     const work = this.#working.then(() => this.#search(pool, txid));
     this.#working = work.catch(() => undefined);

@@ -2,14 +2,14 @@ import type { RawInput, RawOutput, RawTransaction } from '#indexer/transaction/r
 import { displayHash } from '#kernel/primitives/hash.ts';
 
 /*
- * Transactions in the form that rust-bitcoin gives them in ord's answers. As text, piece by piece: a block of 4 MB is 9 MB
- * of it, which nobody should wait for in one go, nor hold as objects.
+ * Transactions in the form that rust-bitcoin gives them in ord's answers. They are written as text, piece by piece: a
+ * block of 4 MB becomes 9 MB of text, too much to make in one turn of the event loop or to hold as objects.
  */
 
 const hex = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 
-/** As much of a script or witness as becomes text in one piece. */
+/** Bytes of a script or witness converted to text in one piece. */
 const hexPieceBytes = 64 * 1024;
 
 /** Hex of bytes in pieces. */
@@ -47,7 +47,7 @@ export function* transactionJson({ version, lockTime, inputs, outputs }: RawTran
   yield `],"output":[${outputs.map(outputJson).join(',')}]}`;
 }
 
-/** Pieces joined to ones of some size: each piece of a stream costs a turn of the event loop. */
+/** Joins pieces into larger ones: each piece of a stream costs a turn of the event loop. */
 export function* joined(pieces: Iterable<string>): Generator<string> {
   let text = '';
   for (const piece of pieces) {

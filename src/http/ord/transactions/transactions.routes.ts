@@ -19,12 +19,12 @@ const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
 const path = Type.Object({ txid: pathParts.txid });
 
-/** ord calls the third test network by the name it had when it was the only one. */
+/** ord keeps the old name of testnet3, from when it was the only test network. */
 export function ordChain(network: NetworkName): string {
   return network === 'testnet3' ? 'testnet' : network;
 }
 
-/** How a path of a transaction stands in the document. */
+/** A transaction path's description in the document. */
 interface TransactionPath {
   readonly url: string;
   readonly operationId: string;
@@ -32,7 +32,7 @@ interface TransactionPath {
   readonly response: RouteSchema['response'];
 }
 
-/** Transactions: in ord's form, as hex, and the envelopes in them. */
+/** Transactions: in ord's form, as hex, and their envelopes. */
 export function transactionsRoutes(
   app: App,
   deps: AppDependencies,

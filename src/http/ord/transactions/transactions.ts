@@ -15,7 +15,7 @@ import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
 import { fingerprintsOf } from './outpoint-candidates.ts';
 import { TransactionDirectory } from './transaction-directory.ts';
 
-/** The coinbase of block 0, of which a node says nothing when it is asked for it by its id. */
+/** The coinbase of block 0, which a node does not give by its txid. */
 const genesisTxids: ReadonlySet<string> = new Set([
   '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b',
   // testnet4
@@ -26,17 +26,20 @@ export function isGenesisCoinbase(txid: Uint8Array): boolean {
   return genesisTxids.has(displayHash(txid));
 }
 
-/** So many first outputs of a transaction are looked at for inscriptions that tell where it is: a probe of an index each. */
+/**
+ * How many of a transaction's first outputs are checked for inscriptions, which reveal its block: an index probe
+ * each.
+ */
 const probedOutputs = 64;
 
 export interface FoundTransaction {
   readonly tip: Tip | null;
   readonly transaction: RawTransaction;
-  /** As of our tip where our index places it, else as the node says; 0: in no block. */
+  /** As of our tip where our index has the transaction, else as of the node's; 0: unconfirmed. */
   readonly confirmations: number;
 }
 
-/** Finds transactions: where inscriptions lead to them, in the blocks of the index, else at the node. */
+/** Finds transactions: by the inscriptions in them, in the blocks of the index, else at the node. */
 export class Transactions {
   readonly #deps: AppDependencies;
   readonly #rawBlocks: RawBlocks;
@@ -48,7 +51,7 @@ export class Transactions {
     this.#directory = new TransactionDirectory(rawBlocks);
   }
 
-  /** Throws `not_found`, and `no_node` where only a node could tell. */
+  /** Throws `not_found`, and `no_node` where only a node has the answer. */
   async find(txid: Uint8Array): Promise<FoundTransaction> {
     const { tip, place } = await withSnapshot(this.#deps.pool, async ({ client, tip: now }) => {
       const key = await fingerprintKey(client);
@@ -68,7 +71,7 @@ export class Transactions {
     return { tip, ...found };
   }
 
-  /** Without a node: a chain that is small enough is read through. */
+  /** Without a node, a small enough chain is read through. */
   async #inSmallChain(txid: Uint8Array, tip: Tip | null, name: string): Promise<FoundTransaction> {
     const places = await this.#directory.candidates(this.#deps.pool, txid);
     if (places === null || tip === null)
@@ -86,7 +89,7 @@ export class Transactions {
     return { height: 0, blockHash: hash, index: 0 };
   }
 
-  /** A transaction of a block that is known: one alone from the node where there is one, else the block. */
+  /** A transaction of a known block: alone from the node where there is one, else out of the block. */
   async #inBlock(txid: Uint8Array, place: TransactionPlace): Promise<RawTransaction | null> {
     const { node } = this.#deps;
     if (node != null && !isGenesisCoinbase(txid)) {
@@ -102,7 +105,7 @@ export class Transactions {
 function transactionIn(block: Uint8Array, txid: Uint8Array, index: number | null): RawTransaction | null {
   const transactions = RawTransactions.ofBlock(block);
   const isHere = (place: number): boolean => Buffer.compare(transactions.txid(place), txid) === 0;
-  // a place saves the hashes of the others
+  // a known position saves hashing the other transactions
   if (index !== null) return index < transactions.count && isHere(index) ? transactions.at(index) : null;
   for (let place = 0; place < transactions.count; place++) if (isHere(place)) return transactions.at(place);
   return null;
