@@ -5,7 +5,7 @@ import type { Rate } from './rate.ts';
 
 const foreignKeyViolation = '23503';
 
-/** A key as its owner may see it: everything but the key. */
+/** A key as its owner may see it: everything except the key itself. */
 export interface StoredKey {
   readonly id: number;
   readonly account: string;
@@ -36,7 +36,7 @@ export interface AccountLine {
   readonly keys: number;
 }
 
-/** All accounts by name. */
+/** All accounts, ordered by name. */
 export async function listAccounts(pool: pg.Pool): Promise<readonly AccountLine[]> {
   const { rows } = await pool.query<AccountLine>(
     `SELECT a.name, a.created_at AS "createdAt", count(k.id) AS keys
@@ -52,13 +52,13 @@ const keyColumns = `id, account, prefix, scopes,
 
 export interface KeyTerms {
   readonly account: string;
-  /** At least one, each once. */
+  /** At least one scope, each once. */
   readonly scopes: readonly Scope[];
   /** Null: no limit. */
   readonly rate: Rate | null;
 }
 
-/** What stands for no limit: its span says nothing. */
+/** The stored form of no limit; its span is meaningless. */
 const unlimited: Rate = { burst: 0, perSeconds: 60 };
 
 /** Throws `account_unknown`. */
@@ -81,7 +81,7 @@ export async function insertKey(
   }
 }
 
-/** Keys of an account, or of all (null), the oldest first. Throws `account_unknown`. */
+/** Keys of an account, or of all accounts (null), oldest first. Throws `account_unknown`. */
 export async function listKeys(pool: pg.Pool, account: string | null): Promise<readonly StoredKey[]> {
   if (account !== null) await checkAccount(pool, account);
   const { rows } = await pool.query<StoredKey>(
@@ -93,13 +93,16 @@ export async function listKeys(pool: pg.Pool, account: string | null): Promise<r
 
 export interface WhichKeys {
   readonly account: string;
-  /** Keys that have one of these; none named: keys of any scope. */
+  /** Keys with one of these scopes; empty: keys of any scope. */
   readonly scopes: readonly Scope[];
   /** One key; null: all. */
   readonly key: { readonly prefix: string } | { readonly hash: Buffer } | null;
 }
 
-/** Revokes what is not revoked yet, and gives it. Throws `account_unknown`, and `key_not_found` where one key was meant. */
+/**
+ * Revokes the keys that are not revoked yet, and returns them. Throws `account_unknown`, and `key_not_found` where a
+ * single key was named.
+ */
 export async function revokeKeys(
   pool: pg.Pool,
   { account, scopes, key }: WhichKeys,

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 
-/** Hosts whose pages may ask without a key: `example.com` is that host, `*.example.com` all below it. */
+/** Hosts whose pages may search without a key: `example.com` is that host, `*.example.com` all hosts below it. */
 export interface AllowedDomains {
   allows(host: string): boolean;
 }
@@ -8,7 +8,7 @@ export interface AllowedDomains {
 const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const hostPattern = new RegExp(`^${label}(?:\\.${label})*$`, 'u');
 
-/** Reads a list with commas between. Gives what is no domain in it as `wrong`. */
+/** Parses a list separated by commas. Returns the entries that are not domains as `wrong`. */
 export function parseAllowedDomains(text: string): { domains: AllowedDomains; wrong: readonly string[] } {
   const hosts = new Set<string>();
   const parents: string[] = [];
@@ -28,7 +28,10 @@ export function parseAllowedDomains(text: string): { domains: AllowedDomains; wr
   return { domains: { allows }, wrong };
 }
 
-/** Where a request comes from, as a browser says it: `Origin`, or where there is none the `Referer`; null where it says nothing. */
+/**
+ * The site that a request comes from, as the browser reports it: `Origin`, else `Referer`; null where both are
+ * missing.
+ */
 export function callingSite(
   origin: string | undefined,
   referer: string | undefined,

@@ -1,34 +1,37 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** What a key may be used for: one or more of these. None includes another. */
+/** The uses of a key: one or more of these. No scope includes another. */
 export const scopes = ['search', 'orders', 'tokenpay', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** So that people, and scanners for leaked secrets, know one when they see it. */
+/** So that people, and scanners for leaked secrets, recognise a key. */
 const mark = 'satscribe_';
-/** 160 bits: nobody guesses one, and 32 of them can be shown. */
+/** 160 bits: infeasible to guess, while the first 32 may be shown. */
 const secretBytes = 20;
 const checkDigits = 8;
 const shownDigits = 8;
 const pattern = /^satscribe_[0-9a-f]{48}$/u;
 
-/** A key as it is made: `key` is shown once, the rest is kept. */
+/** A new key: `key` is shown once, the rest is stored. */
 export interface NewApiKey {
   readonly key: string;
   /** The first characters, by which people tell keys apart. */
   readonly prefix: string;
-  /** What a database knows of the key. */
+  /** The part of the key that the database stores. */
   readonly hash: Buffer;
 }
 
-/** Makes a key: a mark, 40 random hex digits, and 8 digits by which a mistyped one is known without a look into any table. */
+/**
+ * Makes a key: a mark, 40 random hex digits, and 8 check digits, which expose a mistyped key without a database
+ * look-up.
+ */
 export function newApiKey(random: (bytes: number) => Buffer = randomBytes): NewApiKey {
   const body = mark + random(secretBytes).toString('hex');
   const key = body + checkOf(body);
   return { key, prefix: key.slice(0, mark.length + shownDigits), hash: hashOf(key) };
 }
 
-/** The hash of a text that has the form of a key and the right check digits; null for any other. */
+/** The hash of a text that has the form of a key and correct check digits; null for any other text. */
 export function apiKeyHash(text: string): Buffer | null {
   if (!pattern.test(text)) return null;
   const body = text.slice(0, -checkDigits);
@@ -36,9 +39,9 @@ export function apiKeyHash(text: string): Buffer | null {
 }
 
 /**
- * One round of sha256, unsalted: slow hashes and salts protect secrets that people choose, and there is nothing to try out among
- * 2^160. It lets a key be found by its hash in one look; how long a comparison of hashes takes tells nothing of use, because nobody
- * can make a key whose hash begins as they wish and learn another one's from it.
+ * One round of sha256, unsalted: slow hashes and salts protect secrets that people choose, and 2^160 keys cannot be
+ * tried. So a key is found by its hash in one look-up. The time of comparing hashes reveals nothing useful, because
+ * an attacker cannot choose a key by how its hash begins and so learn another key's hash.
  */
 function hashOf(key: string): Buffer {
   return createHash('sha256').update(key).digest();

@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 
 /**
- * What one client is, for limits: an IPv4 address, or the /64 of an IPv6 address, because a single machine has all of its 2^64
- * addresses. An IPv4 address that is written as IPv6 (`::ffff:192.0.2.1`) is itself. What is no address is `unknown`: all of those
- * share one limit.
+ * The unit that limits count as one client: an IPv4 address, or the /64 of an IPv6 address, because a single machine
+ * has all of its 2^64 addresses. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) counts as IPv4. Everything that
+ * is not an address is `unknown` and shares one limit.
  */
 export function clientOf(address: string): string {
-  // a zone (fe80::1%eth0) is of this machine
+  // a zone (fe80::1%eth0) is local to this machine
   const [bare = ''] = address.split('%', 1);
   const version = isIP(bare);
   if (version === 4) return bare;
@@ -23,7 +23,7 @@ export function clientOf(address: string): string {
     .join(':')}::/64`;
 }
 
-/** The eight groups of an IPv6 address that is valid. */
+/** The eight groups of a valid IPv6 address. */
 function groupsOf(address: string): number[] {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/u.exec(address);
   const text =

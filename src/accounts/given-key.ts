@@ -1,4 +1,4 @@
-/** The key that a request gives: none, one, or two that differ. */
+/** The key of a request: none, one, or two different ones. */
 export type GivenKey =
   | { readonly kind: 'none' }
   | { readonly kind: 'one'; readonly key: string }
@@ -7,8 +7,8 @@ export type GivenKey =
 const bearer = /^bearer(?:\s+(?<token>.*))?$/iu;
 
 /**
- * Reads `x-api-key` and `Authorization: Bearer` (RFC 6750). An empty header is none, and so is another scheme of `Authorization`: a
- * proxy may ask for its own. The same key in both is one.
+ * Reads `x-api-key` and `Authorization: Bearer` (RFC 6750). An empty header counts as no key, and so does another
+ * scheme of `Authorization`: a proxy may use its own. The same key in both headers is one key.
  */
 export function givenKey(apiKey: string | undefined, authorization: string | undefined): GivenKey {
   const token = bearer.exec(authorization?.trim() ?? '')?.groups?.['token'];

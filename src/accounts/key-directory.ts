@@ -4,7 +4,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { Scope } from './api-key.ts';
 import type { Rate } from './rate.ts';
 
-/** What a request with a key needs to know of it. */
+/** What a request needs to know of its key. */
 export interface KeyFacts {
   readonly id: number;
   readonly scopes: readonly Scope[];
@@ -12,19 +12,22 @@ export interface KeyFacts {
   readonly rate: Rate | null;
 }
 
-/** After so long a key is looked up again: what is revoked is refused everywhere this much later at the latest. */
+/**
+ * How long a key is remembered before it is looked up again: a revoked key is refused everywhere after this time at
+ * the latest.
+ */
 export const keyMemoryMs = 5000;
-/** Keys in use at once, and unknown ones that clients go on to send; some 200 bytes each. */
+/** Remembered keys: keys in use, and unknown ones that clients keep sending; some 200 bytes each. */
 const keysMax = 20_000;
 
 interface Entry {
   readonly found: Promise<KeyFacts | null>;
   readonly until: number;
-  /** Null while it is looked up for the first time. */
+  /** Null during the first look-up. */
   isGood: boolean | null;
 }
 
-/** Keys that are good, by hash, remembered for some seconds. */
+/** Valid keys by hash, remembered for some seconds. */
 export class KeyDirectory {
   readonly #pool: pg.Pool;
   readonly #now: () => number;
@@ -35,20 +38,20 @@ export class KeyDirectory {
     this.#now = now;
   }
 
-  /** What is remembered of a key: undefined where it must be looked up. */
+  /** What is remembered of a key; undefined where it must be looked up. */
   remembered(hash: Buffer): Promise<KeyFacts | null> | undefined {
     const entry = this.#entries.get(hash.toString('hex'));
     return entry === undefined || this.#now() >= entry.until ? undefined : entry.found;
   }
 
-  /** Whether a key was good when it was looked up last, however long ago that is. */
+  /** Whether the last look-up of the key found it valid, however long ago. */
   wasGood(hash: Buffer): boolean {
     return this.#entries.peek(hash.toString('hex'))?.isGood === true;
   }
 
   /**
-   * The key with this hash; null where there is none, or it was revoked. Those that ask at once share one look. Throws
-   * `access_unavailable`.
+   * The key with this hash; null where it does not exist or was revoked. Concurrent requests share one look-up.
+   * Throws `access_unavailable`.
    */
   find(hash: Buffer): Promise<KeyFacts | null> {
     const remembered = this.remembered(hash);

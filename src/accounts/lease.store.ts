@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
-/** What a process wants of a bucket, and what it gives back to it. */
+/** A process' request to a bucket: tokens wanted, and tokens returned. */
 export interface LeaseAsk {
   readonly subject: string;
-  /** Tokens that flow in, and how many the bucket holds. */
+  /** The rate at which tokens flow in, and the capacity. */
   readonly perSecond: number;
   readonly burst: number;
   readonly wanted: number;
@@ -12,17 +12,17 @@ export interface LeaseAsk {
 
 export interface LeaseGrant {
   readonly subject: string;
-  /** From 0 to what was wanted. */
+  /** From 0 to the number wanted. */
   readonly granted: number;
-  /** What is left in the bucket, with its fraction. */
+  /** The tokens left in the bucket, with their fraction. */
   readonly level: number;
 }
 
 /**
- * Takes tokens out of buckets, in one statement for all; a bucket that is not there is full. Each subject once. The clock is that of
- * the database, so that clocks of processes do not matter; `at` is there for tests alone. Rows are locked in one order: processes
- * that ask at once wait for each other, never in a circle. `level` only rises by the rate and by what is given back, and only falls
- * by what is granted: docs/access.md draws the bound from that.
+ * Takes tokens out of buckets, in one statement for all; a missing bucket is full. Each subject may occur once. The
+ * database's clock is used, so that the clocks of processes do not matter; `at` is for tests only. Rows are locked in
+ * a fixed order, so concurrent processes wait for each other but never deadlock. `level` rises only by the rate and
+ * by returned tokens, and falls only by granted ones: docs/access.md derives the bound from that.
  */
 export async function lease(
   pool: pg.Pool,
@@ -56,7 +56,7 @@ export async function lease(
   return rows;
 }
 
-/** Forgets buckets that are full again by now: one that is not there is full, too. Gives how many. */
+/** Deletes buckets that are full again: a missing bucket is full, too. Returns their number. */
 export async function forgetFullBuckets(pool: pg.Pool): Promise<number> {
   const { rowCount } = await pool.query(
     `DELETE FROM service.rate_limits

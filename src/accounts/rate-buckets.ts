@@ -1,13 +1,15 @@
 import type { Rate } from './rate.ts';
 import type { Decision, RateLimiter } from './rate-limiter.ts';
 
-/** The limits that routes can name. A key brings the rate that it was made with, and the bucket's holds for addresses. */
+/** The limits that routes can name. A key has its own rate; the bucket's rate applies to addresses. */
 export type BucketName = 'search' | 'unknown-keys';
 
-/** The rate of each bucket for each address; null: no limit. */
+/** The rate of each bucket per address; null: no limit. */
 export type RateBuckets = Readonly<Record<BucketName, Rate | null>>;
 
-/** Takes a token of a client's part of a bucket; null where the bucket has no limit. Throws `access_unavailable`. */
+/**
+ * Takes a token from a client's share of a bucket; null where the bucket has no limit. Throws `access_unavailable`.
+ */
 export function takeFrom(
   limiter: RateLimiter,
   buckets: RateBuckets,
@@ -18,7 +20,7 @@ export function takeFrom(
   return rate === null ? null : limiter.take(subjectOf(bucket, client), rate);
 }
 
-/** What the next `takeFrom` would say, where it is known without asking that it is a refusal; else null. */
+/** The refusal that the next `takeFrom` would give, if it is known without asking the database; else null. */
 export function knownRefusal(
   limiter: RateLimiter,
   buckets: RateBuckets,
@@ -29,7 +31,7 @@ export function knownRefusal(
   return rate === null ? null : limiter.refusal(subjectOf(bucket, client), rate);
 }
 
-// buckets of one client are apart, whatever their rates
+// each bucket of a client is separate, whatever the rates
 function subjectOf(bucket: BucketName, client: string): string {
   return `${bucket} ${client}`;
 }

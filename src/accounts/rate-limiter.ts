@@ -3,37 +3,43 @@ import type { LeaseAsk, LeaseGrant } from './lease.store.ts';
 import type { Rate } from './rate.ts';
 
 /**
- * A lease is good for so long; what is left of it then goes back, so that no process sits on tokens that another one could use. Whoever
- * asks steadily costs a statement in this time, and only where the lease was too small one more.
+ * The duration of a lease. Unused tokens then go back, so that other processes can use them. A steady client costs
+ * one statement in this time, and one more where the lease was too small.
  */
 export const leaseMs = 2000;
-/** A lease is this part of a full bucket at most: 5 % of the burst is the error that a process can make. Of a small bucket it is one token, and the error is 0. */
+/**
+ * The largest share of a full bucket in one lease: a process' error is at most 5 % of the burst. For a small bucket
+ * that is one token, and the error is 0.
+ */
 const leasePart = 20;
-/** Of whoever asks most: so many tokens at once serve 2,000 requests a second. */
+/** For the busiest clients: this many tokens at once serve 2,000 requests a second. */
 const leaseMax = 4000;
-/** Buckets that a process knows of, at some 200 bytes each. Beyond it those that were used longest ago are forgotten, leases included. */
+/**
+ * Buckets that a process knows, at some 200 bytes each. Beyond it the least recently used are dropped, with their
+ * leases.
+ */
 const bucketsMax = 100_000;
 
-/** Tokens that a process takes in advance for a subject of this rate, at most. */
+/** The most tokens that a process takes in advance for a subject of this rate. */
 export function leaseCap({ burst }: Rate): number {
   return Math.min(leaseMax, Math.max(1, Math.floor(burst / leasePart)));
 }
 
 export interface Decision {
   readonly isAllowed: boolean;
-  /** Requests that may come at once (`burst`), and then in every `perSeconds`. */
+  /** Requests allowed at once (`burst`), and then in every `perSeconds`. */
   readonly rate: Rate;
   /** Tokens left, as far as this process knows. */
   readonly remaining: number;
   /** Until the bucket is full again. */
   readonly resetMs: number;
-  /** Until one more is allowed; 0 where one is. */
+  /** Until the next request is allowed; 0 where one is allowed now. */
   readonly retryAfterMs: number;
 }
 
 export interface RateLimiterParts {
   readonly lease: (asks: readonly LeaseAsk[]) => Promise<readonly LeaseGrant[]>;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 }
 
@@ -41,34 +47,34 @@ export interface RateLimiterParts {
 interface Bucket {
   readonly subject: string;
   rate: Rate;
-  /** Of the lease, good until `leasedUntil`. */
+  /** Tokens of the lease, valid until `leasedUntil`. */
   tokens: number;
   leasedUntil: number;
-  /** Until then nothing needs to be asked: there is none. */
+  /** Until then the bucket is known to be empty, so the database is not asked. */
   emptyUntil: number;
   /** Tokens of the next lease. */
   chunk: number;
-  /** What was left in the database, and when. */
+  /** The tokens left in the database, and when. */
   level: number;
   levelAt: number;
-  /** To be told with the next statement. */
+  /** Tokens to return with the next statement. */
   givenBack: number;
-  /** A statement that asks for it is under way. */
+  /** A statement for this bucket is running. */
   isAsked: boolean;
   waiting: { readonly resolve: (decision: Decision) => void; readonly reject: (error: Error) => void }[];
 }
 
 /**
- * Buckets of tokens that any number of processes share through their database. A process takes tokens in leases and spends them
- * without asking; one statement at a time asks for all subjects that need more. For every bucket and every span of time, requests
- * that are allowed are at most: burst + burst × span / per + (leaseCap − 1) × processes.
+ * Token buckets that any number of processes share through their database. A process takes tokens in leases and
+ * spends them without asking; a single statement at a time serves all subjects that need more. For every bucket and
+ * every span of time, allowed requests are at most: burst + burst × span / per + (leaseCap − 1) × processes.
  */
 export class RateLimiter {
   readonly #parts: Required<RateLimiterParts>;
   readonly #buckets = new Map<string, Bucket>();
-  /** Those that have tokens. */
+  /** Subjects that have tokens. */
   readonly #leased = new Set<Bucket>();
-  /** Those that wait for tokens or have some to give back. */
+  /** Subjects that wait for tokens, or have tokens to return. */
   readonly #asking = new Set<Bucket>();
   #running: Promise<void> | null = null;
   readonly #timer: NodeJS.Timeout;
@@ -96,24 +102,26 @@ export class RateLimiter {
     });
   }
 
-  /** Whether it is known without asking that the bucket is empty: what the next `take` would say. */
+  /**
+   * Whether the bucket is known to be empty, without asking the database: the answer that the next `take` would give.
+   */
   refusal(subject: string, rate: Rate): Decision | null {
     const bucket = this.#buckets.get(subject);
     const now = this.#parts.now();
     if (bucket === undefined || bucket.tokens > 0 || now >= bucket.emptyUntil) return null;
-    // what is known of another rate says nothing of this one
+    // what is known of another rate does not apply to this one
     if (bucket.rate.burst !== rate.burst || bucket.rate.perSeconds !== rate.perSeconds) return null;
     return decision(bucket, now, false);
   }
 
-  /** Gives back what leases have left. Nothing may be taken afterwards. */
+  /** Returns the unused tokens of all leases. No tokens may be taken afterwards. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     for (const bucket of this.#leased) this.#giveBack(bucket);
     while (this.#running !== null) await this.#running;
   }
 
-  /** Gives back what leases have left whose time is over. */
+  /** Returns the unused tokens of expired leases. */
   giveBackExpired(): void {
     const now = this.#parts.now();
     for (const bucket of this.#leased) if (now >= bucket.leasedUntil) this.#giveBack(bucket);
@@ -122,7 +130,7 @@ export class RateLimiter {
   #giveBack(bucket: Bucket): void {
     this.#leased.delete(bucket);
     if (bucket.tokens === 0) return;
-    // more than was needed: less the next time
+    // more than was needed, so the next lease is smaller
     bucket.chunk = Math.max(1, Math.floor(bucket.chunk / 2));
     bucket.givenBack += bucket.tokens;
     bucket.tokens = 0;
@@ -133,7 +141,7 @@ export class RateLimiter {
     const known = this.#buckets.get(subject);
     if (known !== undefined) {
       known.rate = rate;
-      // the order of the map is that of their use
+      // the map is ordered by last use
       this.#buckets.delete(subject);
       this.#buckets.set(subject, known);
       return known;
@@ -158,7 +166,7 @@ export class RateLimiter {
 
   #forgetOldest(): void {
     const [oldest] = this.#buckets.values();
-    // a second bucket of a subject must not come into the statement that the first one is in
+    // a statement must not contain a subject twice
     if (oldest === undefined || oldest.isAsked || this.#asking.has(oldest)) return;
     this.#buckets.delete(oldest.subject);
     this.#leased.delete(oldest);
@@ -169,9 +177,9 @@ export class RateLimiter {
     this.#running ??= this.#run();
   }
 
-  /** One statement at a time: what is asked for meanwhile goes into the next one together. */
+  /** One statement at a time: subjects that need tokens meanwhile share the next one. */
   async #run(): Promise<void> {
-    // whatever is asked for in this turn of the event loop belongs together
+    // all requests of this turn of the event loop share the statement
     await Promise.resolve();
     while (this.#asking.size > 0) {
       const buckets = [...this.#asking].filter((bucket) => this.#serveFromLease(bucket));
@@ -181,7 +189,7 @@ export class RateLimiter {
     this.#running = null;
   }
 
-  /** Serves those who came while a lease was under way from what it has left. True where the database must be asked all the same. */
+  /** Serves the requests that came while a lease was in flight. True where the database must be asked again. */
   #serveFromLease(bucket: Bucket): boolean {
     const now = this.#parts.now();
     if (now < bucket.leasedUntil) {
@@ -189,7 +197,7 @@ export class RateLimiter {
       bucket.tokens -= served.length;
       for (const { resolve } of served) resolve(decision(bucket, now, true));
     }
-    // a lease of others must not be on top of one that is not used up
+    // a new lease must not add to unused tokens of the last one
     if (bucket.waiting.length > 0) this.#giveBack(bucket);
     return bucket.waiting.length > 0 || bucket.givenBack > 0;
   }
@@ -207,7 +215,7 @@ export class RateLimiter {
       const answer = await this.#parts.lease(asked.map(({ ask }) => ask));
       grants = new Map(answer.map((grant) => [grant.subject, grant]));
     } catch (error) {
-      // what was given back is lost with it: fewer are allowed, never more
+      // returned tokens are lost if the statement fails: fewer requests are allowed, never more
       const reason = new AppError('access_unavailable', 'The rate cannot be checked now.', {}, error);
       for (const { waiting } of asked) for (const { reject } of waiting) reject(reason);
       return;
@@ -224,11 +232,11 @@ export class RateLimiter {
   }
 }
 
-/** A token for each that waits, and in advance what a steady client needs until the lease ends. */
+/** A token for each waiting request, and in advance what a steady client needs until the lease ends. */
 function askOf(bucket: Bucket, now: number): LeaseAsk {
   const waiting = bucket.waiting.length;
   if (waiting > 0 && now < bucket.leasedUntil) {
-    // the last lease was used up before its time
+    // the last lease was used up early
     bucket.chunk = Math.min(leaseCap(bucket.rate), bucket.chunk * 2);
   }
   return {
@@ -271,7 +279,7 @@ function decision(bucket: Bucket, now: number, isAllowed: boolean): Decision {
   };
 }
 
-/** Tokens that flow in within a millisecond. */
+/** Tokens that flow in per millisecond. */
 function perMs({ burst, perSeconds }: Rate): number {
   return burst / (perSeconds * 1000);
 }

@@ -1,23 +1,23 @@
-/** How often something may be done: `burst` times at once, and as many in every `perSeconds` after that. */
+/** How often something is allowed: `burst` times at once, and as many in every `perSeconds` after that. */
 export interface Rate {
   readonly burst: number;
   readonly perSeconds: number;
 }
 
-/** Half of what an int4 holds, so that what is asked of a bucket and given back to it fits one too. */
+/** Half of an int4, so that the sum of wanted and returned tokens fits into one too. */
 export const burstMax = 1_000_000;
-/** A day: a longer span is a quota, which usage counts show. */
+/** A day: a longer span would be a quota, which usage counts show. */
 const perSecondsMax = 86_400;
 const minute = 60;
 
-/** What a text says of a rate; `rate` is null where it lifts the limit. */
+/** The rate in a text; `rate` is null where the text lifts the limit. */
 export interface ReadRate {
   readonly rate: Rate | null;
 }
 
 /**
- * Reads `N` (N a minute), `N/S` (N in S seconds) or `0` (no limit). N is at most 1,000,000, S from 1 to 86,400. Null for any other
- * text.
+ * Parses `N` (N a minute), `N/S` (N in S seconds) or `0` (no limit). N is at most 1,000,000, S from 1 to 86,400. Null
+ * for any other text.
  */
 export function parseRate(text: string): ReadRate | null {
   const [, burstText, perText = String(minute)] = /^(\d{1,7})(?:\/(\d{1,5}))?$/u.exec(text) ?? [];

@@ -10,19 +10,19 @@ import type { Decision, RateLimiter } from './rate-limiter.ts';
 import type { UsageCounter } from './usage-counter.ts';
 
 export interface SearchAccessParts {
-  /** `open`: a key is not needed. */
+  /** `open`: a key is optional. */
   readonly mode: 'open' | 'restricted';
   readonly domains: AllowedDomains;
-  /** Host of our own pages with its port; null: whatever host a request names. */
+  /** The host of our own pages, with its port; null: any host that a request names. */
   readonly ownHost: string | null;
-  /** What an address may do without a key. */
+  /** The limits of an address without a key. */
   readonly buckets: RateBuckets;
   readonly keys: KeyDirectory;
   readonly limiter: RateLimiter;
   readonly usage: UsageCounter;
 }
 
-/** What of a request decides about it. */
+/** The parts of a request that decide. */
 export interface AccessRequest {
   /** `x-api-key`. */
   readonly apiKey: string | undefined;
@@ -34,25 +34,26 @@ export interface AccessRequest {
   readonly host: string | undefined;
   /** IP address of the client. */
   readonly address: string;
-  /** The routes that are counted together. */
+  /** The group of routes that are counted together. */
   readonly endpoints: string;
-  /** What a request without a key takes a token of. */
+  /** The bucket that a request without a key takes a token of. */
   readonly bucket: BucketName;
-  /** False: a page of ours, which limits hold for and nothing else. */
+  /** False: a page of ours, which needs no key but is limited. */
   readonly needsRight: boolean;
 }
 
 export interface Admission {
-  /** Null: go on. */
+  /** Null: allowed. */
   readonly refusal: AppError | null;
-  /** The limit that the request counted towards; null: none. */
+  /** The limit that the request counted towards; null: no limit. */
   readonly rate: Decision | null;
 }
 
 /**
- * Decides whether a search may be made: a key with the scope `search`, or a page of a listed domain, where searches are restricted;
- * within the rate of the key, or of the address where there is none. What costs nothing is looked at first: the form of a key before
- * the memory, that before the limit on unknown keys, that before the database. Throws `access_unavailable`.
+ * Decides whether a search is allowed: where searches are restricted, it needs a key with the scope `search`, or a
+ * page of a listed domain; always within the rate of the key, or of the address without a key. Cheap checks come
+ * first: the form of a key, then the remembered keys, then the limit on unknown keys, then the database. Throws
+ * `access_unavailable`.
  */
 export class SearchAccess {
   readonly #parts: SearchAccessParts;
@@ -64,7 +65,7 @@ export class SearchAccess {
   async decide(request: AccessRequest): Promise<Admission> {
     const isOpen = this.#parts.mode === 'open' || !request.needsRight;
     const given = givenKey(request.apiKey, request.authorization);
-    // where no key is needed one that is not good is none, and neither are two
+    // where a key is optional, an invalid one counts as no key, and so do two different ones
     if (given.kind === 'two' && !isOpen) return refuse(twoKeys());
     if (given.kind === 'one') {
       const { key, admission } = await this.#keyOf(given.key, request);
@@ -86,7 +87,7 @@ export class SearchAccess {
     return limited(await takeFrom(limiter, buckets, bucket, clientOf(address)), 'this address');
   }
 
-  /** The key, or what to answer where there is none such. */
+  /** The key of the request, or the refusal where it has no valid one. */
   async #keyOf(
     given: string,
     request: AccessRequest,
@@ -110,11 +111,11 @@ export class SearchAccess {
   }
 
   /**
-   * Whether a browser says that a page of a listed domain, or of ours, asks. Whoever writes a program can say so, too: this is for
-   * pages that cannot keep a key secret, and limits by address hold for them.
+   * Whether a browser reports a page of a listed domain, or one of ours. Programs can claim the same: this is for
+   * pages that cannot keep a key secret, and the limits by address apply to them.
    */
   #comesFromListed({ origin, referer, fetchSite, host }: AccessRequest): boolean {
-    // our own pages name no Referer, and a browser no Origin to where a page is from
+    // our own pages send no Referer, and browsers send no Origin to the page's own site
     if (fetchSite === 'same-origin') return true;
     const site = callingSite(origin, referer);
     if (site === null) return false;
@@ -124,8 +125,8 @@ export class SearchAccess {
 
 const searchScope: Scope = 'search';
 /**
- * Keys that nobody was given, by address. Nobody guesses one of 160 bits: the limit keeps those who try, and programs with an old
- * key, from costing a look into the database each time.
+ * Unknown keys, by address. 160 bits cannot be guessed: the limit keeps attempts, and programs with an old key, from
+ * costing a database look-up each time.
  */
 const unknownKeys: BucketName = 'unknown-keys';
 
@@ -151,7 +152,7 @@ function missingKey({ origin, referer }: AccessRequest): AppError {
   return new AppError('key_missing', reason);
 }
 
-// the same for a key that never was and one that was revoked: nobody learns which it is
+// the same for unknown and revoked keys, so that a refusal does not reveal which it was
 function unknownKey(): AppError {
   return new AppError('key_refused', 'this is no key that is valid here');
 }

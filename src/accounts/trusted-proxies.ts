@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
 
-/** Ranges that have a name. */
+/** Ranges with a name. */
 const named: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
 
 /**
- * Whom to believe `X-Forwarded-For`: addresses and networks with commas between. Null where the text is no such list. Neither `true`
- * nor a number of proxies is a choice: whoever reaches us without the proxy could then say who it is.
+ * The proxies whose `X-Forwarded-For` is believed: addresses and networks separated by commas. Null where the text is
+ * not such a list. Neither `true` nor a number of proxies is accepted: a client that reaches us without the proxy
+ * could then claim any address.
  */
 export function parseTrustedProxies(text: string): string[] | null {
   const parts = text.split(',').map((part) => part.trim());
@@ -17,6 +18,6 @@ function isNetwork(text: string): boolean {
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
   if (prefix === undefined) return true;
-  // the whole of the internet is nobody's proxy
+  // no proxy is the whole internet
   return /^[1-9]\d{0,2}$/u.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
 }

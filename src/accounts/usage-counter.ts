@@ -1,10 +1,10 @@
 import type { UsageLine } from './usage.store.ts';
 
-/** Counts are written so often; a process that is killed loses what it counted since. */
+/** How often counts are written; a killed process loses the counts since the last write. */
 export const usageFlushMs = 5000;
 
 export interface UsageCounterParts {
-  /** Writes all of it or nothing. */
+  /** Writes all counts or none. */
   readonly write: (lines: readonly UsageLine[], lastUsed: Date) => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly now?: () => Date;
@@ -12,10 +12,10 @@ export interface UsageCounterParts {
 
 type Count = { requests: number; refused: number };
 
-/** Counts requests of keys in memory, by day and group of routes, and writes them in batches. */
+/** Counts requests of keys in memory, by day and group of routes, and writes the counts in batches. */
 export class UsageCounter {
   readonly #parts: Required<UsageCounterParts>;
-  // keys in use × groups of routes × days since the last write: bounded by what clients have keys for
+  // keys in use × groups of routes × days since the last write: bounded by the number of valid keys
   #counts = new Map<string, Count & { readonly line: Omit<UsageLine, keyof Count> }>();
   #lastUsed = new Date(0);
   readonly #timer: NodeJS.Timeout;
@@ -26,20 +26,20 @@ export class UsageCounter {
     this.#timer = setInterval(() => void this.flush(), usageFlushMs).unref();
   }
 
-  /** Counts a request. `refused`: it was over the rate. */
+  /** Counts a request. `refused`: it exceeded the rate. */
   count(keyId: number, endpoints: string, outcome: keyof Count): void {
     const now = this.#parts.now();
     this.#lastUsed = now;
     this.#add({ keyId, endpoints, day: now.toISOString().slice(0, 10) }, outcome, 1);
   }
 
-  /** Writes what was counted. A failure is told, and what it held is written with the next batch. */
+  /** Writes the counts. A failure is reported, and the counts are written with the next batch. */
   flush(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write());
     return this.#writing;
   }
 
-  /** Writes the last of it. */
+  /** Writes the remaining counts. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush();

@@ -1,16 +1,16 @@
 import type pg from 'pg';
 
-/** Requests of a key on a day (UTC, `2026-11-21`) to the routes that are counted together. */
+/** Requests of a key on a day (UTC, `2026-11-21`) to one group of routes. */
 export interface UsageLine {
   readonly keyId: number;
   readonly day: string;
   readonly endpoints: string;
   readonly requests: number;
-  /** Over the rate: not among `requests`. */
+  /** Refused for the rate: not included in `requests`. */
   readonly refused: number;
 }
 
-/** Adds counts, and moves `last_used_at` on: one statement, all of it or nothing. */
+/** Adds counts, and moves `last_used_at` forward: one statement, all or nothing. */
 export async function addUsage(pool: pg.Pool, lines: readonly UsageLine[], lastUsed: Date): Promise<void> {
   if (lines.length === 0) return;
   await pool.query(
@@ -40,7 +40,7 @@ export async function addUsage(pool: pg.Pool, lines: readonly UsageLine[], lastU
   );
 }
 
-/** What is counted for some keys since a day, the newest first. */
+/** The counts of some keys since a day, newest first. */
 export async function usageSince(
   pool: pg.Pool,
   keyIds: readonly number[],
