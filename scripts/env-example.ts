@@ -1,4 +1,7 @@
-/** Makes .env.example and the table of docs/configuration.md from src/config.ts; with --check says whether they are still true. */
+/**
+ * Makes .env.example and the table of docs/configuration.md from src/config.ts; with --check only tests whether they
+ * are up to date.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Setting, settings } from '#src/config.ts';
 

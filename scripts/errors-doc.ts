@@ -1,4 +1,4 @@
-/** Makes docs/errors.md from the table of error codes; with --check says whether the file is still true. */
+/** Makes docs/errors.md from the table of error codes; with --check only tests whether the file is up to date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type ErrorCodeEntry, errorCodes } from '#kernel/errors/error-codes.ts';
 

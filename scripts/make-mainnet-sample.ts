@@ -2,13 +2,13 @@
  * Makes samples/mainnet from a collection of real blocks: `node scripts/make-mainnet-sample.ts COLLECTION`.
  * COLLECTION holds blocks/mainnet/HEIGHT-HASH.bin and, for some heights, prevouts/HEIGHT.csv with a line
  * "txid,vout,value_sat[,script_pubkey_hex]" for every outpoint that is spent from outside the block.
- * samples/mainnet/ORIGIN.md says where those came from and how they were proven.
+ * samples/mainnet/ORIGIN.md says where the blocks came from and how they were verified.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Chosen so that a visitor finds something worth looking at, each with the reason. */
+/** Blocks that are worth a visitor's look, each with the reason. */
 const chosen: ReadonlyMap<number, string> = new Map([
   [767_430, 'the first inscription of all: number 0'],
   [778_163, 'early pictures'],
@@ -94,7 +94,7 @@ function compactSize(n: number): Buffer {
   return bytes;
 }
 
-/** Outputs spent from outside, by outpoint in hex; an empty script where the former owner is not known. */
+/** Outputs spent from outside the block, by outpoint in hex; an empty script where it is unknown. */
 function readPrevouts(file: string): Map<string, Output> {
   const lines = readFileSync(file, 'utf8').trim().split('\n').slice(1);
   return new Map(
@@ -108,7 +108,7 @@ function readPrevouts(file: string): Map<string, Output> {
   );
 }
 
-/** The block's spent outputs as the node's REST interface gives them. */
+/** The block's spent outputs in the format of the node's REST interface. */
 function spentOutputs(block: Buffer, prevouts: Map<string, Output>): Buffer {
   const reader = new Reader(block);
   reader.take(80);

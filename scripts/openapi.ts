@@ -1,4 +1,4 @@
-/** Makes docs/openapi.json from the routes; with --check says whether the file is still true. */
+/** Makes docs/openapi.json from the routes; with --check only tests whether the file is up to date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import pg from 'pg';
 import { pino } from 'pino';
@@ -13,7 +13,7 @@ import { version } from '#src/version.ts';
 
 const file = 'docs/openapi.json';
 
-/** The app as it describes itself; nothing is asked of a database. */
+/** The app as it describes itself; no database is used. */
 async function servedDocument(): Promise<string> {
   const pool = new pg.Pool({ max: 1 });
   const engine = createPostgresEngine();

@@ -27,7 +27,7 @@ const compared = [
 ];
 const target = join(import.meta.dirname, '../test/fixtures/golden');
 
-/** Files by name, a `.gz` unpacked: what the chain's pack holds. */
+/** Files by name, a `.gz` unpacked: the contents of the chain's pack. */
 function filesOf(chain: string): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   const add = (path: string): void => {
@@ -50,7 +50,7 @@ function filesOf(chain: string): Map<string, Buffer> {
   return files;
 }
 
-/** The lines about outputs that hold inscriptions, and those about the others: these take a node. */
+/** The lines about outputs with inscriptions, and the lines about other outputs, which need a node. */
 function outputFiles(ndjson: Buffer): { held: Buffer; empty: Buffer } {
   const lines = ndjson.toString('utf8').split('\n');
   const isEmpty = (line: string): boolean => /"inscriptions":(\[\]|null)/u.test(line);
@@ -61,7 +61,7 @@ function outputFiles(ndjson: Buffer): { held: Buffer; empty: Buffer } {
 function pack(chain: string): Buffer {
   const files = filesOf(chain);
   for (const name of files.keys()) {
-    // where ord without a sat index answers otherwise, only that answer is compared
+    // where ord without a sat index answers differently, only its own answer is compared
     if (files.has(name.replace(/^answers\//u, 'answers-no-sat-index/')) && name.startsWith('answers/')) {
       files.delete(name);
     }

@@ -1,6 +1,6 @@
 /**
- * Makes docs/schema.sql: both schemas as they are after all migrations and with all secondary indexes, read from the catalog of a
- * database made for it (there is no pg_dump beside the embedded server). With --check says whether the file is still true.
+ * Makes docs/schema.sql: both schemas after all migrations, with all secondary indexes, read from the catalog of a
+ * temporary database (the embedded server has no pg_dump). With --check only tests whether the file is up to date.
  */
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { connectClient } from '#kernel/pg/pool.ts';
 const file = 'docs/schema.sql';
 async function dumpFreshDatabase(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'satscribe-schema-'));
-  // as root the server runs as an ordinary account, which must be able to go there
+  // when run as root, the server uses an ordinary account, which must be able to enter this folder
   await chmod(dataDir, 0o755);
   const server = await startEmbeddedPostgres({ dataDir, durable: false });
   try {
@@ -64,13 +64,13 @@ async function dumpTable(client: pg.Client, schema: string, table: string): Prom
   ].join('\n');
 }
 
-/** The one column of each row that a query gives for one parameter. */
+/** The single column of a query's rows, for one parameter. */
 async function lines(client: pg.Client, sql: string, parameter: string): Promise<string[]> {
   const { rows } = await client.query<{ line: string }>(sql, [parameter]);
   return rows.map(({ line }) => line);
 }
 
-// the history of node-pg-migrate is not ours to document
+// node-pg-migrate's own table is not part of our schema
 const tablesSql = `
   SELECT relname AS line FROM pg_class
   WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p') AND relname <> 'migrations' ORDER BY relname`;
@@ -88,7 +88,7 @@ const columnsSql = `
   FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
   WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`;
 
-// 'n': newer servers also list NOT NULL here, which the columns say
+// 'n': newer servers also list NOT NULL here, which the columns already state
 const constraintsSql = `
   SELECT 'CONSTRAINT ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid) AS line
   FROM pg_constraint WHERE conrelid = $1::regclass AND contype <> 'n' ORDER BY contype = 'p' DESC, conname`;

@@ -14,17 +14,17 @@ import { verifyCommand } from './commands/verify.ts';
 import type { SettingName } from './config.ts';
 import { version } from './version.ts';
 
-/** How the process ends. docs/configuration.md, "Exit codes". */
+/** Exit codes. docs/configuration.md, "Exit codes". */
 export const exitCodes = {
   /** Done, or a service that was asked to end. */
   ok: 0,
   /** An operating failure: the code and what to do are on stderr. */
   failure: 1,
-  /** A command, flag or setting that cannot be. */
+  /** Wrong usage: an unknown command or flag, or an invalid setting. */
   usage: 2,
-  /** Nobody reads the output any more (as by SIGPIPE). */
+  /** The reader of the output has closed it (as by SIGPIPE). */
   outputClosed: 141,
-  /** A command that had an end to reach was interrupted before it: 128 + the number of the signal. */
+  /** A command with an end to reach was interrupted: 128 + the number of the signal. */
   SIGHUP: 129,
   SIGINT: 130,
   SIGTERM: 143,
@@ -50,14 +50,14 @@ export type CommandLine =
   | {
       readonly kind: 'run';
       readonly command: Command;
-      /** Values of flags that go before the environment. */
+      /** Values of flags, which override the environment. */
       readonly settings: Readonly<Partial<Record<SettingName, string>>>;
       readonly flags: Readonly<Record<string, string>>;
-      /** What follows the name of a command with `operands`. */
+      /** The words after the name of a command with `operands`. */
       readonly words: readonly string[];
     };
 
-/** Reads the command line. Throws UsageError with the next step in its message. */
+/** Parses the command line. Throws UsageError with the next step in its message. */
 export function parseCommandLine(words: readonly string[]): CommandLine {
   const [name, ...rest] = words;
   if (name === undefined) throw new UsageError(`which command?\n\n${overview()}`);
@@ -73,7 +73,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   return { kind: 'run', command, ...givenValues(command, values), words: hasOperands ? positionals : [] };
 }
 
-/** Values of flags: those of settings, and the command's own. */
+/** Values of flags: those for settings, and the command's own. */
 function givenValues(
   command: Command,
   values: FlagValues,
@@ -97,7 +97,7 @@ function find(name: string): Command {
   throw new UsageError(`${what}${didYouMean(name, names)} commands are ${names.join(', ')}`);
 }
 
-/** What stands between a word that is not known and the next step. */
+/** The text between an unknown word and the next step. */
 function didYouMean(given: string, known: readonly string[]): string {
   const near = nearestWord(given, known);
   return near === null ? ';' : `: did you mean ${near}?`;
@@ -155,7 +155,7 @@ function readWords(command: Command, { args, options }: WordsAndOptions): WordsR
   }
 }
 
-/** A number below zero is the value of the flag before it (and refused as such), not a flag of its own. */
+/** A negative number is the value of the flag before it (and is refused as such), not a flag. */
 function joinNegatives(command: Command, words: readonly string[]): string[] {
   const takesValue = new Set(
     command.flags.flatMap(({ name, value }) => (value === null ? [] : [`--${name}`])),
@@ -172,7 +172,7 @@ function joinNegatives(command: Command, words: readonly string[]): string[] {
   return joined;
 }
 
-/** parseArgs explains what to do about its own syntax after the first sentence; ours is simpler. */
+/** After the first sentence parseArgs explains its own syntax; ours is simpler. */
 function firstSentence(text: string): string {
   const sentence = (text.split(/\.\s|\n/u)[0] ?? text).replace(
     /^Option '(--[\w-]+)(?: <value>)?' argument (?:missing|is ambiguous)$/u,

@@ -6,13 +6,13 @@ import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { allFailpoints } from '#kernel/failpoint.ts';
 
-/** The form of a rate; `parseRate` knows the bounds. */
+/** The form of a rate; `parseRate` checks the bounds. */
 const ratePattern = '^[0-9]+(/[0-9]+)?$';
 
 /**
- * Every setting that exists: its type, bounds, default and what it does. The environment variable is the name in
- * capitals (`dataDir` is DATA_DIR), `flag` the command line flag where there is one. docs/configuration.md and .env.example are
- * made from this (scripts/env-example.ts).
+ * All settings: type, bounds, default and purpose. The environment variable is the name in capitals (`dataDir` is
+ * DATA_DIR), `flag` the command line flag, if any. docs/configuration.md and .env.example are generated from this
+ * (scripts/env-example.ts).
  */
 export const configSchema = Type.Object(
   {
@@ -35,7 +35,7 @@ export const configSchema = Type.Object(
       maxLength: 4096,
       default: './data',
       flag: 'data',
-      description: 'folder of everything that is kept; the embedded Postgres lives there',
+      description: 'folder of all data, with the embedded Postgres',
     }),
     blocksDir: Type.Optional(
       Type.String({
@@ -60,7 +60,7 @@ export const configSchema = Type.Object(
         maxLength: 4096,
         secret: true,
         description:
-          'Elasticsearch 9 that answers searches, as https://host:9200, several nodes separated by commas; left out: Postgres answers them',
+          'Elasticsearch 9 for searches, as https://host:9200, several nodes separated by commas; unset: Postgres answers them',
       }),
     ),
     elasticsearchUser: Type.Optional(
@@ -74,7 +74,7 @@ export const configSchema = Type.Object(
         minLength: 1,
         maxLength: 4096,
         secret: true,
-        description: 'API key of Elasticsearch, encoded as it gives it, in place of user and password',
+        description: 'API key of Elasticsearch in its encoded form, instead of user and password',
       }),
     ),
     elasticsearchCaFile: Type.Optional(
@@ -88,53 +88,51 @@ export const configSchema = Type.Object(
       pattern: '^[a-z][a-z0-9-]*$',
       maxLength: 64,
       default: 'satscribe',
-      description: 'names of indices and aliases in Elasticsearch begin with it',
+      description: 'prefix of the names of indices and aliases in Elasticsearch',
     }),
     elasticsearchShards: Type.Integer({
       minimum: 1,
       maximum: 64,
       default: 2,
-      description:
-        'shards of the next index: as many as cores that a search is to use, of all nodes; each core searches one of them',
+      description: 'shards of the next index: one for each core that a search should use, over all nodes',
     }),
     elasticsearchReplicas: Type.Integer({
       minimum: 0,
       maximum: 8,
       default: 0,
       description:
-        'copies of each shard beside the first, once an index is loaded: 1 where a node may be lost without searches failing',
+        'additional copies of each shard once an index is loaded: with 1, searches survive the loss of a node',
     }),
     searchFallback: Type.Enum(['postgres', 'error'], {
       default: 'postgres',
       description:
-        'who answers searches while Elasticsearch cannot: `postgres`, which keeps an index of its own for it, or an error',
+        'what answers searches while Elasticsearch cannot: `postgres`, with an index of its own, or an error',
     }),
     searchLagBlocks: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
-      // a block is in Elasticsearch within seconds: more than a few at once is being behind
+      // a block reaches Elasticsearch within seconds: more than a few at once means being behind
       default: 3,
-      description:
-        'Elasticsearch answers searches while it is no more blocks than this behind what is indexed',
+      description: 'Elasticsearch answers searches while it is at most this many blocks behind the index',
     }),
     searchTextMaxBytes: Type.Integer({
       minimum: 0,
-      // no body is longer, as no block is
+      // no body is longer than a block
       maximum: 4_000_000,
       default: 4_000_000,
       description:
-        'longest text, decoded, that is made searchable, from the next block on; contents above it are found by hash',
+        'longest decoded text that is searchable, in bytes, from the next block on; longer contents are found by hash only',
     }),
     role: Type.Enum(['all', 'indexer', 'search-sync', 'api'], {
       default: 'all',
       flag: 'role',
       description:
-        'what this process does: `indexer` follows the chain, `search-sync` brings it to Elasticsearch, `api` answers questions; each needs DATABASE_URL',
+        'what this process does: `indexer` follows the chain, `search-sync` copies it to Elasticsearch, `api` answers requests; each needs DATABASE_URL',
     }),
     network: Type.Optional(
       Type.Enum(['mainnet', 'testnet3', 'testnet4', 'signet', 'regtest'], {
         flag: 'network',
-        description: 'refuse a node or folder of another network; left out: the one that it is of',
+        description: 'refuse a node or folder of another network; unset: take its network',
       }),
     ),
     bitcoinRpcUrl: Type.String({
@@ -149,7 +147,7 @@ export const configSchema = Type.Object(
         minLength: 1,
         maxLength: 4096,
         flag: 'cookie-file',
-        description: "the node's cookie file, read anew whenever the node refuses what it held",
+        description: "the node's cookie file, read again whenever the node refuses its content",
       }),
     ),
     bitcoinRpcUser: Type.Optional(
@@ -166,27 +164,27 @@ export const configSchema = Type.Object(
       Type.String({
         pattern: '^https?://',
         maxLength: 4096,
-        description: 'REST address of the node; left out: the one of BITCOIN_RPC_URL',
+        description: 'REST address of the node; unset: that of BITCOIN_RPC_URL',
       }),
     ),
     bitcoinZmq: Type.Optional(
       Type.String({
         pattern: '^tcp://',
         maxLength: 4096,
-        description: 'ZMQ address of the node, one for all topics; left out: asked of the node',
+        description: 'ZMQ address of the node, one for all topics; unset: the node is asked for it',
       }),
     ),
     searchAccess: Type.Enum(['open', 'restricted'], {
       default: 'restricted',
       description:
-        'who may search over HTTP: `restricted` who has a key or comes from a listed domain; `open` everybody, as in `demo` (docs/access.md)',
+        'who may search over HTTP: `restricted`: clients with a key or from a listed domain; `open`: everybody, as in `demo` (docs/access.md)',
     }),
     searchAllowedDomains: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 65_536,
         description:
-          'domains whose pages may search without a key, commas between: `example.com` is that host, `*.example.com` all below it',
+          'domains whose pages may search without a key, separated by commas: `example.com` is that host, `*.example.com` all hosts below it',
       }),
     ),
     searchAddressRate: Type.String({
@@ -200,15 +198,14 @@ export const configSchema = Type.Object(
       pattern: ratePattern,
       maxLength: 16,
       default: '60',
-      description:
-        'keys from one address that nobody was given, written as SEARCH_ADDRESS_RATE is; 0: no limit',
+      description: 'unknown keys from one address, in the form of SEARCH_ADDRESS_RATE; 0: no limit',
     }),
     publicUrl: Type.Optional(
       Type.String({
         pattern: '^https?://[^/?#@]+/?$',
         maxLength: 1024,
         description:
-          'address under which people open the pages, as https://ord.example.com: searches from there need no key; left out: whatever host they name',
+          'public address of the pages, as https://ord.example.com: their searches need no key; unset: any host that a request names',
       }),
     ),
     trustProxy: Type.Optional(
@@ -216,28 +213,27 @@ export const configSchema = Type.Object(
         minLength: 1,
         maxLength: 4096,
         description:
-          'whose X-Forwarded-For is believed: addresses and networks of proxies, commas between (`loopback`, 10.0.0.0/8); left out: nobody’s',
+          'proxies whose X-Forwarded-For is believed: addresses and networks, separated by commas (`loopback`, 10.0.0.0/8); unset: none',
       }),
     ),
     eventsKeepBlocks: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
       default: 1000,
-      description:
-        'so many of the newest blocks keep their event texts; older ones are made again when they are asked for',
+      description: 'newest blocks that keep their event texts; older texts are made again on request',
     }),
     indexAddresses: Type.Boolean({
       default: false,
       flag: 'index-addresses',
       description:
-        'index the owner of every output, so that addresses show all that they hold; set from the first block on',
+        'index the owner of every output, so that addresses show all their outputs; must be set from the first block on',
     }),
     readyLagBlocks: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
-      // blocks come one in ten minutes and take less than a second each: more than a few at once is being behind
+      // a block comes every ten minutes and takes less than a second: more than a few at once means being behind
       default: 3,
-      description: '/health/ready is 503 while the index is more blocks than this behind its source',
+      description: '/health/ready is 503 while the index is more than this many blocks behind its source',
     }),
     failpoint: Type.Optional(
       Type.String({
@@ -259,7 +255,7 @@ export const configSchema = Type.Object(
 export type Config = Readonly<Static<typeof configSchema>>;
 export type SettingName = keyof Config;
 
-/** A setting as documentation and the command line need it. */
+/** A setting, for documentation and the command line. */
 export interface Setting {
   readonly name: SettingName;
   /** Name of the environment variable. */
@@ -267,7 +263,7 @@ export interface Setting {
   /** Name of the flag without its dashes, or null. */
   readonly flag: string | null;
   readonly description: string;
-  /** Its values in words, e.g. `integer from 0 to 65535`. */
+  /** Its allowed values in words, e.g. `integer from 0 to 65535`. */
   readonly values: string;
   readonly default: string | null;
   readonly secret: boolean;
@@ -303,17 +299,17 @@ export const settings: readonly Setting[] = Object.entries(configSchema.properti
 );
 
 export interface ConfigInput {
-  /** Environment variables; an empty one counts as absent. */
+  /** Environment variables; an empty one counts as unset. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Values of flags, by setting. */
   readonly flags?: Readonly<Partial<Record<SettingName, string>>>;
-  /** Defaults that a command has in place of the general ones. */
+  /** Defaults of a command that override the general ones. */
   readonly defaults?: Readonly<Partial<Config>>;
 }
 
 /**
- * The configuration: a flag goes before the environment, the environment before the default. Frozen. Throws
- * `config_invalid`, naming every setting that is wrong, where it came from and what it may be.
+ * The configuration: a flag overrides the environment, the environment the default. Frozen. Throws `config_invalid`,
+ * naming every wrong setting, its origin and its allowed values.
  */
 export function loadConfig(input: ConfigInput): Config {
   const values: Record<string, unknown> = {};
@@ -335,7 +331,7 @@ export function loadConfig(input: ConfigInput): Config {
   return Object.freeze(values) as Config;
 }
 
-/** What settings that are valid alone cannot be together. */
+/** Combinations of settings that are valid alone but not together. */
 function contradictions(config: Config): string[] {
   const wrong: string[] = [];
   if (config.role !== 'all' && config.databaseUrl === undefined) {
@@ -401,12 +397,12 @@ function schemaOf(setting: Setting): SettingSchema {
   return configSchema.properties[setting.name] as unknown as SettingSchema;
 }
 
-/** The environment of this process: the only place where it is read. A file `.env` in the working folder fills what is not set. */
+/** The environment of this process, read only here. A file `.env` in the working folder fills in unset variables. */
 export function processEnvironment(): Readonly<Record<string, string | undefined>> {
   try {
     process.loadEnvFile();
   } catch {
-    // there is none
+    // no such file
   }
   // oxlint-disable-next-line node/no-process-env -- the one place
   return process.env;
@@ -414,7 +410,7 @@ export function processEnvironment(): Readonly<Record<string, string | undefined
 
 function fromText(setting: Setting, text: string): unknown {
   const schema = schemaOf(setting);
-  // decimal digits alone: no blanks, signs, exponents or other bases
+  // decimal digits only: no blanks, signs, exponents or other bases
   if (schema.type === 'integer') return /^\d{1,15}$/u.test(text) ? Number(text) : text;
   if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
   return text;
@@ -429,6 +425,6 @@ function valuesInWords(schema: SettingSchema): string {
   return schema.pattern === undefined ? length : `${length} that matches ${schema.pattern}`;
 }
 
-/** Whether Postgres answers searches, or has to be able to. */
+/** Whether Postgres answers searches, or must be able to. */
 export const mayPostgresSearch = ({ elasticsearchUrl, searchFallback }: Config): boolean =>
   elasticsearchUrl === undefined || searchFallback === 'postgres';

@@ -12,18 +12,18 @@ import { type Config, loadConfig, processEnvironment } from './config.ts';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * npm hands a Ctrl-C on to a process that the terminal has told already: signals so close together are one.
- * A person who means it presses again later.
+ * npm passes on a Ctrl-C that the terminal has already sent: signals this close together count as one. A person who
+ * means it presses again later.
  */
 const sameSignalMs = 400;
 
-/** All parts have stopped: what is left of a command is to see that and return. */
+/** After all parts have stopped, a command has this long to notice and return. */
 const unnoticedMs = 2000;
 
 async function main(words: readonly string[]): Promise<void> {
   let line: CommandLine;
   let config: Config;
-  // what cannot be written rejects the write that tried it
+  // a failed write rejects by itself
   process.stdout.on('error', () => undefined);
   try {
     line = parseCommandLine(words);
@@ -44,7 +44,7 @@ async function main(words: readonly string[]): Promise<void> {
   const logger = createLogger(config.logLevel);
   listenForTheEnd(lifecycle, logger);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // any other error is that of the write, which rejects
+    // any other error rejects its write
     if (error.code === 'EPIPE') void end(lifecycle, logger, 'done', exitCodes.outputClosed);
   });
   try {
@@ -58,7 +58,7 @@ async function main(words: readonly string[]): Promise<void> {
       logger,
       print,
     });
-    // a service that was asked to end has reached its end
+    // a service that was asked to end has succeeded
     await end(lifecycle, logger, lifecycle.reason ?? 'done', exitCodes.ok);
   } catch (error) {
     if (lifecycle.signal.aborted) await end(lifecycle, logger, 'done', interrupted(lifecycle.reason));
@@ -66,7 +66,7 @@ async function main(words: readonly string[]): Promise<void> {
   }
 }
 
-/** `NAME:N`, checked with the settings: this process kills itself when it passes that point for the Nth time. */
+/** `NAME:N`, validated with the settings: this process kills itself when it passes that point for the Nth time. */
 function armForTest(setting: string | undefined): void {
   const [name, passes] = setting?.split(':') ?? [];
   const point = allFailpoints.find((known) => known === name);
@@ -80,7 +80,7 @@ function listenForTheEnd(lifecycle: Lifecycle, logger: Logger): void {
       if (firstAt === null) {
         firstAt = performance.now();
         logger.info({ signal }, 'ending; the same again ends at once');
-        // a command that does not notice the end is left behind
+        // the process exits even if a command does not notice the end
         void lifecycle
           .stop(signal)
           .then(() => setTimeout(() => process.exit(exitCodes[signal]), unnoticedMs));
@@ -89,7 +89,7 @@ function listenForTheEnd(lifecycle: Lifecycle, logger: Logger): void {
       }
     });
   }
-  // what nobody caught: stop the parts, then exit with 1
+  // on uncaught errors: stop the parts, then exit with 1
   closeWithGrace({ delay: false, logger: false, skip: [...signals, 'beforeExit'] }, async ({ err }) => {
     if (err === undefined) return;
     report(err);
@@ -120,7 +120,7 @@ function interrupted(reason: StopReason | null): number {
     : exitCodes.failure;
 }
 
-/** Says on stderr what happened, what it means and what to do; gives the exit code. */
+/** Prints to stderr what happened, what it means and what to do; returns the exit code. */
 function report(error: unknown): number {
   if (error instanceof UsageError) {
     process.stderr.write(`satscribe: ${error.message}\n`);
@@ -141,7 +141,7 @@ function report(error: unknown): number {
 function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
-      // nobody reads any more: the 'error' event ends the process
+      // the output was closed: the 'error' event ends the process
       if (error === null || error === undefined || error.code === 'EPIPE') resolve();
       else reject(new AppError('output_failed', `stdout: ${error.message}`, {}, error));
     });

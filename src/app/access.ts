@@ -12,14 +12,22 @@ import { createPool } from '#kernel/pg/pool.ts';
 import type { CommandContext } from './command-context.ts';
 import type { Database } from './database.ts';
 
-/** One for leases, one for keys and counts: they must not wait behind searches. */
+/** One connection for leases, one for keys and counts: they must not wait for searches. */
 const connectionsMax = 2;
-/** Each is a look-up of a few rows: one that takes longer says that the server is in trouble, and the request is answered so. */
+/**
+ * Each statement looks up a few rows: a slower one means that the server is in trouble, and the request is refused.
+ */
 const statementTimeoutMs = 2000;
-/** Most buckets are full again a minute after their last use: rows of addresses that asked once stay for some minutes. */
+/**
+ * Most buckets are full again a minute after their last use, so rows of addresses that searched once stay for some
+ * minutes.
+ */
 const forgetEveryMs = 120_000;
 
-/** Who may search, and how often, by the settings; for the life of the process. Shows its connections with `watchPool`. */
+/**
+ * Decides who may search, and how often, by the settings; for the life of the process. Reports its connections with
+ * `watchPool`.
+ */
 export function openAccess(
   { config, lifecycle, logger }: CommandContext,
   database: Database,
@@ -63,7 +71,7 @@ export function openAccess(
   });
 }
 
-/** Settings were checked where they were read. */
+/** The settings were checked where they were read. */
 function rateOf(text: string): Rate | null {
   const read = parseRate(text);
   assert(read !== null, `${text} is no rate`);

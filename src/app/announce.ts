@@ -6,12 +6,12 @@ import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import type { CommandContext } from './command-context.ts';
 import type { ConnectedNode, NodeLink } from './node.ts';
 
-/** As often as the follower says something without a change. */
+/** The interval at which the follower reports without a change. */
 const sayEveryMs = 3000;
 
 /**
- * Waits for the node and tells those that answer questions from the same database why nothing comes, as the follower does once it
- * runs. Says nothing where another process indexes.
+ * Waits for the node, and writes why no blocks come for the processes that answer from the same database, as the
+ * follower does once it runs. Writes nothing where another process indexes.
  */
 export async function announceWaiting(
   { lifecycle, logger }: CommandContext,
@@ -32,15 +32,15 @@ export async function announceWaiting(
 }
 
 /**
- * Work that has ended, at the end of a folder or with a bad block of it, is followed by nobody. Why it ended must be known all the same
- * after a crash of the server, which empties the table: it is written again. Runs until the lifecycle ends.
+ * Work that has ended, at the end of a folder or with a bad block in it, has no follower any more. A crash of the
+ * server empties the status table, so the reason of the end is written again. Runs until the lifecycle ends.
  */
 export async function keepEnded({ lifecycle, logger }: CommandContext, pool: pg.Pool): Promise<void> {
   let ended: FollowerStatus | null = null;
   while (!lifecycle.signal.aborted) {
     try {
       const { status } = await readFollowerReport(pool);
-      // another process may have begun to index meanwhile, and says its own
+      // another process may have begun to index meanwhile, and reports for itself
       if (status !== null) ended = status.state === 'ended' ? status : null;
       else if (ended !== null) await writeFollowerStatus(pool, { ...ended, updatedAt: new Date() });
     } catch (error) {
@@ -53,7 +53,7 @@ export async function keepEnded({ lifecycle, logger }: CommandContext, pool: pg.
 async function say(pool: pg.Pool, link: NodeLink): Promise<void> {
   const problem = link.problem();
   if (problem === null) return;
-  // whoever takes the lock behind this look says something of his own within seconds
+  // a process that takes the lock after this check reports within seconds
   if (await isAdvisoryLockHeld(pool, 'writer')) return;
   await writeFollowerStatus(pool, {
     state: 'waiting',

@@ -17,7 +17,7 @@ import { followerReports } from './follower-reports.ts';
 import { mempoolFollower } from './mempool.ts';
 import type { OperationsParts } from './operations.ts';
 
-/** The transaction of a batch, or the build of an index that cannot be given up half way. */
+/** The transaction of a batch, or the build of an index that cannot be interrupted. */
 const indexingStopMs = 60_000;
 
 /** Opens a folder of blocks for the life of the process. */
@@ -33,19 +33,17 @@ export async function openBlocks(
 
 export interface IndexBlocksOptions {
   readonly source: BlockSource | LiveBlockSource;
-  /** The last height; absent: a folder to its tip, a node for ever. */
+  /** The last height to index; absent: to the tip of a folder; a node is followed for ever. */
   readonly until?: number | undefined;
-  /**
-   * Of a process that serves: searches are answered meanwhile, and where another process indexes, this one stands by.
-   */
+  /** Given in a process that serves: it answers searches meanwhile, and stands by where another process indexes. */
   readonly operations: OperationsParts | null;
-  /** Where the source is a node whose mempool is to be followed too. */
+  /** Given where the source is a node whose mempool is followed too. */
   readonly node?: BitcoinNode;
 }
 
 /**
- * Brings the database to the source's tip, or to `until`, keeps it there where the source is a node, tells of it on stderr, and seals
- * what was added for searches.
+ * Brings the database to the source's tip, or to `until`, keeps it there where the source is a node, reports progress
+ * on stderr, and seals new inscriptions for searches.
  */
 export async function indexBlocks(
   context: CommandContext,
@@ -71,7 +69,7 @@ export async function indexBlocks(
   lifecycle.add('sealer', () => sealer.close());
   const isSealed = mayPostgresSearch(config);
   const loaded = new AbortController();
-  // behind the writer also where nobody searches: reader and writer of blocks leave the cores some of the time
+  // sealing yields to the writer even without searches: reader and writer of blocks leave cores idle some of the time
   const sealing = !isSealed
     ? Promise.resolve()
     : lifecycle
@@ -79,7 +77,7 @@ export async function indexBlocks(
         .catch((error: unknown) => sealerLog.error({ err: error }, 'sealing ended'));
   const activity = new WriterActivity();
   const catchUp = (): Promise<void> => makeDerivedTables(context, { source, pool, activity, operations });
-  // beside the writer where questions are answered, behind it where somebody waits for the end
+  // while serving, derived tables catch up in parallel with the writer; in a command that ends, after it
   if (operations !== null) catchUp().catch((error: unknown) => lifecycle.fail(error));
   const mempool = node === undefined ? null : mempoolFollower(context, node, pool);
   const { finish, ...reports } = followerReports(context, operations, mempool);
@@ -105,7 +103,7 @@ export async function indexBlocks(
       signal.throwIfAborted();
       if (operations === null) {
         await catchUp();
-        // two sealers at once would make the last segment twice
+        // two concurrent sealers would make the last segment twice
         loaded.abort();
         await sealing;
       }

@@ -5,8 +5,8 @@ import type { OperationsParts } from './operations.ts';
 const lookEveryMs = 100;
 
 /**
- * Waits until the index is at the tip of its source, but not longer than `waitMs`, and not where something keeps it from
- * getting there. What was said before this process began does not count.
+ * Waits until the index is at the tip of its source, for at most `waitMs`; stops early where a problem keeps it from
+ * getting there. Reports from before this process began do not count.
  */
 export async function caughtUp(
   { health, pool, startedAt }: OperationsParts,

@@ -3,34 +3,34 @@ import type { Lifecycle } from '#kernel/lifecycle.ts';
 import type { Logger } from '#kernel/logger.ts';
 import type { Config, SettingName } from '#src/config.ts';
 
-/** A flag of a command: one that sets a setting (config.ts), or one of the command alone. */
+/** A flag of a command: for a setting (config.ts), or for the command alone. */
 export interface CommandFlag {
   readonly name: string;
-  /** What stands for its value in the help; null: it takes none, and is `true` where it is given. */
+  /** The placeholder of its value in the help; null: it takes no value, and is `true` when given. */
   readonly value: string | null;
   readonly description: string;
-  /** The setting that it goes before; null: it is the command's own. */
+  /** The setting that it overrides; null: the flag is the command's own. */
   readonly setting: SettingName | null;
-  /** Null where leaving it out means something of its own, which the description says. */
+  /** Null where leaving the flag out has a meaning of its own, given in the description. */
   readonly default: string | null;
 }
 
-/** What a command works with. */
+/** The inputs of a command. */
 export interface CommandContext {
   readonly config: Config;
   /** Values of the command's own flags. */
   readonly flags: Readonly<Record<string, string>>;
-  /** The words after the name, of a command with `operands`. */
+  /** The words after the name, for a command with `operands`. */
   readonly words: readonly string[];
   readonly lifecycle: Lifecycle;
-  /** What keeps parts of this process from their work. */
+  /** Problems that keep parts of this process from their work. */
   readonly health: Health;
   readonly logger: Logger;
-  /** Writes to stdout and settles when it is taken. */
+  /** Writes to stdout; settles when the write is done. */
   readonly print: (text: string) => Promise<void>;
 }
 
-/** What was given on the command line and in the environment. */
+/** The values given on the command line and in the environment. */
 export interface GivenSettings {
   /** The command's own flags. */
   readonly flags: Readonly<Record<string, string>>;
@@ -41,27 +41,29 @@ export interface GivenSettings {
 
 export interface PreparedSettings {
   readonly settings: GivenSettings['settings'];
-  /** In place of the general defaults. */
+  /** Override the general defaults. */
   readonly defaults: Partial<Config>;
 }
 
 export interface Command {
   readonly name: string;
-  /** Words after the name that are part of it, e.g. `inscriptions`. */
+  /** Words after the name that belong to it, e.g. `inscriptions`. */
   readonly object: string | null;
-  /** Words after the name that say what to do with what, as the help shows them; absent: none. The command checks them. */
+  /** Further words of the command line, as the help shows them; absent: none. The command checks them. */
   readonly operands?: string;
   readonly summary: string;
-  /** What the help says below the flags. */
+  /** Text below the flags in the help. */
   readonly details: string;
   readonly flags: readonly CommandFlag[];
-  /** What the command makes of its flags and the environment before the settings are read; absent: nothing. */
+  /**
+   * Settings that the command derives from its flags and the environment before the settings are read; absent: none.
+   */
   readonly prepare?: (given: GivenSettings) => PreparedSettings;
-  /** Runs until it is done, or, where it serves, until the lifecycle ends. */
+  /** Runs until the command is done, or, if it serves, until the lifecycle ends. */
   readonly run: (context: CommandContext) => Promise<void>;
 }
 
-/** A wrong use of the command line: exit code 2, with the next step. */
+/** Wrong usage of the command line: exit code 2, with the next step. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

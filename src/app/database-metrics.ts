@@ -7,7 +7,7 @@ import type { Metrics, ReadValue } from '#kernel/metrics.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { countUnscanned } from '#payments/store/watches.store.ts';
 
-/** What only the database knows, the same in every process. `isSearched`: Postgres may have to answer searches. */
+/** Figures that only the database has, equal in every process. `isSearched`: Postgres may have to answer searches. */
 export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolean): void {
   readStandings(metrics, pool);
   readPayments(metrics, pool);
@@ -41,7 +41,7 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
 }
 
 function readStandings(metrics: Metrics, pool: pg.Pool): void {
-  // all of one scrape are of one moment, and one question
+  // all figures of a scrape come from one query at one moment
   let asking: Promise<Standing> | null = null;
   const standing = (): Promise<Standing> => {
     asking ??= readStanding(pool).finally(() => {

@@ -14,33 +14,34 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { CommandContext } from './command-context.ts';
 import { serveWhileWaiting } from './waiting.ts';
 
-/** Two stops of pg_ctl, 60 s each: fast, and immediate where that was not enough. */
+/** Two stops of pg_ctl, 60 s each: fast, then immediate if needed. */
 const postgresStopMs = 130_000;
 /** A process that starts its Postgres holds the folder before the server answers; initdb takes a second or two. */
 const attachAttemptsMax = 100;
 const attachEveryMs = 200;
 /** Migrations of a large database take minutes. */
 const migrationLookMs = 1000;
-/** A question takes milliseconds; one that takes so long only harms the others. */
+/** A read takes milliseconds; one that takes this long only slows the others. */
 const readTimeoutMs = 30_000;
 
 export interface Database {
   readonly url: string;
-  /** For questions: statements have a time limit. */
+  /** For reads: their statements have a time limit. */
   readonly readers: pg.Pool;
-  /** Ends the statements that the readers wait for: they fail. */
+  /** Cancels the running statements of the readers. */
   cancelReaders(this: void): Promise<void>;
 }
 
 /**
- * `own`: this process must be the only one of the data folder. `attach`: where another process runs the folder's server, that one is
- * used. `existing`: the same, and nothing is made where there is nothing yet (`database_missing`).
+ * `own`: this process must be the only one on the data folder. `attach`: where another process runs the folder's
+ * server, use that one. `existing`: like `attach`, but never create a database (`database_missing`).
  */
 export type DatabaseAccess = 'own' | 'attach' | 'existing';
 
 /**
- * The database of the settings: DATABASE_URL, or the embedded Postgres of the data folder. It is migrated; one that another process
- * runs, or that belongs to several (`existing`), is left as it is, and `database_behind` is thrown where it lacks migrations.
+ * The database of the settings: DATABASE_URL, or the embedded Postgres of the data folder. It is migrated, except one
+ * that another process runs or that several processes share (`existing`): if that lacks migrations, `database_behind`
+ * is thrown.
  */
 export async function openDatabase(context: CommandContext, access: DatabaseAccess): Promise<Database> {
   const { url, isGuest } = await openServer(context, access);
@@ -51,7 +52,7 @@ export async function openDatabase(context: CommandContext, access: DatabaseAcce
 
 function openReaders({ lifecycle, logger }: CommandContext, url: string): Database {
   const log = logger.child({ part: 'database' });
-  // a name of this process alone: others of the same database have questions of their own
+  // a name unique to this process: other processes run reads of their own on the same database
   const applicationName = `satscribe readers ${randomBytes(6).toString('hex')}`;
   const readers = createPool(url, {
     applicationName,
@@ -75,8 +76,8 @@ async function cancelRunning(url: string, applicationName: string): Promise<void
 }
 
 /**
- * A database that another process makes and migrates (DATABASE_URL), once it has done so: until then this process answers that it
- * waits. Throws like `openServer`, and `database_newer`.
+ * A database that another process creates and migrates (DATABASE_URL), once it is ready; until then this process
+ * answers that it waits. Throws like `openServer`, and `database_newer`.
  */
 export async function awaitDatabase(context: CommandContext): Promise<Database> {
   const { health, lifecycle, logger } = context;
@@ -96,7 +97,7 @@ export async function awaitDatabase(context: CommandContext): Promise<Database> 
   return openReaders(context, url);
 }
 
-/** The server of `openDatabase`, whatever is in it. */
+/** The server for `openDatabase`, whatever it contains. */
 export async function openServer(
   context: CommandContext,
   access: DatabaseAccess,
@@ -118,7 +119,7 @@ export async function openServer(
   return server;
 }
 
-/** Data folders within a folder, as that of the demo lies within the usual one. */
+/** Data folders inside a folder, as the demo's is inside the default one. */
 async function databasesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const found: string[] = [];
@@ -139,7 +140,7 @@ async function attachOrStart(context: CommandContext): Promise<{ url: string; is
     try {
       return { url: await startOwn(context), isGuest: false };
     } catch (error) {
-      // its owner is just starting or ending it
+      // its owner is starting or stopping it
       if (!isCode(error, 'data_dir_busy') || attempt >= attachAttemptsMax) throw error;
     }
     await sleep(attachEveryMs, undefined, { signal: context.lifecycle.signal });
@@ -155,7 +156,7 @@ async function startOwn({ config, health, lifecycle, logger }: CommandContext): 
         dataDir: config.dataDir,
         log: (message) => log.warn(message),
       });
-      // within the work, so that an end that begins meanwhile finds it to stop
+      // added inside the work, so that a stop during the start finds it
       lifecycle.add('postgres', () => started.stop(), postgresStopMs);
       return started;
     },
@@ -168,7 +169,7 @@ async function startOwn({ config, health, lifecycle, logger }: CommandContext): 
   };
   lifecycle
     .run('watch over Postgres', (signal) => keepRunning(server, { signal, onProblem }), postgresStopMs)
-    // without its database the process is of no use: whoever supervises it starts it anew
+    // without its database the process is useless: its supervisor restarts it
     .catch((error: unknown) => lifecycle.fail(error));
   return server.url;
 }
@@ -196,7 +197,7 @@ function isCode(error: unknown, code: AppError['code']): boolean {
   return error instanceof AppError && error.code === code;
 }
 
-/** The network that a database serves; null where none was chosen for it yet. */
+/** The network of a database; null where none was set yet. */
 export async function networkOf({ readers }: Database): Promise<NetworkName | null> {
   const { rows } = await readers.query<{ network: NetworkName }>('SELECT network FROM chain.state');
   return rows[0]?.network ?? null;

@@ -4,18 +4,18 @@ import { Repeats } from '#kernel/repeats.ts';
 import type { CommandContext } from './command-context.ts';
 import type { OperationsParts } from './operations.ts';
 
-/** A pass over the whole chain takes hours: who reads the log sees it move. */
+/** A pass over the whole chain takes hours: the log shows its progress. */
 const progressEveryMs = 30_000;
 
 export interface DerivedTablesParts {
   readonly source: CatchUpOptions['source'];
   readonly pool: CatchUpOptions['pool'];
   readonly activity: CatchUpOptions['writer'];
-  /** Null: of a command that ends once all is there. */
+  /** Null: in a command that ends when all is done. */
   readonly operations: OperationsParts | null;
 }
 
-/** Makes derived tables for blocks that were indexed before, and tells of it in the log. */
+/** Builds derived tables for blocks that are already indexed, and logs the progress. */
 export function makeDerivedTables(
   { config, lifecycle, logger }: CommandContext,
   { source, pool, activity, operations }: DerivedTablesParts,
@@ -35,7 +35,7 @@ export function makeDerivedTables(
   );
 }
 
-/** What a catch-up pass tells, on its way to people. */
+/** Logs the reports of a catch-up pass. */
 function catchUpReports(logger: Logger): Pick<CatchUpOptions, 'onProgress' | 'onCaughtUp' | 'onProblem'> {
   const log = logger.child({ part: 'catch-up' });
   const repeats = new Repeats();

@@ -19,13 +19,13 @@ export type FollowerReports = Pick<
   | 'onStep'
   | 'onQueue'
 > & {
-  /** The bar is shown no more. */
+  /** Removes the bar. */
   readonly finish: () => void;
 };
 
 /**
- * What a follower tells, on its way to people: progress during a load, a line of the log a block at the tip, and one
- * whenever it goes back, stands by or waits; measurements where there are some.
+ * Shows the reports of a follower: a progress bar during a load, a log line per block at the tip and for each
+ * reorganisation, standby or wait; and measurements, where there are any.
  */
 export function followerReports(
   { logger }: CommandContext,
@@ -68,7 +68,7 @@ export function followerReports(
       state = status.state;
       operations?.setStandby(false);
       if (state !== 'syncing') bar.finish();
-      // during a first sync what is pending would be compared with what is not there yet
+      // during a first sync the mempool would be compared with an index that is still incomplete
       if (state === 'following') mempool?.start();
     },
     onDiskShort: ({ neededBytes, freeBytes, folder }) =>
@@ -83,7 +83,7 @@ export function followerReports(
   };
 }
 
-/** One bar after the other: a load may come again, as after a long time without the node. */
+/** One bar after another: a load may recur, as after a long time without the node. */
 class Bar {
   readonly #log: Parameters<typeof createProgress>[2];
   #progress: Progress | null = null;

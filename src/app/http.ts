@@ -17,9 +17,9 @@ import type { OperationsParts } from './operations.ts';
 import { openSearchEngine } from './search.ts';
 import type { Waited } from './waiting.ts';
 
-/** What was asked before the end gets its answer, if that comes within this time: most do within milliseconds. */
+/** Requests received before the end are answered if that takes no longer than this; most take milliseconds. */
 const answerGraceMs = 4000;
-/** Then statements are cancelled, and what was asked is answered with an error. */
+/** After that, statements are cancelled and the requests answered with an error. */
 const cancelEveryMs = 500;
 const httpStopMs = 10_000;
 
@@ -27,18 +27,18 @@ export interface HttpParts {
   readonly database: Database;
   readonly network: NetworkName;
   readonly operations: OperationsParts;
-  /** For answers that hold transactions. */
+  /** For answers with transactions. */
   readonly blocks: BlockSource | null;
-  /** For what the index does not have. */
+  /** For data that the index lacks. */
   readonly node: NodeRpc | null;
 }
 
-/** Where to listen, and what gives the port free. */
+/** Where to listen, and how to free the port first. */
 export type Listening = Pick<Waited<unknown>, 'port' | 'release'>;
 
 /**
- * Serves the API and the pages of a database until the lifecycle ends; as an indexer its health and measurements alone. Gives the
- * address that a browser on this machine can open.
+ * Serves the API and the pages of a database until the lifecycle ends; for an indexer, only its health and
+ * measurements. Returns the address that a browser on this machine can open.
  */
 export async function serveHttp(
   context: CommandContext,
@@ -56,7 +56,7 @@ export async function serveHttp(
     eventKinds,
     logger: logger.child({ part: 'http' }),
     operations,
-    // who only indexes answers no searches
+    // a process that only indexes answers no searches
     access:
       config.role === 'indexer' || config.role === 'search-sync'
         ? null
@@ -71,10 +71,10 @@ export async function serveHttp(
     closing ??= closeApp(app, database);
     return closing;
   };
-  // nothing new is taken from the moment on in which the end begins, whatever else has to be finished first
+  // new requests are refused from the moment the end begins, whatever else must finish first
   lifecycle.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true });
   lifecycle.add('http', close, httpStopMs);
-  // whoever answers there until now ends when this one could answer
+  // the waiting app on this port closes once this one can answer
   await app.ready();
   await release();
   const taken = await listen(app, config.host, port);
@@ -86,7 +86,7 @@ async function closeApp(app: App, database: Database): Promise<void> {
   if (await withinMs(closed, answerGraceMs)) return;
   while (!(await withinMs(closed, cancelEveryMs))) {
     await database.cancelReaders().catch(() => undefined);
-    // and whoever has not even asked yet, or does not read the answer
+    // and clients that have not sent a request yet, or do not read the answer
     if (await withinMs(closed, cancelEveryMs)) return;
     app.server.closeAllConnections();
   }

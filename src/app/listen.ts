@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** Throws where nobody could listen there, before a long work that would be in vain. */
+/** Throws if the address cannot be listened on, before long work that would be in vain. */
 export async function checkPort(host: string, port: number): Promise<void> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
@@ -11,7 +11,7 @@ export async function checkPort(host: string, port: number): Promise<void> {
   });
 }
 
-/** Listens, and gives the port: 0 takes a free one. Throws `port_in_use` or `address_unusable`. */
+/** Listens, and returns the port: 0 takes a free one. Throws `port_in_use` or `address_unusable`. */
 export async function listen(
   app: Pick<FastifyInstance, 'listen' | 'server'>,
   host: string,
@@ -36,7 +36,7 @@ function listenError(error: unknown, host: string, port: number): unknown {
   return new AppError('address_unusable', message, { host, port }, error);
 }
 
-/** All addresses (0.0.0.0, ::) are no address to open: the loopback one is among them. */
+/** A browser cannot open 0.0.0.0 or ::, so the loopback address, which they include, is shown. */
 export function addressOf(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

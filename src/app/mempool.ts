@@ -5,11 +5,11 @@ import { networks } from '#kernel/primitives/network.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import type { CommandContext } from './command-context.ts';
 
-/** Follows the mempool while this process is the one that indexes: its tables have one writer. */
+/** Follows the mempool while this process indexes: the mempool tables have one writer. */
 export interface MempoolFollower {
-  /** The index is at the tip, or near it. Nothing where it is followed already. */
+  /** Called when the index is at the tip, or near it. Does nothing if the mempool is already followed. */
   start(): void;
-  /** Another process indexes. */
+  /** Called when another process indexes. */
   stop(): void;
 }
 
@@ -35,8 +35,8 @@ export function mempoolFollower(
             log,
           }),
         )
-        // it tries again as the table of error codes says. What ends it may be gone when the follower of blocks is at the tip again;
-        // anything else is a mistake, and nothing to go on from
+        // the mempool follower retries as the table of error codes says; after any other AppError it starts again
+        // when the follower of blocks is at the tip; anything else is a bug and ends the process
         .catch((error: unknown) => {
           if (!(error instanceof AppError)) lifecycle.fail(error);
           else log.error({ code: error.code, reason: error.message }, 'the mempool is not followed any more');

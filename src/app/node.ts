@@ -18,7 +18,7 @@ import type { NodeAuth, NodeSettings } from '#node/node-settings.ts';
 import type { Config } from '#src/config.ts';
 import type { CommandContext } from './command-context.ts';
 
-/** A node that is just being started is asked again soon; one that is down for the night costs little. */
+/** A node that is just starting is asked again soon; one that is down for the night costs little. */
 const firstDelayMs = 250;
 const longestDelayMs = 10_000;
 
@@ -27,31 +27,31 @@ export interface ConnectedNode {
   readonly source: LiveBlockSource;
 }
 
-/** The node of the settings, there or not yet: it is looked for until it answers. */
+/** The node of the settings, whether it answers yet or not: it is tried until it answers. */
 export interface NodeLink {
   readonly url: string;
-  /** Settles when the node was found; rejects with what waiting cannot help (a wrong password, another network). */
+  /** Settles when the node answers; rejects on errors that waiting cannot fix (a wrong password, another network). */
   readonly connected: Promise<ConnectedNode>;
-  /** Why it is not there; null: it was found, or nothing is known yet. */
+  /** Why the node is missing; null: it was found, or was not tried yet. */
   readonly problem: () => AppError | null;
-  /** Since when it is not there. */
+  /** Since when it is missing. */
   readonly problemSince: () => Date;
-  /** Throws `problem` while the node is not there. */
+  /** Throws `problem` while the node is missing. */
   readonly rpc: NodeRpc;
-  /** Blocks by their hash, for answers that hold transactions; fails like `rpc` while the node is not there. */
+  /** Blocks by hash, for answers with transactions; fails like `rpc` while the node is missing. */
   blocks(network: NetworkName): BlockSource;
 }
 
 export interface NodeLinkOptions {
   /** Refuse a node of another network; null: any. */
   readonly network: NetworkName | null;
-  /** A cookie that the node refuses is shown again once a minute: there is something to serve meanwhile. Absent: it is an error. */
+  /** Retry a refused cookie once a minute, because there is something to serve meanwhile. Absent: it is an error. */
   readonly waitsForPeople?: boolean;
-  /** Told of each failed attempt, and with null when the node was found. */
+  /** Called with each failed attempt, and with null when the node was found. */
   readonly onProblem?: (problem: AppError | null) => void;
 }
 
-/** The node that the settings name, for messages: without user and password. */
+/** The node of the settings, with the address and credentials to reach it. */
 export function nodeSettings(config: Config, network: NetworkName | null): NodeSettings {
   return {
     rpcUrl: config.bitcoinRpcUrl,
@@ -70,7 +70,7 @@ function nodeAuth({ bitcoinCookieFile, bitcoinRpcUser, bitcoinRpcPassword }: Con
   return { kind: 'none' };
 }
 
-/** Looks for the node until it is found, until something is wrong that waiting cannot help, or until the lifecycle ends. */
+/** Tries the node until it answers, until an error that waiting cannot fix, or until the lifecycle ends. */
 export function linkNode(context: CommandContext, options: NodeLinkOptions): NodeLink {
   const { config, lifecycle, logger } = context;
   const log = logger.child({ part: 'node' });
@@ -84,7 +84,7 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
   };
   const connected = lifecycle.run('node connection', async (signal) => {
     const node = await lookFor(settings, options.waitsForPeople === true, signal, log, report);
-    // who owns what is known only to who has seen every block
+    // an index of addresses needs every block, from the first one
     const source = openNodeSource(node, config.indexAddresses ? { firstHeight: 0 } : {});
     found = { node, source };
     lifecycle.add('node', () => source.close());
@@ -92,7 +92,7 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
     logFacts(log, node);
     return found;
   });
-  // whoever waits for it is told; nobody may
+  // `connected` may have no listener, and its rejection must not be unhandled
   connected.catch(() => undefined);
   const reached = (): ConnectedNode => {
     if (found !== null) return found;
@@ -161,7 +161,7 @@ function blocksOf(url: string, network: NetworkName, reached: () => ConnectedNod
     refs: async (from?: number): Promise<readonly BlockRef[]> => reached().source.refs(from),
     read: async (ref: BlockRef, signal?: AbortSignal, buffers?: BufferPool): Promise<SourceBlock> =>
       reached().source.read(ref, signal, buffers),
-    // whoever follows the node closes it
+    // the follower of the node closes it
     close: () => Promise.resolve(),
   };
 }

@@ -11,21 +11,21 @@ import { readDatabase } from './database-metrics.ts';
 
 /** Health, metrics and a status at once; searches and the writer have connections of their own. */
 const connectionsMax = 3;
-/** Small questions of the newest rows: one that takes longer says that the server is in trouble. */
+/** Small reads of the newest rows: a slower one means that the server is in trouble. */
 const statementTimeoutMs = 5000;
 
 export interface OperationsParts extends Operations {
-  /** Whether this process waits for another one that indexes. */
+  /** Sets whether this process waits for another one that indexes. */
   setStandby(standsBy: boolean): void;
-  /** Shows the connections of a pool in the metrics. */
+  /** Adds the connections of a pool to the metrics. */
   watchPool(this: void, name: string, pool: pg.Pool): void;
-  /** The searches of this process, to which its background work gives way. */
+  /** The searches of this process, to which its background work yields. */
   readonly demand: SearchDemand;
-  /** Shows a search server in the status and the metrics. */
+  /** Adds a search server to the status and the metrics. */
   readonly watchSearchServer: (report: SearchServerReport) => void;
 }
 
-/** What `/status`, `/health` and `/metrics` need, for the life of the process. */
+/** The data of `/status`, `/health` and `/metrics`, for the life of the process. */
 export function openOperations(context: CommandContext, database: Database): OperationsParts {
   const { config, lifecycle, logger } = context;
   const log = logger.child({ part: 'operations' });

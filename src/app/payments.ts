@@ -6,7 +6,7 @@ import { followPayments } from '#payments/follow/follow-payments.ts';
 import type { CommandContext } from './command-context.ts';
 import type { Database } from './database.ts';
 
-/** Looks for payments to watched scripts for the life of the process, in blocks and, with a node, in its mempool. */
+/** Looks for payments to watched scripts, in blocks and, with a node, in its mempool, for the life of the process. */
 export function startPayments(
   { lifecycle, logger }: CommandContext,
   database: Database,
@@ -18,7 +18,7 @@ export function startPayments(
   lifecycle
     .run('payments', (signal) => followPayments({ url: database.url, source, node, signal, log }))
     .catch((error: unknown) => {
-      // what is indexed is served on: only orders wait for payments
+      // the index is still served: only orders wait for payments
       if (!(error instanceof AppError)) lifecycle.fail(error);
       else log.error({ code: error.code, err: error }, 'payments are not followed any more');
     });

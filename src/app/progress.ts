@@ -1,4 +1,4 @@
-/** What a bulk load has done so far. */
+/** The progress of a bulk load so far. */
 export interface ProgressState {
   readonly blocks: number;
   readonly blocksTotal: number;
@@ -6,14 +6,14 @@ export interface ProgressState {
   readonly inscriptions: number;
 }
 
-/** Where progress is shown: a terminal that a line can be drawn on again and again, or the log. */
+/** The output for progress: a terminal, where a line can be redrawn, or the log. */
 export interface ProgressOutput {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;
 }
 
-/** As the log shows it. */
+/** The text for the log. */
 export interface ProgressFields extends ProgressState {
   readonly megabytesPerSecond: number;
   readonly seconds: number;
@@ -23,18 +23,18 @@ export interface ProgressFields extends ProgressState {
 
 export interface Progress {
   update(state: ProgressState): void;
-  /** Shows the last state and leaves the line. */
+  /** Draws the last state and ends the line. */
   finish(): void;
 }
 
-/** Fast enough to look alive, and slow enough to cost nothing. */
+/** Often enough to look alive, and rare enough to cost nothing. */
 const drawEveryMs = 100;
-/** A log file should not fill: one line in this time. */
+/** At most one log line in this time, so that a log file does not fill. */
 const lineEveryMs = 5000;
 const barWidth = 28;
 
 /**
- * A bar on a terminal; elsewhere `log` is told at the start, every five seconds, and at the end. `now` is in
+ * A bar on a terminal; elsewhere a log line at the start, every five seconds, and at the end. `now` is in
  * milliseconds.
  */
 export function createProgress(
@@ -59,7 +59,7 @@ export function createProgress(
     const share = state.blocksTotal === 0 ? 1 : state.blocks / state.blocksTotal;
     const full = Math.round(share * barWidth);
     const line = `${'█'.repeat(full)}${'░'.repeat(barWidth - full)} ${text}`;
-    // a line that wraps cannot be drawn over: cut at the width
+    // a wrapped line cannot be redrawn, so it is cut at the terminal's width
     output.write(`\r\u001b[2K${line.slice(0, Math.max(1, (output.columns ?? 80) - 1))}`);
   };
   return {

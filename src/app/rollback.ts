@@ -6,17 +6,17 @@ import { forgetAbove } from '#search/segments/forget-segments.ts';
 import type { CommandContext } from './command-context.ts';
 import { isAnythingIndexed, networkOf, openDatabase } from './database.ts';
 
-/** The block that is being taken back is finished before the end. */
+/** The undo of the current block is finished before the end. */
 const rollbackStopMs = 60_000;
 
 export interface RolledBack {
   readonly blocks: number;
-  /** The tip that is left; null: nothing is. */
+  /** The remaining tip; null: nothing is left. */
   readonly height: number | null;
   readonly hash: string | null;
 }
 
-/** Takes back all blocks above a height of the database of the settings. */
+/** Undoes all blocks above a height of the database of the settings. */
 export async function rollbackTo(context: CommandContext, height: number): Promise<RolledBack> {
   const { lifecycle, logger } = context;
   const database = await openDatabase(context, 'existing');

@@ -19,16 +19,16 @@ import type { Database } from './database.ts';
 import type { OperationsParts } from './operations.ts';
 import { createProgress, type Progress } from './progress.ts';
 
-/** Ten times what the slowest searches take: whoever waits longer is answered elsewhere, or not at all. */
+/** Ten times the slowest searches: after this the fallback answers, or an error. */
 const searchTimeoutMs = 10_000;
-/** A bulk of some megabytes on a machine that does something else. */
+/** A bulk of some megabytes on a busy machine. */
 const syncTimeoutMs = 60_000;
-/** A request of the sync that nobody can call back. */
+/** A request of the sync that cannot be cancelled. */
 const syncStopMs = 60_000;
-/** The same failure is a line of the log this often. */
+/** The interval at which the same failure is logged again. */
 const sameLineEveryMs = 60_000;
 
-/** A client for the life of the process; null: there is no Elasticsearch. */
+/** A client for the life of the process; null: no Elasticsearch is set. */
 export function openElastic({ config, lifecycle }: CommandContext, timeoutMs: number): ElasticClient | null {
   const { elasticsearchUrl: url } = config;
   if (url === undefined) return null;
@@ -44,7 +44,7 @@ export function openElastic({ config, lifecycle }: CommandContext, timeoutMs: nu
   return client;
 }
 
-/** The engine of the settings for the life of the process, and what it tells of itself. */
+/** The engine of the settings for the life of the process, with its reports. */
 export function openSearchEngine(
   context: CommandContext,
   network: NetworkName,
@@ -63,7 +63,7 @@ export function openSearchEngine(
   const engine = createFallbackEngine({
     first: createElasticEngine({ client: elastic, alias, readDatabase: readDatabaseIdentity }),
     fallback: postgres,
-    // by hash Postgres answers without a search index
+    // Postgres finds hashes without a search index
     hashFallback: postgres ?? createPostgresEngine(),
     lagMaxBlocks: config.searchLagBlocks,
     onChange: (problem) => {
@@ -89,7 +89,9 @@ export function openSearchEngine(
 const instead = (postgres: SearchEngine | null): string =>
   postgres === null ? 'they are refused' : 'Postgres answers them';
 
-/** Brings the chain to Elasticsearch in the background, until the lifecycle ends; where there is none: nothing. */
+/**
+ * Syncs the chain to Elasticsearch in the background until the lifecycle ends. Does nothing without Elasticsearch.
+ */
 export function startSearchSync(
   context: CommandContext,
   database: Database,
@@ -125,7 +127,7 @@ export function startSearchSync(
       syncStopMs,
     )
     .catch((error: unknown) => {
-      // a process that does nothing else is of no use without it: whoever supervises it starts it anew
+      // a process with no other task is useless without the sync: its supervisor restarts it
       if (config.role === 'search-sync') lifecycle.fail(error);
       else log.error({ err: error }, 'the search sync ended');
     });
@@ -138,7 +140,7 @@ export interface ReindexSummary {
   readonly seconds: number;
 }
 
-/** Builds the next index in the foreground. Throws `database_busy` where another process builds one. */
+/** Builds the next index in the foreground. Throws `database_busy` where another process is building one. */
 export async function reindexSearch(
   context: CommandContext,
   database: Database,
@@ -186,7 +188,7 @@ export async function reindexSearch(
   return { index, inscriptions, bytes, seconds: Math.round(performance.now() - startedAt) / 1000 };
 }
 
-/** What a sync tells, on its way to the log; a bar on a terminal while an index is built. */
+/** Logs the reports of a sync; a bar on a terminal while an index is built. */
 function syncReports({
   config,
   health,
@@ -199,7 +201,7 @@ function syncReports({
   let bar: Progress | null = null;
   let told: { code: string; at: number } | null = null;
   let isStandby = false;
-  // where Postgres answers in its place nobody has to look for another process
+  // where Postgres answers instead, a failing sync does not make the service unready
   const isNeeded = config.role === 'search-sync' || config.searchFallback === 'error';
   return {
     onStep: ({ kind, marker, keys, documents }, seconds) => {

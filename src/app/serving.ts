@@ -15,12 +15,12 @@ import { startSearchSync } from './search.ts';
 import { serveWhileWaiting } from './waiting.ts';
 
 /**
- * Whoever starts the service may wait for `ready`: after a restart that is a few blocks later. Nobody waits hours for a first
- * sync, so `ready` comes after this time at the latest; /health/ready tells the rest.
+ * Scripts that start the service may wait for `ready`: after a restart that takes a few blocks. A first sync takes
+ * hours, so `ready` comes after this time at the latest; /health/ready reports the rest.
  */
 const readyWaitMs = 15_000;
 
-/** What is indexed stays good and is served on; what comes needs a person. */
+/** After these errors the index is still valid and is served; new blocks need an operator. */
 const servesOnAfter: readonly ErrorCode[] = [
   'block_unavailable',
   'block_truncated',
@@ -33,7 +33,7 @@ const servesOnAfter: readonly ErrorCode[] = [
   'node_call_failed',
 ];
 
-/** Indexes a folder of blocks and serves what is indexed. Gives the address once the folder is indexed. */
+/** Indexes a folder of blocks and serves the index. Returns the address once the folder is indexed. */
 export async function serveFolder(
   context: CommandContext,
   dir: string,
@@ -45,7 +45,7 @@ export async function serveFolder(
   const database = config.role === 'api' ? await awaitDatabase(context) : await openDatabase(context, 'own');
   const operations = openOperations(context, database);
   const { network } = source;
-  // questions are answered while blocks come in
+  // requests are answered while blocks are indexed
   const { address } = await serveHttp(context, { database, network, operations, blocks: source, node: null });
   if (config.role === 'all') startSearchSync(context, database, network, operations);
   if (config.role !== 'api') {
@@ -54,16 +54,16 @@ export async function serveFolder(
       await indexBlocks(context, database, { source, operations });
     };
     await servingOn(context, database, index);
-    // nothing new begins once the process ends
+    // no new work begins once the process ends
     if (!lifecycle.signal.aborted) void lifecycle.run('status', () => keepEnded(context, operations.pool));
   }
   return { address };
 }
 
-/** Follows the node of the settings and serves what is indexed, also while there is no node. */
+/** Follows the node of the settings and serves the index, also while the node is away. */
 export async function serveNode(context: CommandContext): Promise<{ address: string }> {
   const { config, health, lifecycle } = context;
-  // where nothing was ever indexed nothing is made before there is a node to index from
+  // for a new index, no database is created before there is a node to index from
   const isNew = config.databaseUrl === undefined && (await existingHome(config.dataDir)) === null;
   const early = isNew ? null : await openDatabase(context, 'own');
   const known = early === null ? null : await networkOf(early);
@@ -89,7 +89,7 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
   return { address };
 }
 
-/** Brings the chain from a database that another process indexes into to Elasticsearch. */
+/** Syncs the chain to Elasticsearch, from a database that another process indexes into. */
 export async function serveSearchSync(context: CommandContext): Promise<{ address: string }> {
   const { parts, listening } = await awaitIndexed(context);
   const { database, network, operations } = parts;
@@ -98,15 +98,15 @@ export async function serveSearchSync(context: CommandContext): Promise<{ addres
   return { address };
 }
 
-/** Answers questions from a database that another process indexes into. */
+/** Answers requests from a database that another process indexes into. */
 export async function serveApi(context: CommandContext): Promise<{ address: string }> {
   const { parts, listening } = await awaitIndexed(context);
-  // what needs the node says so while it is not there; answers from the index do not need it
+  // answers that need the node report when it is away; answers from the index do not need it
   const link = linkNode(context, { network: parts.network, waitsForPeople: true });
   return serveHttp(context, { ...parts, blocks: link.blocks(parts.network), node: link.rpc }, listening);
 }
 
-/** What another process makes, once it has begun. */
+/** The database and network of another process, once it has begun to index. */
 async function awaitIndexed(
   context: CommandContext,
 ): Promise<{ parts: HttpParts; listening: Listening | undefined }> {
@@ -124,7 +124,7 @@ async function awaitIndexed(
   return { parts: { database, network, operations, blocks: null, node: null }, listening };
 }
 
-/** Where something is indexed already, an error of what comes next does not end the service: it is told in /health/ready. */
+/** Where something is already indexed, an error in the work does not end the service: /health/ready reports it. */
 async function servingOn(
   context: CommandContext,
   database: Database,
@@ -136,7 +136,7 @@ async function servingOn(
     const { config, health, lifecycle, logger } = context;
     if (lifecycle.signal.aborted) return;
     const isKnown = error instanceof AppError && servesOnAfter.includes(error.code);
-    // who only indexes has nothing left to do; whoever supervises it starts it again
+    // a process that only indexes has nothing left to do; its supervisor restarts it
     if (!isKnown || config.role === 'indexer' || !(await isAnythingIndexed(database))) throw error;
     health.report('indexing', error);
     logger.error({ code: error.code, err: error }, 'indexing has ended; what is indexed is served');
@@ -144,8 +144,8 @@ async function servingOn(
 }
 
 /**
- * The database, and the network of what is indexed or of the node, which is waited for where nothing is: then there is an answer on
- * the port until the API listens, also while an embedded database is made.
+ * The database, with its network, or the node's where it has none yet. While the node is awaited, the port is
+ * answered until the API listens, also during the creation of an embedded database.
  */
 async function databaseToServe(
   context: CommandContext,
@@ -175,7 +175,7 @@ async function awaitNetwork(context: CommandContext, database: Database): Promis
   }
 }
 
-/** What is waited for takes a node to answer: seconds matter to nobody. */
+/** Waiting here depends on a node that must answer first: seconds do not matter. */
 const lookEveryMs = 1000;
 
 function checkNetwork(what: string, given: NetworkName, expected: NetworkName): void {

@@ -9,13 +9,13 @@ import { type Database, networkOf } from './database.ts';
 import { linkNode } from './node.ts';
 
 export interface SourceWanted {
-  /** The chain of the folder that ends with this block. */
+  /** Index the chain of the folder that ends with this block. */
   readonly tip: string | undefined;
-  /** What is done where the node is away: wait for it, or throw `node_unreachable`. One that is starting is waited for. */
+  /** What to do while the node is away: wait, or throw `node_unreachable`. A starting node is always awaited. */
   readonly away: 'wait' | 'throw';
 }
 
-/** Where the settings say that blocks come from: their folder, or else their node. */
+/** The source that the settings name: the blocks folder, else the node. */
 export async function openSource(
   context: CommandContext,
   database: Database,
@@ -33,7 +33,7 @@ export async function openSource(
   return (await Promise.race([connected, missed.promise])).source;
 }
 
-/** Where no source is named, and what is indexed came from a folder, no node is to blame. */
+/** Where no source is named, and the index came from a folder, the error must not blame the node. */
 async function refuseUnnamedFolder({ config }: CommandContext, { readers }: Database): Promise<void> {
   const isNodeNamed =
     config.bitcoinRpcUrl !== defaultOf('bitcoinRpcUrl') ||

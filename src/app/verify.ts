@@ -6,19 +6,19 @@ import { openDatabase } from './database.ts';
 import { createProgress } from './progress.ts';
 import { openSource } from './source.ts';
 
-/** Enough to see what is wrong; more say the same again. */
+/** Enough to see the fault; more would repeat it. */
 const differencesMax = 20;
 
 export interface VerifyRange {
   readonly from: number | undefined;
   readonly to: number | undefined;
-  /** The chain of the folder that ends with this block. */
+  /** Compare with the chain of the folder that ends with this block. */
   readonly tip: string | undefined;
 }
 
 /**
- * Compares what is indexed with its source, with progress on stderr, and prints the differences and a verdict. Throws
- * `index_differs` where there are any.
+ * Compares the index with its source, with progress on stderr, and prints the differences and a verdict. Throws
+ * `index_differs` where they differ.
  */
 export async function verifyIndexed(context: CommandContext, { from, to, tip }: VerifyRange): Promise<void> {
   const { config, lifecycle, logger, print } = context;

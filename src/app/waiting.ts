@@ -5,11 +5,14 @@ import { listen } from './listen.ts';
 export interface Waited<T> {
   readonly value: T;
   readonly port: number;
-  /** Gives the port free: to be called by whoever listens on it next, just before. */
+  /** Frees the port; call it just before the next listener takes it. */
   release(this: void): Promise<void>;
 }
 
-/** Answers that this process waits, and for what, while work goes on, and behind it until the port is released for the API. */
+/**
+ * Answers that this process waits, and for what, during the work and after it, until the port is released for the
+ * API.
+ */
 export async function serveWhileWaiting<T>(
   { config, health, lifecycle, logger }: CommandContext,
   work: () => Promise<T>,

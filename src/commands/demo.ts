@@ -43,7 +43,7 @@ what is there. Each sample, and each folder of --blocks, has a data folder of it
   },
 };
 
-/** To look around with: nobody needs a key, and nothing is limited. */
+/** For a first look: no key is needed, and there are no limits. */
 const demoDefaults = { logLevel: 'warn', searchAccess: 'open', searchAddressRate: '0' } as const;
 
 function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {
@@ -59,11 +59,11 @@ function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {
   if (settings.blocksDir !== undefined) throw new UsageError('--sample and --blocks exclude each other');
   const blocksDir = fileURLToPath(new URL(`../../samples/${sample}`, import.meta.url));
   const dataDir = sample === 'mainnet' ? './data/demo' : `./data/demo-${sample}`;
-  // a flag, as --sample is one
+  // a flag, because --sample is one
   return { settings: { ...settings, blocksDir }, defaults: { ...demoDefaults, dataDir } };
 }
 
-/** A data folder for a folder of blocks: its name to recognise it by, and a hash, because names repeat. */
+/** A data folder for a folder of blocks: its name, to recognise it, and a hash, because names repeat. */
 function dataDirFor(blocksDir: string): string {
   const path = resolve(blocksDir);
   const digest = createHash('sha256').update(path).digest('hex').slice(0, 8);

@@ -1,7 +1,7 @@
 import { type CommandFlag, UsageError } from '#src/app/command-context.ts';
 import { type SettingName, settings } from '#src/config.ts';
 
-/** The flag of a setting, with its description and default from the schema. `value` is null for a setting that is true or false. */
+/** The flag of a setting, with its description and default from the schema. `value` is null for a boolean setting. */
 export function settingFlag(name: SettingName, value: string | null, defaultText?: string): CommandFlag {
   const setting = settings.find((candidate) => candidate.name === name);
   if (setting === undefined || setting.flag === null) throw new Error(`setting ${name} has no flag`);
@@ -10,7 +10,7 @@ export function settingFlag(name: SettingName, value: string | null, defaultText
     value,
     description: setting.description,
     setting: name,
-    // a flag without a value has no default to show: it is left out
+    // a flag without a value has no default to show
     default: value === null ? null : (defaultText ?? setting.default),
   };
 }
@@ -23,10 +23,10 @@ export const tipFlag: CommandFlag = {
   default: null,
 };
 
-/** The database keeps heights in 32 bits with a sign. */
+/** The database stores heights as signed 32-bit integers. */
 const heightMax = 2 ** 31 - 1;
 
-/** A height from a flag; undefined where it was left out. */
+/** A height from a flag; undefined if not given. */
 export function heightFlag(flags: Readonly<Record<string, string>>, name: string): number | undefined {
   const text = flags[name];
   if (text === undefined) return undefined;
@@ -35,7 +35,7 @@ export function heightFlag(flags: Readonly<Record<string, string>>, name: string
   throw new UsageError(`--${name} ${text}: a height is an integer from 0 to ${heightMax}`);
 }
 
-/** A block hash from a flag, in display order; undefined where it was left out. */
+/** A block hash from a flag, in display order; undefined if not given. */
 export function hashFlag(flags: Readonly<Record<string, string>>, name: string): string | undefined {
   const text = flags[name];
   if (text === undefined || /^[0-9a-f]{64}$/u.test(text)) return text;

@@ -6,11 +6,11 @@ import { type Command, type CommandContext, type CommandFlag, UsageError } from 
 import { settingFlag } from './flags.ts';
 import { jsonFlag, shownTime, withService } from './service-database.ts';
 
-/** Ten a second: more than a person or a page needs, and a hundredth of what a machine answers. */
+/** Ten a second: more than a person or a page needs, and a hundredth of a machine's capacity. */
 const rateDefault = '600';
 const dayMs = 86_400_000;
 const daysDefault = 30;
-/** A hundred years: all there is. */
+/** A hundred years: everything. */
 const daysMax = 36_500;
 
 function ownFlag(
@@ -54,7 +54,7 @@ within 5 seconds.
   run: runKeys,
 };
 
-/** Flags of each action beside those that all have. */
+/** Flags of each action, beside those of all actions. */
 const flagsOf: Readonly<Record<string, readonly string[]>> = {
   create: ['account', 'scope', 'rate', 'json'],
   list: ['account', 'days', 'json'],
@@ -92,7 +92,7 @@ async function create(context: CommandContext): Promise<void> {
       await print(`${JSON.stringify({ key, ...jsonOf(stored) })}\n`);
       return;
     }
-    // the key alone on stdout: a script takes it as it is
+    // only the key on stdout, so that scripts can use it directly
     process.stderr.write(
       `key for ${stored.scopes.join(', ')}; requests: ${rateText(stored.rate)}; it is shown this once:\n`,
     );
@@ -171,7 +171,7 @@ function keyOf(flags: Flags): WhichKeys['key'] {
   if (text === undefined) return null;
   if (/^satscribe_[0-9a-f]{8}$/u.test(text)) return { prefix: text };
   const hash = apiKeyHash(text);
-  // not repeated: it may be a key with a slip
+  // not quoted: it may be a mistyped key
   if (hash === null) throw new UsageError('--key is no key: give it in full, or as the list shows it');
   return { hash };
 }

@@ -33,7 +33,7 @@ keys create) or a listed domain, or SEARCH_ACCESS=open; the pages search without
 /** Indexes the blocks folder of the settings, or follows their node, and serves until the lifecycle ends. */
 export async function serve(context: CommandContext, tip: string | undefined): Promise<void> {
   const { blocksDir, host, port, role } = context.config;
-  // loaded here, so that the help and wrong usage answer without all of it
+  // loaded here, so that help and usage errors do not load all of it
   const [{ checkPort }, { serveApi, serveFolder, serveNode, serveSearchSync }] = await Promise.all([
     import('#src/app/listen.ts'),
     import('#src/app/serving.ts'),
@@ -50,30 +50,31 @@ export async function serve(context: CommandContext, tip: string | undefined): P
     await checkAnswers(address, askedOf(context.config), lifecycle);
     await context.print(`ready ${address}\n`);
   } catch (error) {
-    // a folder was to be indexed first; who waits for others, or follows them, has been at work since it began
+    // with a folder, indexing was to finish first; otherwise the process was already at work, and stopping it is no
+    // error
     if (lifecycle.signal.aborted && blocksDir === undefined) return;
     throw error;
   }
   await lifecycle.untilStopping();
 }
 
-/** What is asked of a service before it says that it is ready. */
+/** The paths that must answer before the service reports that it is ready. */
 function askedOf({ role, searchAccess, elasticsearchUrl, searchFallback }: Config): readonly string[] {
   if (role !== 'all' && role !== 'api') return ['/health/live'];
-  // a page of ours searches also where others need a key
+  // our own pages search without a key where clients need one
   const search = searchAccess === 'open' ? '/search?text=ready&itemsperpage=1' : '/?text=ready';
-  // an index that is still built answers nothing, which is no reason not to be there
+  // an index that is still being built answers no searches, but the service is up
   const isSearched = elasticsearchUrl === undefined || searchFallback === 'postgres';
   return ['/health/live', '/', ...(isSearched ? [search] : [])];
 }
 
-/** A database that went away just now is back by then, or somebody looks for the reason. */
+/** A database that was lost just now is back within this time, or needs an operator. */
 const answersWithinMs = 60_000;
 const askAgainMs = 250;
 
 /**
- * One request of each kind, over the network as clients make them: `ready` must be true. Where Postgres is lost just then
- * the service waits for it, as it does later.
+ * One request of each kind, over the network as clients make them: `ready` must be true. Where Postgres is lost just
+ * then, the service waits for it, as it does later.
  */
 async function checkAnswers(
   address: string,

@@ -9,12 +9,12 @@ export const jsonFlag: CommandFlag = {
   default: null,
 };
 
-/** Runs work on the database of the settings, beside a service or without one. */
+/** Runs work on the database of the settings, with or without a running service. */
 export async function withService(
   context: CommandContext,
   work: (pool: pg.Pool) => Promise<void>,
 ): Promise<void> {
-  // loaded here, so that the help and wrong usage answer without all of it
+  // loaded here, so that help and usage errors do not load all of it
   const { openDatabase } = await import('#src/app/database.ts');
   const { readers } = await openDatabase(context, 'existing');
   await context.lifecycle.run('accounts', () => work(readers));
