@@ -12,14 +12,14 @@ import { ensureSecondaryIndexes, type SecondaryIndexName } from './secondary-ind
 
 const hashLength = 32;
 
-/** What was found out about the blocks of a batch before the first of them is applied. */
+/** What was found out about the blocks of a batch before the first one is applied. */
 export interface BatchAnswers {
-  /** For each block: id of each distinct content, or `unknownId.absent`. */
+  /** For each block: the id of each distinct content, or `unknownId.absent`. */
   readonly contents: readonly Int32Array[];
   readonly metadata: readonly Int32Array[];
   /** Committed locations in outputs that the blocks may spend. */
   readonly held: HeldOutputs;
-  /** Committed locations in outputs that the blocks may spend and that were spent; null: not looked for. */
+  /** Committed, spent locations in outputs that the blocks may spend; null: not looked up. */
   readonly ended: HeldOutputs | null;
 }
 
@@ -30,9 +30,9 @@ interface Asked {
 }
 
 /**
- * Asks the database, in one query a kind, about those contents, metadata texts and spent outputs of a batch that
- * memory cannot answer for. Everything is probed at once, before the first wait: what is committed meanwhile changes
- * neither what was found nor what was asked.
+ * Asks the database, in one query per kind, about the contents, metadata texts and spent outputs of a batch that
+ * memory cannot answer for. All of memory is probed before the first wait, so commits in the meantime change neither
+ * the answers nor the questions.
  */
 export class BatchQuestions {
   readonly #client: pg.ClientBase;
@@ -44,7 +44,7 @@ export class BatchQuestions {
     this.#memory = memory;
   }
 
-  /** @param recent outputs that need not be asked for, as far as they are in it */
+  /** @param recent outputs that need no query, where it has them */
   async ask(blocks: readonly ParsedBlock[], recent: HeldOutputs): Promise<BatchAnswers> {
     const { contents, metadata } = this.#memory;
     const askedContents = probe(
@@ -68,7 +68,7 @@ export class BatchQuestions {
       'SELECT sha256, 0 AS variant, metadata_id AS id FROM chain.metadata_texts WHERE sha256 = ANY($1)',
     );
     const held = await this.#heldOutputs(fingerprints, 'locations_outpoint', 'IS NULL');
-    // no index: it is asked where somebody spends what was spent
+    // there is no index for this: it is queried only where a block spends a spent output
     const ended = suspects === null ? null : await this.#heldOutputs(suspects, null, 'IS NOT NULL');
     blocks.forEach(({ columns }, index) => {
       settle(contents, contentIds, askedContents.ids[index], columns.contentHash, columns.contentVariant);
@@ -105,7 +105,10 @@ export class BatchQuestions {
     return held;
   }
 
-  /** A first bulk load builds its indexes at its end, but those that it needs itself just before it does. */
+  /**
+   * A first bulk load builds its indexes at its end, except the ones it needs itself: those just before the first
+   * use.
+   */
   async #ensureIndex(index: SecondaryIndexName): Promise<void> {
     if (this.#indexed.has(index)) return;
     await ensureSecondaryIndexes(this.#client, { wanted: [index] });
@@ -113,7 +116,7 @@ export class BatchQuestions {
   }
 }
 
-/** Fingerprints of inputs that may spend one of these outputs, but for those that spend one of `known`. */
+/** Fingerprints of inputs that may spend one of these outputs, without those that spend one of `known`. */
 function inputsAmong(
   outputs: TrackedOutputs,
   blocks: readonly ParsedBlock[],
@@ -152,7 +155,7 @@ export interface HeldQueryRow {
   curse: number | null;
 }
 
-/** Adds what the database said of a location. */
+/** Adds a location that the database returned. */
 export function addHeld(held: HeldOutputs, row: HeldQueryRow): void {
   const bits = BigInt.asUintN(64, BigInt(row.fingerprint));
   held.add({
@@ -190,7 +193,7 @@ function probe(
   return asked;
 }
 
-/** Puts what the database said where a hash was asked about. */
+/** Puts the ids that the database returned where their hashes were asked for. */
 function settle(
   registry: ContentRegistry,
   found: HashTable,
@@ -204,7 +207,7 @@ function settle(
     const variant = variants === null ? 0 : variants[row]!;
     const id = found.find(hashes, row * hashLength, variant);
     ids[row] = id < 0 ? unknownId.absent : id;
-    // another block of the batch may have asked for the same
+    // another block of the batch may have asked for the same hash
     if (id >= 0 && registry.probe(hashes, row * hashLength, variant) < 0)
       registry.keep(hashes, row * hashLength, variant, id);
   }

@@ -25,7 +25,7 @@ export interface PooledEncoders {
   readonly derived: DerivedEncoders;
 }
 
-/** Encoders that go round: two sets, one being filled while the other is being sent. */
+/** Two sets of encoders, used in turn: one is filled while the other is sent. */
 export class EncoderPool {
   readonly #active: readonly ActiveTable[];
   readonly #idle: PooledEncoders[] = [];
@@ -39,30 +39,30 @@ export class EncoderPool {
     return this.#idle.pop() ?? { own: createEncoders(), derived: derivedEncoders(this.#active) };
   }
 
-  /** Only once their rows were sent. */
+  /** Call only after their rows were sent. */
   give(encoders: PooledEncoders): void {
     for (const encoder of [...Object.values(encoders.own), ...encoders.derived.flat()]) encoder.reset();
     this.#idle.push(encoders);
   }
 }
 
-/** Whole blocks on their way into the database: encoded rows, and what memory learns when they are committed. */
+/** Whole blocks on their way into the database: encoded rows, and what memory learns at the commit. */
 export class Batch {
-  /** Where the chain stands before and, so far, after it. */
+  /** The chain position before the batch, and after the blocks added so far. */
   readonly before: ChainPosition;
   after: ChainPosition;
   readonly encoders: BatchEncoders;
   readonly contents: HashTable;
   readonly metadata: HashTable;
-  /** Outputs with inscriptions that its blocks made and that were not spent in the block that made them. */
+  /** Outputs with inscriptions that its blocks made and that the same block did not spend. */
   readonly outputs = new HeldOutputs();
-  /** Outputs with inscriptions that its blocks spent, where that is checked. */
+  /** Outputs with inscriptions that its blocks spent; kept only where double spends are checked. */
   readonly ended = new HeldOutputs();
   readonly left: LeftRows = { key: [], height: [], step: [], spentHeight: [] };
   readonly derived: DerivedBatch;
   readonly ledgers: LedgerBlock[] = [];
   readonly events: BlockEvents[] = [];
-  /** So many of the newest blocks keep their event texts; null: all that have one. */
+  /** Number of newest blocks that keep their event texts; null: all blocks that have one keep it. */
   keptEventBlocks: number | null = null;
   bytes = 0;
 

@@ -10,7 +10,7 @@ import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { CopyEncoder } from '#kernel/pg/copy-binary.ts';
 
-/** Tables that a batch is copied into beside the derived ones, with the columns in the order in which they are encoded here. */
+/** Tables that a batch is copied into, besides the derived ones, with their columns in the order of encoding. */
 export const copyTargets = {
   blocks: [
     'chain.blocks',
@@ -40,7 +40,7 @@ export type CopyTarget = keyof typeof copyTargets;
 const fieldKindCount = 12;
 const hashLength = 32;
 
-/** The encoders of a batch, one a table. */
+/** The encoders of a batch, one per table. */
 export type BatchEncoders = { readonly [Target in CopyTarget]: CopyEncoder };
 
 export function createEncoders(): BatchEncoders {
@@ -51,7 +51,7 @@ export function createEncoders(): BatchEncoders {
   return Object.fromEntries(made) as BatchEncoders;
 }
 
-/** What the writer adds to a block's columns and its ledger's answer. */
+/** What the writer adds to a block's columns and to the ledger's result. */
 export interface BlockPlace {
   readonly islandHeight: number;
   readonly anchored: boolean;
@@ -98,7 +98,7 @@ export function encodeBlock(
 /**
  * Encodes content `row` of the block's columns under its new id.
  *
- * @param firstKey of its inscriptions; -1: it has none
+ * @param firstKey lowest key of its inscriptions; -1: it has none
  */
 export function encodeContent(
   out: CopyEncoder,
@@ -198,7 +198,9 @@ function int8OrNull(out: CopyEncoder, value: number | null): void {
 
 const fieldOfKind = new Int32Array(fieldKindCount + 1);
 
-/** One row where the envelope has any of the rarer fields. The numbers of `fieldKinds` are in the order of the columns. */
+/**
+ * One row, where the envelope has any of the rarer fields. `fieldKinds` has its numbers in the order of the columns.
+ */
 function encodeDetails(out: CopyEncoder, columns: BlockColumns, envelope: number, key: number): void {
   const { arena, envelopeFirstField, fieldKind, fieldRange } = columns;
   const first = envelopeFirstField[envelope]!;
@@ -249,9 +251,10 @@ export function encodeLocations(out: CopyEncoder, block: Uint8Array, ledger: Led
 }
 
 /**
- * So much of an output's script is stored with each inscription in it: all of a script that has an address (42 bytes at
- * most) or is a bare multisig of three keys (105), and of any other its beginning, which says whether it is OP_RETURN.
- * Without the bound ten thousand inscriptions in one output of 50 kB were 500 MB of rows, out of a block of 120 kB.
+ * The stored length of an output's script, which is repeated for each inscription in the output. Every script with an
+ * address (42 bytes at most) and every bare multisig of three keys (105) is stored whole; any other script is cut to
+ * its beginning, which shows whether it is OP_RETURN. Without the bound, ten thousand inscriptions in one output of
+ * 50 kB would make 500 MB of rows from a block of 120 kB.
  */
 export const storedScriptBytesMax = 128;
 

@@ -30,19 +30,19 @@ export interface BlockWriterOptions {
   readonly facts: Omit<ChainFacts, 'fingerprintKey'>;
   readonly onCommit?: (committed: Committed) => void;
   readonly onStep?: ((step: WriterStep, seconds: number) => void) | undefined;
-  /** Entries of the caches of contents and metadata texts; absent: the usual ones. */
+  /** Cache entries of the content and metadata registries; absent: the defaults. */
   readonly cacheEntries?: number | undefined;
-  /** Searches to which a bulk load gives way, block by block and batch by batch. */
+  /** Searches to which a bulk load gives way, before each block and each batch. */
   readonly demand?: SearchDemand | undefined;
-  /** Refuse blocks that spend what was spent, as far as it held inscriptions: nobody else has checked it. */
+  /** Refuse blocks that spend an already spent output which held inscriptions: the source has not checked it. */
   readonly checksSpends?: boolean;
 }
 
 /**
- * Brings parsed blocks into the database, in batches, in chain order, and takes blocks back. While one batch is being
- * written the next one is prepared: two at most are in memory. It stays open as long as the session does: its memory
- * learns with each commit and unlearns with each block that is taken back. After an error nothing more can be written:
- * memory is read anew by the next writer.
+ * Writes parsed blocks into the database in batches, in chain order, and takes blocks back. The next batch is
+ * prepared while one is being written, so two at most are in memory. A writer lasts as long as its session: its
+ * memory learns with each commit and unlearns with each block taken back. After an error it cannot write any more:
+ * the next writer reads its memory from the tables again.
  */
 export class BlockWriter {
   readonly #session: ChainSession;
@@ -77,19 +77,20 @@ export class BlockWriter {
     return new BlockWriter(options, await readPosition(session.writer), memory);
   }
 
-  /** The tip of what was begun to be written. */
+  /** The tip after the last batch whose write has begun. */
   get tip(): BlockRef | null {
     return this.#position.tip;
   }
 
   /**
-   * Applies consecutive blocks and begins to write them; settles when the next ones may come. The blocks are released.
-   * Throws what a block is refused for, after those before it were begun to be written, and any error of the batch
-   * before.
+   * Applies consecutive blocks and begins to write them. Resolves when the next blocks may come. The blocks are
+   * released. Throws the reason why a block is refused, after the write of the blocks before it has begun, and any
+   * error of the previous batch.
    */
   async write(blocks: readonly ParsedBlock[], isBulk: boolean): Promise<void> {
     const { memory } = this;
-    // what is not committed now is looked for there, though it may be committed before it is needed
+    // outputs that are uncommitted at this point are looked up in the pending batch, even if its commit comes before
+    // they are needed
     const onTheirWay = this.#underWay === null ? [] : [this.#underWay.outputs];
     const endedOnTheirWay = this.#underWay === null ? [] : [this.#underWay.ended];
     const recent = memory.recent.table;
@@ -122,7 +123,7 @@ export class BlockWriter {
       }
       block.release();
       ledgerMs += performance.now() - startedAt;
-      // a block takes some milliseconds: others have their turn before the next one
+      // a block takes some milliseconds: let other tasks run before the next one
       await nextTurn();
     }
     this.#onStep('ledger', ledgerMs / 1000);
@@ -130,12 +131,12 @@ export class BlockWriter {
     if (refusal !== null) throw refusal.error;
   }
 
-  /** Settles when everything that was begun is committed. */
+  /** Resolves when everything begun is committed. */
   async finish(): Promise<void> {
     await this.#writing;
   }
 
-  /** Takes back all blocks above a height (-1: all there are), from the tip downwards, one transaction each. */
+  /** Takes back all blocks above a height (-1: all blocks), from the tip downwards, one transaction each. */
   async undo(
     height: number,
     hooks: readonly UndoHook[],
@@ -161,7 +162,7 @@ export class BlockWriter {
     memory.recent.forget();
   }
 
-  /** In a bulk load searches come first; a block at the tip is what they wait for. */
+  /** In a bulk load searches come first. At the tip the block comes first: searches wait for it. */
   #turn<T>(isBulk: boolean, piece: () => T | Promise<T>): T | Promise<T> {
     return isBulk && this.#demand !== null ? this.#demand.turn(piece) : piece();
   }
@@ -172,7 +173,7 @@ export class BlockWriter {
     if (batch.blocks === 0) return;
     this.#underWay = batch;
     this.#writing = this.#commit(batch, isBulk);
-    // whoever waits next sees the error; until then it is no unhandled one
+    // the next caller that waits gets the error; until then it must not count as an unhandled rejection
     this.#writing.catch(() => undefined);
   }
 

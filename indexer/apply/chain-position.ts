@@ -4,12 +4,12 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** Where a chain stands: all that the next block needs to know of those before it. */
+/** The state of a chain at a block: all that the next block needs from the blocks before it. */
 export interface ChainPosition {
   readonly tip: BlockRef | null;
   /** First height of the island that the tip belongs to. */
   readonly islandHeight: number;
-  /** Whether a block that follows in the island is anchored. */
+  /** Whether the next block of the island is anchored. */
   readonly anchored: boolean;
   readonly counters: LedgerCounters;
   readonly nextContentId: number;
@@ -26,8 +26,8 @@ export const emptyChain: ChainPosition = {
 };
 
 /**
- * The position just before a block: that of the tip where the block follows it, else the start of an island. Throws
- * `block_not_linked` where it has the next height but another parent.
+ * The position just before a block: that of the tip where the block follows it, otherwise the start of an island.
+ * Throws `block_not_linked` where the block has the next height but another parent.
  */
 export function enterBlock(
   position: ChainPosition,

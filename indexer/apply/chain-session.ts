@@ -11,32 +11,33 @@ import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { textRulesVersion } from '#kernel/text/searchable.ts';
 import { type ChainPosition, emptyChain } from './chain-position.ts';
 
-/** The two connections of the one process that applies blocks, and what it must know of the database. */
+/** The two connections of the single process that applies blocks, and what it must know of the database. */
 export interface ChainSession {
   /** Writes; holds the advisory lock. */
   readonly writer: pg.PoolClient;
-  /** Asks about what is committed while a batch is being written. */
+  /** Queries committed data while a batch is being written. */
   readonly reader: pg.PoolClient;
   readonly fingerprintKey: Uint8Array;
   /** All derived tables that the program knows. */
   readonly tables: readonly DerivedTable[];
-  /** Those that the writer adds rows to. */
+  /** Derived tables that the writer adds rows to. */
   readonly followed: FollowedTables;
-  /** Gives the lock back: whoever asks for it afterwards gets it. */
+  /** Releases the lock: the next process that asks for it gets it. */
   close(): Promise<void>;
 }
 
 /**
- * Joins of a few thousand ids with tables of millions: whatever the planner believes the tables to hold, the index is
- * the right way. A connection that stands still within a transaction would hold back VACUUM: its process is stopped.
+ * The writer joins a few thousand ids with tables of millions of rows: the index is right whatever row counts the
+ * planner assumes. A connection idle within a transaction (its process was suspended) would hold
+ * back VACUUM, so it is ended.
  */
 export const writerSettings = `
   SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
   SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '10min'`;
 
 /**
- * Takes the writer's lock and makes sure that the database is of this network and of these rules, and has the derived tables
- * that the settings want (null: those that it has); an empty one becomes so. Throws `database_busy`, `network_mismatch`,
+ * Takes the writer's lock. Checks that the database has this network, these rules and the derived tables that the
+ * settings ask for (null: those it has); an empty database is set up so. Throws `database_busy`, `network_mismatch`,
  * `rules_changed` or the refusal of a derived table.
  */
 export async function openChainSession(
@@ -48,9 +49,9 @@ export async function openChainSession(
   const clients: pg.PoolClient[] = [];
   const close = async (): Promise<void> => {
     const [writer] = clients;
-    // a connection that is lost has lost the lock too; one that is only being ended holds it for a moment longer
+    // a lost connection has lost the lock too; one that is just ending holds it for a moment longer
     await writer?.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
-    // not given back to the pool: their settings end with the connections
+    // not returned to the pool: their settings end with the connections
     for (const client of clients.splice(0)) client.release(true);
   };
   try {
@@ -122,9 +123,9 @@ interface TipRow {
   lost_sats: number | null;
 }
 
-/** Where the indexed chain stands, or stood before the block at a height. */
+/** The chain position at the tip, or before the block at a height. */
 export async function readPosition(client: pg.ClientBase, before = 2 ** 31 - 1): Promise<ChainPosition> {
-  // an island is anchored until a block of it reveals or moves inscriptions and the outputs that it spends are not known
+  // an island is anchored until one of its blocks reveals or moves inscriptions while its spent outputs are not known
   const { rows } = await client.query<TipRow>(
     `SELECT height, hash, island_height, next_key, next_content_id, next_metadata_id,
        sequence, blessed, cursed, unbound, lost_sats,

@@ -7,11 +7,11 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { completeOutbox } from './outbox-rows.ts';
 import { ensureSecondaryIndexes } from './secondary-indexes.ts';
 
-/** Events of one transaction: some 10 MB of rows in memory, and a fraction of a second. */
+/** Events per transaction: some 10 MB of rows in memory, and a fraction of a second. */
 const eventsPerStep = 20_000;
-/** Blocks of one transaction, however little is in them. */
+/** Blocks per transaction, however few events they have. */
 const blocksPerStep = 1000;
-/** Blocks of one transaction where nobody has counted their events: full blocks have some 4,000 of a kind. */
+/** Blocks per transaction where their events are not counted: full blocks have some 4,000 of a kind. */
 const uncountedBlocksPerStep = 25;
 
 export interface CompleteOptions {
@@ -19,17 +19,18 @@ export interface CompleteOptions {
   readonly kinds: readonly EventKind[];
   /** Aborted: what is committed stays, and the reason is thrown. */
   readonly signal?: AbortSignal;
-  /** After each commit, with the height that has a hash now. */
+  /** Called after each commit, with the last height that has a hash. */
   readonly onProgress?: (height: number, kind: EventKind) => void;
 }
 
 /**
- * Makes the outbox and the hashes of a database whole that was filled by a version without them, without one of the kinds, or with
- * another text of it: every block gets its row, and every block whose events are known its hashes, kind after kind. Asks
- * a few questions where nothing is missing. `client` is outside of a transaction.
+ * Completes the outbox and the hashes of a database that was filled by a version without them, without one of the
+ * kinds, or with another text version of a kind: every block gets its row, and every block whose events are known its
+ * hashes, one kind after another. Where nothing is missing it costs a few queries. `client` must be outside a
+ * transaction.
  *
- * It is the writer's; or a catch-up pass's, for a kind whose `ledgerEvents` are null until it is done. Gives the number
- * of hashes that were added.
+ * The writer calls it, and so does a catch-up pass, for a kind whose `ledgerEvents` are null until the pass is done.
+ * Returns the number of hashes added.
  */
 export async function completeEventHashes(client: pg.ClientBase, options: CompleteOptions): Promise<number> {
   await withTransaction(client, completeOutbox);
@@ -51,14 +52,14 @@ async function completeKind(
     if (!end.isNextKnown) return added;
     await ensureSecondaryIndexes(client, { wanted: kind.indexes });
     const made = await withTransaction(client, (tx) => addHashes(tx, kind, network, end));
-    // the block was taken back meanwhile
+    // the block was taken back in the meantime
     if (made === 0) return added;
     added += made;
     onProgress?.(end.next + made - 1, kind);
   }
 }
 
-/** Texts and hashes of another version are made again. */
+/** Texts and hashes of another version are rebuilt. */
 async function forgetOtherVersions(tx: pg.ClientBase, { number, version }: EventKind): Promise<void> {
   const { rowCount } = await tx.query('DELETE FROM chain.event_hashes WHERE kind = $1 AND version <> $2', [
     number,
@@ -78,7 +79,7 @@ interface ChainEnd {
   /** The first height without a hash, and the cumulative hash before it. */
   readonly next: number;
   readonly cumulative: Uint8Array;
-  /** There is a block, and it is of those that have hashes. */
+  /** The block exists and is one of those that have hashes. */
   readonly isNextKnown: boolean;
 }
 
@@ -106,13 +107,13 @@ async function addHashes(
   { next, cumulative }: ChainEnd,
 ): Promise<number> {
   const to = await stepEnd(tx, kind, next);
-  // blocks go from the tip downwards: while this one cannot go, those below it cannot either
+  // blocks go from the tip downwards: while this one must stay, those below it stay too
   await tx.query('SELECT FROM chain.blocks WHERE height = $1 FOR KEY SHARE', [to]);
   const texts = await kind.readTexts(tx, network.name, { from: next, to, keep: false });
   const rows: { height: number; hash: Uint8Array; count: number; sha256: Buffer; cumulative: Buffer }[] = [];
   let previous = cumulative;
   for (const { ref, sha256, isKnown, count } of texts) {
-    // behind a gap, or behind a block that is not known in full, there is no chain any more
+    // the chain of hashes ends at a gap, or at a block that is not fully known
     if (!isKnown || ref.height !== next + rows.length) break;
     const hash = nextCumulative(previous, sha256);
     rows.push({ ...ref, count, sha256, cumulative: hash });
@@ -133,7 +134,7 @@ async function addHashes(
   return rows.length;
 }
 
-/** A block that came, went and came again has several rows in the outbox: the last one stands for it. */
+/** A block that was applied, taken back and applied again has several rows in the outbox: the last one counts. */
 async function addCounts(
   tx: pg.ClientBase,
   kind: EventKind,
@@ -154,7 +155,7 @@ async function addCounts(
   );
 }
 
-/** The last height of a step: as many blocks as hold so many events, and one at least. */
+/** The last height of a step: the blocks that fit the bound on events, at least one. */
 async function stepEnd(tx: pg.ClientBase, kind: EventKind, from: number): Promise<number> {
   const { rows } =
     kind.number === inscriptionKind.number

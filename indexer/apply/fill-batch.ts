@@ -27,7 +27,7 @@ import type { HeldOutputs } from './memory/held-outputs.ts';
 const hashLength = 32;
 const idLength = 36;
 
-/** What all blocks of a chain have in common. */
+/** Settings shared by all blocks of a chain. */
 export interface ChainFacts {
   readonly network: NetworkParameters;
   readonly fingerprintKey: FingerprintKey;
@@ -38,26 +38,29 @@ export interface ChainFacts {
 }
 
 export interface EventTextBounds {
-  /** So many of the newest blocks keep it. */
+  /** Number of newest blocks that keep it. */
   readonly keepBlocks: number;
-  /** The highest block that is known to come: in a first load texts are neither kept nor written below it. */
+  /**
+   * The highest block known to come: a first load neither makes nor stores the texts of blocks that are too far below
+   * it.
+   */
   readonly tipHeight: () => number;
 }
 
 /** What was found out about a block before it is applied. */
 export interface BlockAnswers {
-  /** Id of each of its distinct contents, -1 where no earlier batch has it. */
+  /** The id of each of its distinct contents; -1: no earlier batch has it. */
   readonly contents: Int32Array;
   readonly metadata: Int32Array;
-  /** Where outputs that earlier blocks made may be found: committed, on their way, and in this batch. */
+  /** Where to find outputs that earlier blocks made: committed, being written, or in this batch. */
   readonly held: readonly HeldOutputs[];
-  /** Where outputs may be found that earlier blocks spent; null: whoever gave the block has checked it. */
+  /** Where to find outputs that earlier blocks spent; null: the source of the block has checked its spends. */
   readonly ended: readonly HeldOutputs[] | null;
 }
 
 /**
- * Applies one block to the ledger and encodes its rows behind those of the batch. Throws what the ledger throws,
- * `block_not_linked` or `block_corrupt`; the batch is as it was before then.
+ * Applies one block to the ledger and appends its rows to the batch. Throws what the ledger throws,
+ * `block_not_linked` or `block_corrupt`; the batch is then unchanged.
  */
 export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswers, facts: ChainFacts): void {
   const { columns, ref } = block;
@@ -80,7 +83,7 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
 
   const { encoders } = batch;
   let { nextContentId, nextMetadataId } = position;
-  // below the first height of inscriptions envelopes are none, and their contents nobody's
+  // below the first height of inscriptions an envelope is no inscription, and its content is not stored
   if (ledger.inscriptions.count > 0) {
     const firstKeys = firstKeysOf(columns, ledger);
     nextContentId = giveIds(
@@ -129,10 +132,10 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
   };
 }
 
-/** Lowest key of the new inscriptions of each content of a block; -1: none of them has it. */
+/** Lowest key of the new inscriptions of each content of a block; -1: it has no inscription. */
 function firstKeysOf(columns: BlockColumns, { inscriptions }: LedgerBlock): Int32Array {
   const firstKeys = new Int32Array(columns.contentVariant.length).fill(-1);
-  // from the last to the first, which so has the last word
+  // backwards, so that the lowest key is written last
   for (let row = inscriptions.count - 1; row >= 0; row--) {
     const content = columns.envelopeContent[inscriptions.envelope[row]!]!;
     if (content >= 0) firstKeys[content] = inscriptions.firstKey + row;
@@ -140,7 +143,7 @@ function firstKeysOf(columns: BlockColumns, { inscriptions }: LedgerBlock): Int3
   return firstKeys;
 }
 
-/** Used by all batches, one block at a time. */
+/** Shared by all batches, for one block at a time. */
 const eventText = new EventTextWriter();
 
 function addEvents(
@@ -176,7 +179,7 @@ function refuseDoubleSpend(block: ParsedBlock, ended: readonly HeldOutputs[]): v
   );
 }
 
-/** Gives ids to the hashes of a block that have none, in their order, and has the new ones written. */
+/** Gives ids to the hashes of a block that have none, in order, and has the new ones written. */
 function giveIds(
   ids: Int32Array,
   table: HashTable,
@@ -209,7 +212,7 @@ function leave(batch: Batch, { left, height }: LedgerBlock): void {
   }
 }
 
-/** Whose an inscription is: 32 bytes of its transaction, its index, and its curse. */
+/** The identity of an inscription: 32 bytes of its txid, its index, and its curse. */
 interface Identity {
   readonly txids: Uint8Array;
   readonly at: number;
@@ -218,8 +221,8 @@ interface Identity {
 }
 
 /**
- * Keeps the outputs that the block made and left unspent, for the blocks that follow before it is committed, and those
- * that it made and spent.
+ * Keeps the outputs that the block made and left unspent, for later blocks that are applied before its commit, and
+ * the outputs that it made and spent.
  */
 function holdOutputs(
   outputs: HeldOutputs,
@@ -236,7 +239,7 @@ function holdOutputs(
     const key = rows.key[row]!;
     const { txids: idTxids, at: idTxidAt, index: idIndex, curse } = identify(key);
     const txid = rows.txid[row]!;
-    // -1: the output is one of the reveal
+    // -1: the output belongs to the reveal
     const isReveal = txid < 0;
     into.add({
       fingerprintLow: rows.fingerprintLow[row]!,
@@ -256,7 +259,7 @@ function holdOutputs(
   }
 }
 
-/** Says of a key that a block made or moved whose it is. */
+/** Returns the identity of a key that a block made or moved. */
 function identities(
   { columns }: ParsedBlock,
   { inscriptions }: LedgerBlock,

@@ -9,7 +9,7 @@ import { firstCumulative, nextCumulative } from '#kernel/events/cumulative-hash.
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
 
 const deflateBytes = promisify(deflate);
-/** Half of a text is txids, which nothing makes smaller: more effort takes five times as long for a few percent. */
+/** Half of a text is txids, which do not compress: a higher level takes five times as long for a few per cent. */
 const deflateLevel = 1;
 
 /** The events of a block as they are stored: each text deflated, null where it is not kept. */
@@ -36,16 +36,16 @@ export function deflateTexts(blocks: readonly BlockEvents[]): Promise<StoredBloc
 export interface OutboxAddition {
   /** Blocks that are applied, in chain order. */
   readonly blocks: readonly StoredBlockEvents[];
-  /** Texts of blocks up to this height are forgotten; null: none are. */
+  /** Texts of blocks up to this height are deleted; null: none. */
   readonly forgetUpTo: number | null;
-  /** No block was there before these. */
+  /** There was no block before these. */
   readonly isFirst: boolean;
 }
 
 /**
- * Adds blocks to the outbox and to the chains of hashes, forgets texts that are too old by now, and wakes those who
- * listen: two statements, in the transaction of the blocks and before their other rows. A block whose predecessor
- * should have a hash and has none gets none here (complete-event-hashes.ts).
+ * Adds blocks to the outbox and to the chains of hashes, deletes texts that are too old by now, and notifies
+ * listeners: two statements, in the transaction of the blocks and before their other rows. A block whose predecessor
+ * lacks a hash that it should have gets none here (complete-event-hashes.ts).
  */
 export async function addToOutbox(
   tx: pg.ClientBase,
@@ -100,7 +100,7 @@ interface OutboxRow {
   readonly deflated: Buffer | null;
 }
 
-/** The row of a block itself, with its events of inscriptions. */
+/** The row of a block itself, with its inscription events. */
 function outboxRow({ ref, kinds }: StoredBlockEvents): OutboxRow {
   const own = kinds.find(({ kind }) => kind.number === inscriptionKind.number);
   return {
@@ -119,14 +119,14 @@ interface TextRow {
   readonly deflated: Buffer | null;
 }
 
-/** The events of a block, of the further kinds. Below the first height of a kind there are none. */
+/** The events of a block of all other kinds. Below the first height of a kind there are none. */
 function textRows({ ref: { height }, kinds }: StoredBlockEvents, sequence: number): TextRow[] {
   return kinds
     .filter(({ kind, firstHeight }) => kind.number !== inscriptionKind.number && height >= firstHeight)
     .map(({ kind: { number }, count, deflated }) => ({ sequence, number, height, count, deflated }));
 }
 
-/** The blocks of one kind that have a place in its chain of hashes, one at least. */
+/** The blocks of one kind that belong to its chain of hashes, at least one. */
 interface HashedBlocks {
   readonly number: number;
   readonly version: number;
@@ -186,7 +186,10 @@ interface HashRow {
   readonly cumulative: Buffer;
 }
 
-/** The hashes of consecutive blocks, from the one before them on, or from the block on with which a chain begins. */
+/**
+ * The hashes of consecutive blocks, continued from the block before them or begun at the first block of a chain of
+ * hashes.
+ */
 function chainHashes(
   { number, version, firstHeight, blocks }: HashedBlocks,
   before: Uint8Array | null,
@@ -205,15 +208,15 @@ function chainHashes(
 }
 
 /**
- * Gives a database that was filled before there was an outbox a row for each of its blocks, in their order. Costs one
- * question where there is nothing to do. In a transaction.
+ * Gives a database that was filled before the outbox existed a row for each of its blocks, in their order. Costs one
+ * query where nothing is to do. Needs a transaction.
  */
 export async function completeOutbox(tx: pg.ClientBase): Promise<void> {
   const { rows } = await tx.query(
     'SELECT WHERE EXISTS (SELECT FROM chain.blocks) AND NOT EXISTS (SELECT FROM chain.outbox)',
   );
   if (rows.length === 0) return;
-  // no join: those of the writer's session are by index, row by row
+  // no join: the writer's session joins by index, row by row
   await tx.query(
     `INSERT INTO chain.outbox (sequence, height, block_hash, event_count)
      SELECT row_number() OVER (ORDER BY height), height, string_agg(hash, ''::bytea), sum(events)
@@ -225,7 +228,7 @@ export async function completeOutbox(tx: pg.ClientBase): Promise<void> {
   );
 }
 
-/** Adds the row of a block that is being taken back, in the transaction that deletes the block's rows. */
+/** Adds the row for a block that is taken back, in the transaction that deletes the block's rows. */
 export async function recordUndone(tx: pg.ClientBase, { height, hash }: BlockRef): Promise<void> {
   // a block that was applied, taken back and applied again has several rows: the last one counts
   const { rowCount } = await tx.query(

@@ -4,15 +4,15 @@ import type { DerivedTable, SecondaryIndex } from '#indexer/derived/derived-tabl
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
 
 /**
- * Indexes of the chain tables beside the primary keys, by name; derived tables bring theirs. They belong to the writer: a first
- * bulk load is quicker when they are built at its end.
+ * Indexes of the chain tables besides the primary keys, by name; derived tables bring their own. They belong to the
+ * writer: a first bulk load is faster when they are built at its end.
  */
 const ownIndexes = {
   // an inscription by its id, a delegate, the envelopes of a transaction
   inscriptions_id: { table: 'chain.inscriptions', unique: true, columns: 'txid, index' },
-  // the inscriptions of a content that a search found; copies share an entry
+  // finds the inscriptions of a matching content; copies share an entry
   inscriptions_content: { table: 'chain.inscriptions', columns: 'content_id' },
-  // filters of /inscriptions: 20 bytes a row each, and in the order of the keys, so that a page is read from its start
+  // filters of /inscriptions: 20 bytes per row each, in the order of the keys, so that a page is read from its start
   inscriptions_type: {
     table: 'chain.inscriptions',
     columns: 'chain.hash32(content_type), key',
@@ -45,7 +45,7 @@ const ownIndexes = {
     columns: 'metadata_id',
     where: 'metadata_id IS NOT NULL',
   },
-  // the registry of the writer, and searches by hash
+  // the writer's registry, and searches by hash
   contents_sha256: { table: 'chain.contents', unique: true, columns: 'sha256, variant' },
   contents_decoded: {
     table: 'chain.contents',
@@ -53,20 +53,20 @@ const ownIndexes = {
     where: 'decoded_sha256 IS NOT NULL',
   },
   metadata_texts_sha256: { table: 'chain.metadata_texts', unique: true, columns: 'sha256' },
-  // from an input to what it spends: 8 bytes instead of 36, compared in full afterwards
+  // from an input to what it spends: 8 bytes instead of 36; the full outpoint is compared afterwards
   locations_outpoint: {
     table: 'chain.locations',
     columns: 'outpoint_fingerprint',
     where: 'spent_height IS NULL',
   },
-  // what a block moved: going back finds what it gives back, and the rows that came after
+  // what a block moved: undo finds the locations to restore, and the rows that came later
   locations_spent: {
     table: 'chain.locations',
     columns: 'spent_height',
     where: 'spent_height IS NOT NULL',
     isForUndo: true,
   },
-  // the lost and the unbound, as /output of their two outpoints lists them
+  // lost and unbound inscriptions, as /output lists them for their two outpoints
   locations_outside: { table: 'chain.locations', columns: 'place, key', where: 'place <> 0' },
   // inscriptions with a gallery: /galleries
   details_gallery: {
@@ -86,7 +86,7 @@ const ownIndexes = {
 } as const satisfies Record<string, SecondaryIndex>;
 export type SecondaryIndexName = keyof typeof ownIndexes;
 
-/** Those that a search reads, whatever it is for. */
+/** Indexes that any search reads. */
 export const searchIndexes: readonly SecondaryIndexName[] = [
   'inscriptions_content',
   'inscriptions_metadata',
@@ -94,10 +94,10 @@ export const searchIndexes: readonly SecondaryIndexName[] = [
   'contents_decoded',
 ];
 
-/** So much of a build's sort stays in memory, or what the server is set to where that is more: 10,000,000 small keys. */
+/** Memory for the sort of a build, or the server's setting where that is higher: 10,000,000 small keys. */
 const buildMemoryBytes = 256 * 1024 * 1024;
 
-/** Processes that help to build an index where nobody searches meanwhile. */
+/** Processes that help to build an index while no searches are answered. */
 const helpersMax = 2;
 
 /** The indexes of the chain tables and of some derived ones, by name. */
@@ -110,14 +110,14 @@ export function secondaryIndexes(
   >;
 }
 
-/** Names of those without which no block can be taken back in time. */
+/** Names of the indexes without which undo would be too slow. */
 export function indexesForUndo(tables: readonly DerivedTable[]): string[] {
   return Object.entries(secondaryIndexes(tables)).flatMap(([name, { isForUndo }]) =>
     isForUndo ? [name] : [],
   );
 }
 
-/** Names of the indexes that the database does not have. */
+/** Names of the indexes that the database lacks. */
 export async function missingIndexes(
   client: pg.ClientBase,
   tables: readonly DerivedTable[] = derivedTables,
@@ -135,15 +135,15 @@ export async function missingIndexes(
 export interface IndexBuild {
   /** Names; absent: all. */
   readonly wanted?: readonly string[];
-  /** Derived tables whose indexes count; absent: all. */
+  /** Derived tables whose indexes are included; absent: all. */
   readonly tables?: readonly DerivedTable[];
-  /** Searches are to be answered meanwhile: one process builds, and leaves them the other cores. */
+  /** Searches are answered meanwhile: one process builds and leaves them the other cores. */
   readonly isSearched?: boolean;
 }
 
 /**
- * Builds those of the wanted indexes that are not there, and gives the names of those that it built. Waits for writers of the
- * table and holds new ones back; readers go on. Not within a transaction.
+ * Builds the wanted indexes that are missing, and returns their names. Waits for writers of the table and blocks new
+ * ones; readers continue. Not within a transaction.
  */
 export async function ensureSecondaryIndexes(
   client: pg.ClientBase,
@@ -167,7 +167,7 @@ export async function ensureSecondaryIndexes(
     await client.query(`CREATE ${unique}INDEX ${name} ON ${index.table} (${index.columns})${where}`);
     grown.add(index.table);
   }
-  // the planner chooses between them by what the tables hold now, not by what they held when they were empty
+  // lets the planner choose by the current contents of the tables, not by those of empty ones
   await client.query(`ANALYZE ${[...grown].join(', ')}`);
   await client.query(
     'RESET maintenance_work_mem; RESET max_parallel_maintenance_workers; RESET statement_timeout',

@@ -11,23 +11,25 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { completeOutbox, recordUndone } from './outbox-rows.ts';
 import { ensureSecondaryIndexes, indexesForUndo } from './secondary-indexes.ts';
 
-/** First ids that are free again once blocks were taken back. */
+/** The first ids that are free again after blocks were taken back. */
 export interface FreeIds {
   readonly nextKey: number;
   readonly nextContentId: number;
   readonly nextMetadataId: number;
 }
 
-/** Takes back what another room derived from rows with such ids or above, in the transaction that deletes the rows. */
+/**
+ * Takes back what another room derived from rows with these ids or above, in the transaction that deletes the rows.
+ */
 export type UndoHook = (client: pg.ClientBase, free: FreeIds, undone: BlockRef) => Promise<void>;
 
-/** A block that was taken back, as far as whoever keeps something in memory must know. */
+/** A block that was taken back: what in-memory state must learn of it. */
 export interface UndoneBlock {
   readonly ref: BlockRef;
-  /** The tip that is left; null: nothing is. */
+  /** The tip that is left; null: no block is left. */
   readonly tip: BlockRef | null;
   readonly free: FreeIds;
-  /** What `TrackedOutputs.apply` makes of the outputs before the block: those that it spent come back. */
+  /** The argument that makes `TrackedOutputs.apply` restore the outputs before the block: spent ones come back. */
   readonly tracked: TrackedChanges;
 }
 
@@ -36,15 +38,16 @@ export interface UndoOptions {
   readonly signal?: AbortSignal;
   /** After each commit. */
   readonly onUndone?: (block: UndoneBlock) => void;
-  /** Derived tables that the database may have; absent: all that there are. */
+  /** Derived tables that the database may have; absent: all known ones. */
   readonly tables?: readonly DerivedTable[];
 }
 
 /**
- * Takes back all blocks above a height (-1: all there are), from the tip downwards, one transaction a block, each with
- * its row of the outbox and its hooks. Costs what the blocks did, not what there is: rows of new ids are deleted by
- * their ranges, rows of old inscriptions by what the block moved, and what it spent is unspent again. Counters need
- * nothing: they stand in the rows of blocks. Gives the tip that is left. Throws `tip_changed` where another process wrote.
+ * Takes back all blocks above a height (-1: all blocks), from the tip downwards, one transaction per block, each with
+ * its outbox row and its hooks. The cost depends on what the blocks did, not on the size of the database: rows of new
+ * ids are deleted by their ranges, rows of old inscriptions by what the block moved, and the outputs that it spent
+ * become unspent. Counters need no undo: they are in the rows of blocks. Returns the tip that is left. Throws
+ * `tip_changed` where another process wrote.
  */
 export async function undoAbove(
   client: pg.ClientBase,
@@ -54,7 +57,7 @@ export async function undoAbove(
 ): Promise<BlockRef | null> {
   let tip = await readTip(client, height);
   if (tip.above === null) return tip.below;
-  // moved inscriptions and newest children are found by them; a first load that was cut off has not built them yet
+  // undo finds moved inscriptions and newest children by these; an interrupted first load has not built them yet
   await ensureSecondaryIndexes(client, { wanted: indexesForUndo(tables), tables });
   await withTransaction(client, completeOutbox);
   while (tip.above !== null) {
@@ -75,7 +78,7 @@ interface TipRow {
   next_metadata_id: number;
 }
 
-/** The block to be taken back, if the tip is above the height, and what is left without it. */
+/** The block to take back, if the tip is above the height, and the tip without it. */
 async function readTip(
   client: pg.ClientBase,
   height: number,
@@ -130,7 +133,7 @@ async function undoBlock(
   });
 }
 
-/** One statement: none of the tables knows another, and each has its rows by an index. */
+/** One statement: the tables do not depend on each other, and each finds its rows by an index. */
 async function deleteRows(tx: pg.ClientBase, height: number, free: FreeIds): Promise<void> {
   await tx.query(
     `WITH parents AS (DELETE FROM chain.parents WHERE child_key >= $1),
@@ -145,8 +148,8 @@ async function deleteRows(tx: pg.ClientBase, height: number, free: FreeIds): Pro
 }
 
 /**
- * An inscription that moved left a row that was spent there: no scan of all locations is needed. Fingerprints come as
- * one value of 8 bytes each.
+ * An inscription that moved left a row that this block spent, so no scan of all locations is needed. Fingerprints
+ * arrive as one value of 8 bytes each.
  */
 async function takeBackLocations(
   tx: pg.ClientBase,

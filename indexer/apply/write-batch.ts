@@ -12,14 +12,15 @@ import { addToOutbox, deflateTexts } from './outbox-rows.ts';
 const targets = Object.keys(copyTargets) as CopyTarget[];
 
 /**
- * Writes a batch of whole blocks in one transaction: a COPY for each table that gets rows, one UPDATE for the locations
- * that end, two for the outbox, what derived tables add, and the tip, compared and set. Fifteen statements at
- * most, whatever the number of blocks.
- * Throws `tip_changed` where the tip is not the one that the batch was made for, and `derived_tables_changed` where other derived
- * tables are followed by now.
+ * Writes a batch of whole blocks in one transaction: a COPY for each table that gets rows, one UPDATE for the
+ * locations that end, two statements for the outbox, those of derived tables, and the tip, compared and set. Fifteen
+ * statements at most, however many blocks. Throws `tip_changed` where the tip is not the one that the batch was made
+ * for, and `derived_tables_changed` where the writer must follow other derived tables by now.
  *
  * @param epoch of the derived tables that the batch was made for
- * @param isBulk others follow at once: the disk need not be waited for, as the last batch's commit waits for all of them
+ *
+ * @param isBulk more batches follow at once: no wait for the disk, because the commit of the last batch waits for all
+ * of them
  */
 export async function writeBatch(
   client: pg.ClientBase,

@@ -19,18 +19,18 @@ export interface CatchUpGroup {
   readonly tip: BlockRef | null;
   /** They take the blocks from here on. */
   readonly from: number;
-  /** Up to here: another table waits there to go on with them. */
+  /** The group stops here: another table waits here to continue with it. */
   readonly to: number;
 }
 
 const heightMax = 2 ** 31 - 1;
 
-/** First block that a table has not. */
+/** The first block that a table lacks. */
 function nextHeight({ tip, fromHeight }: DerivedState): number {
   return Math.max(tip === null ? fromHeight : tip.height + 1, fromHeight);
 }
 
-/** The tables that are furthest behind. Tables that are added together read each block once. */
+/** The tables with the lowest tip. Tables that are added together read each block once. */
 export function furthestBehind(behind: readonly DerivedState[]): CatchUpGroup {
   const from = Math.min(...behind.map(nextHeight));
   const [first] = behind.filter((state) => nextHeight(state) === from);
@@ -50,7 +50,7 @@ export async function refsOfGroup(
     'SELECT height, hash FROM chain.blocks WHERE height BETWEEN $1 AND $2 ORDER BY height LIMIT $3',
     [from, to, limit],
   );
-  // a gap in the chain: nobody waits there
+  // no table waits in a gap of the chain
   if (rows.length === 0 && to < heightMax) return refsOfGroup(client, { from, to: heightMax }, 1);
   return rows.map(({ height, hash }) => ({ height, hash: Uint8Array.from(hash) }));
 }
@@ -60,7 +60,10 @@ function isSameRef(a: BlockRef | null, b: BlockRef | null): boolean {
   return a.height === b.height && Buffer.compare(a.hash, b.hash) === 0;
 }
 
-/** Whether the tables of a group are still where they were. Locks them: nobody takes back one of their blocks meanwhile. */
+/**
+ * Whether the tables of a group still have the same tip. Locks them, so that none of their blocks is taken back
+ * meanwhile.
+ */
 async function lockGroup(
   tx: pg.ClientBase,
   tables: readonly DerivedTable[],
@@ -91,8 +94,9 @@ export class CatchUpBatches {
   }
 
   /**
-   * Writes the rows of consecutive blocks and moves the tip of the tables, in one transaction. Gives the group behind them;
-   * null where the chain or the tables are not what they were: nothing is written then, and all is to be looked at again.
+   * Writes the rows of consecutive blocks and moves the tip of the tables, in one transaction. Returns the group at
+   * its new tip; null where the chain or the tables have changed: then nothing is written, and the caller plans
+   * again.
    */
   async write(group: CatchUpGroup, blocks: readonly ParsedBlock[]): Promise<CatchUpGroup | null> {
     const { tables, facts } = this.#chain;
@@ -124,8 +128,9 @@ export class CatchUpBatches {
   }
 
   /**
-   * Gives tables that have all blocks to the writer, in one transaction with the proof that no block is missing: a batch of the
-   * writer that does not know of them cannot be committed from then on. False where a block came meanwhile.
+   * Hands tables that have all blocks over to the writer, in one transaction with the check that no block is missing.
+   * From then on a batch of the writer that does not know of them cannot be committed. Returns false where a block
+   * came in the meantime.
    */
   async handOver(group: CatchUpGroup): Promise<boolean> {
     const { tables } = this.#chain;
@@ -134,7 +139,7 @@ export class CatchUpBatches {
     await ensureSecondaryIndexes(this.#client, { wanted, tables, isSearched: true });
     const isDone = await withTransaction(this.#client, async (tx) => {
       if (!(await lockGroup(tx, tables, group))) return false;
-      // waits for a batch that is being committed, and holds the next one back
+      // waits for a batch that is being committed, and blocks the next one
       await tx.query('SELECT FROM chain.state FOR UPDATE');
       if ((await refsOfGroup(tx, { from: group.from, to: heightMax }, 1)).length > 0) return false;
       await tx.query('UPDATE chain.state SET derived_epoch = derived_epoch + 1');

@@ -21,9 +21,9 @@ import { Patience } from '#kernel/retry.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import { CatchUpBatches, type CatchUpGroup, furthestBehind, refsOfGroup } from './catch-up-batch.ts';
 
-/** So many blocks are planned at once. In the time that they take another table may be added. */
+/** Blocks planned at once. A table may be added while they are processed. */
 const pageBlocks = 2000;
-/** Whether a table was added is asked so often: one small question. */
+/** How often the pass checks for added tables: one small query. */
 const lookEveryMs = 5000;
 
 export interface CatchUpOptions {
@@ -33,25 +33,25 @@ export interface CatchUpOptions {
   /** Aborted: what is being written is finished, and the pass ends without an error. */
   readonly signal: AbortSignal;
   readonly settings: DerivedSettings;
-  /** Blocks on their way to the tip, for which the pass waits. */
+  /** Blocks that the follower is applying; the pass waits for them. */
   readonly writer: WriterActivity;
   /** End once every wanted table has all blocks; otherwise wait for tables that are added later. */
   readonly endsCaughtUp: boolean;
-  /** Absent: all of this program. */
+  /** Absent: all tables of this program. */
   readonly derivedTables?: readonly DerivedTable[];
-  /** Searches of this process, which come first. */
+  /** Searches of this process, which take precedence. */
   readonly demand?: SearchDemand;
-  /** Worker threads; absent: one. The blocks that are new have the others. */
+  /** Worker threads; absent: one. New blocks use the others. */
   readonly threads?: number;
-  /** Longest text, decoded, that is made searchable; absent: every one. */
+  /** The longest text, decoded, that is made searchable; absent: no limit. */
   readonly textMaxBytes?: number;
   /** After each batch. */
   readonly onProgress?: (progress: CatchUpProgress) => void;
-  /** The writer keeps these tables from now on. */
+  /** Called when the writer takes these tables over. */
   readonly onCaughtUp?: (names: readonly string[]) => void;
-  /** With every failure; null: it is not waited for. */
+  /** Called with every failure; null: it is not retried. */
   readonly onProblem?: (problem: AppError, delayMs: number | null) => void;
-  /** Smaller bounds than the usual ones, for tests. */
+  /** Smaller bounds than the defaults, for tests. */
   readonly bounds?: {
     readonly blocksMax?: number;
     readonly lookMs?: number;
@@ -61,18 +61,18 @@ export interface CatchUpOptions {
 
 export interface CatchUpProgress {
   readonly tables: readonly string[];
-  /** Of the last block that they have. */
+  /** Height of the last block that they have. */
   readonly height: number;
 }
 
 /**
- * Makes derived tables for blocks that were indexed before they were added: reads the blocks again, in the order of the chain, in
- * the background. Each batch is a transaction with the tip of its tables, so that a pass that is killed goes on where it was;
- * when no block is left the writer takes a table over. One process at a time does it.
+ * Fills derived tables for blocks that were indexed before the tables were added: reads the blocks again, in chain
+ * order, in the background. Each batch is a transaction with the tip of its tables, so a killed pass resumes where it
+ * was; when no block is left, the writer takes a table over. One process at a time does this.
  *
- * What may pass by itself is waited for, as the follower does. What does not is kept with the table (`problem_code`), where
- * `/status` shows it, and the pass ends without an error: a node that lacks a block is asked again once a minute. Throws what
- * no operator can mend: broken invariants.
+ * Temporary failures are retried, as the follower does. Other failures are stored with the table (`problem_code`) and
+ * shown in `/status`, and the pass ends without an error; a node that lacks a block is asked again once a minute.
+ * Throws only what no operator can fix: broken invariants.
  */
 export async function catchUp(options: CatchUpOptions): Promise<void> {
   await new CatchUpPass(options).run();
@@ -88,7 +88,7 @@ class CatchUpPass {
   #client: pg.PoolClient | null = null;
   #parsePool: ParsePool | null = null;
   #parsedFacts = '';
-  /** The tables that are being worked on. */
+  /** The tables in progress. */
   #current: readonly string[] = [];
 
   constructor(options: CatchUpOptions) {
@@ -116,7 +116,7 @@ class CatchUpPass {
     }
   }
 
-  /** Gives back what a pass over blocks takes: the connection with the lock, and the threads. */
+  /** Releases what a pass over blocks holds: the connection with the lock, and the threads. */
   async #rest(): Promise<void> {
     this.#current = [];
     this.#disconnect();
@@ -137,7 +137,7 @@ class CatchUpPass {
       if (!(failure instanceof AppError)) throw failure;
       const delayMs = this.#patience.delayAfter(failure);
       await this.#keepProblem(failure);
-      // a database that is away is told by those who need it now
+      // an unreachable database is reported by the parts that need it now
       if (this.#current.length > 0) onProblem?.(failure, delayMs);
       if (delayMs === null) return 'end';
       await pause(delayMs, signal);
@@ -155,7 +155,7 @@ class CatchUpPass {
     await writer.idle(signal);
     const client = await this.#connect();
     if (client === null) return 'idle';
-    // only now nobody else changes them
+    // from here on no other process changes them
     const states = await this.#statesBehind(client);
     if (states.length === 0) return 'again';
     const group = furthestBehind(states);
@@ -172,14 +172,14 @@ class CatchUpPass {
     return 'again';
   }
 
-  /** Whether a wanted table is behind; otherwise what that means for the pass. */
+  /** Whether a wanted table is behind; otherwise why the pass has nothing to do. */
   async #behind(pool: pg.Pool): Promise<RoundEnd | 'some'> {
     const client = await pool.connect();
     try {
       const states = await readDerivedStates(client, this.#tables);
       const isAnyBehind = states.some((state) => !state.isFollowed && this.#wanted.includes(state.table));
       if (isAnyBehind) return 'some';
-      // the writer has not looked at its settings yet
+      // the writer has not applied its settings yet
       const isUnclaimed = this.#wanted.some((table) => !states.some((state) => state.table === table));
       return isUnclaimed || !this.#options.endsCaughtUp ? 'idle' : 'end';
     } finally {
@@ -216,7 +216,7 @@ class CatchUpPass {
     const fingerprintKey = Uint8Array.from(rows[0]?.key ?? []);
     const facts = {
       network: networks[source.network],
-      // the blocks have their events already; those of a new kind are completed from the tables
+      // the blocks have their other events already; those of a new kind are completed from the tables
       eventKinds: [],
       islands: await source.islands(),
       fingerprintKey: expandFingerprintKey(fingerprintKey),
@@ -263,7 +263,7 @@ class CatchUpPass {
     this.#client = null;
   }
 
-  /** What keeps tables from going on, for everybody to read. The same problem keeps the moment since when it is there. */
+  /** Stores why tables cannot continue, for `/status`. The same problem keeps the time of its first occurrence. */
   async #keepProblem({ code, message }: AppError): Promise<void> {
     await this.#options.pool
       .query(
@@ -272,7 +272,7 @@ class CatchUpPass {
          WHERE name = ANY($1) AND NOT is_followed`,
         [this.#current, code, message],
       )
-      // a database that cannot be written to is the problem itself
+      // if the database cannot be written, that is the problem itself
       .catch(() => undefined);
   }
 }

@@ -11,7 +11,7 @@ export interface ActiveTable {
   readonly fromHeight: number;
 }
 
-/** Encoders of active tables: a list for each of them, one encoder a target. They go round from batch to batch. */
+/** Encoders of active tables: a list per table, one encoder per target. Batches use them in turn. */
 export type DerivedEncoders = readonly (readonly CopyEncoder[])[];
 
 export function derivedEncoders(active: readonly ActiveTable[]): DerivedEncoders {
@@ -20,7 +20,7 @@ export function derivedEncoders(active: readonly ActiveTable[]): DerivedEncoders
   );
 }
 
-/** What some tables need to be read of blocks. */
+/** The facts that some tables need of a block. */
 export function factsOf(tables: readonly DerivedTable[]): FactSet {
   return new Set(tables.flatMap(({ facts }): readonly Fact[] => facts));
 }
@@ -48,7 +48,7 @@ export class DerivedBatch {
     });
   }
 
-  /** Throws where a table cannot take a block behind the tip. Nothing has changed then. */
+  /** Throws where a table cannot take a block after the tip. Then nothing has changed. */
   refuse(ref: BlockRef, tip: BlockRef | null): void {
     for (const { table, fromHeight } of this.parts) {
       if (ref.height >= fromHeight) table.refuse?.(ref, tip);
@@ -62,7 +62,7 @@ export class DerivedBatch {
     }
   }
 
-  /** A COPY for each target that gets rows, and then what each table does beside. In a transaction. */
+  /** A COPY for each target that gets rows, then each table's further statements. In a transaction. */
   async write(tx: pg.ClientBase): Promise<void> {
     for (const { table, encoders, rows } of this.parts) {
       for (const [at, { table: name, columns }] of table.targets.entries()) {

@@ -6,14 +6,14 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { ActiveTable } from './derived-batch.ts';
 import type { DerivedSettings, DerivedTable } from './derived-table.ts';
 
-/** Where a derived table stands. */
+/** The state of a derived table. */
 export interface DerivedState {
   readonly table: DerivedTable;
   /** It has the rows of every indexed block from here on. */
   readonly fromHeight: number;
   /** The writer adds the rows of each block. */
   readonly isFollowed: boolean;
-  /** The last block whose rows are there, where the writer does not add them; null: none. */
+  /** The last block whose rows are stored, while the writer does not add them; null: none. */
   readonly tip: BlockRef | null;
 }
 
@@ -27,7 +27,7 @@ interface StateRow {
 
 const columns = 'd.name, d.from_height, d.is_followed, d.tip_height, d.tip_hash';
 
-/** Of the tables that the database has, in the order of the list. */
+/** States of the tables that the database has, in the order of the list. */
 export async function readDerivedStates(
   client: pg.ClientBase,
   tables: readonly DerivedTable[],
@@ -36,9 +36,7 @@ export async function readDerivedStates(
   return statesOf(tables, rows);
 }
 
-/**
- * The same, in a transaction that changes them: who takes a block back and who makes a table for old blocks wait for each other.
- */
+/** The same, in a transaction that changes them: an undo and a catch-up pass wait for each other. */
 export async function lockDerivedStates(
   tx: pg.ClientBase,
   tables: readonly DerivedTable[],
@@ -66,16 +64,16 @@ function statesOf(tables: readonly DerivedTable[], rows: readonly StateRow[]): D
   });
 }
 
-/** The tables whose rows the writer adds, and the epoch in which it does. */
+/** The tables whose rows the writer adds, and the epoch that this is valid for. */
 export interface FollowedTables {
   readonly active: readonly ActiveTable[];
-  /** Those that the database has, too, and that a catch-up pass makes. */
+  /** Tables of the database that a catch-up pass fills. */
   readonly behind: readonly DerivedTable[];
-  /** `chain.state.derived_epoch`: another one, and other tables are followed. */
+  /** `chain.state.derived_epoch`: it changes whenever the set of followed tables does. */
   readonly epoch: number;
 }
 
-/** In one statement's moment, so that both belong together. */
+/** One statement, so that both are of the same moment. */
 export async function readFollowed(
   client: pg.ClientBase,
   tables: readonly DerivedTable[],
@@ -94,22 +92,22 @@ export async function readFollowed(
   };
 }
 
-/** What settings and the chain make of a table. */
+/** The state of a table that follows from the settings and the chain. */
 interface Claim {
   readonly table: DerivedTable;
-  /** The writer adds its rows from now on; false: it does not. Null: it has no state any more. */
+  /** True: the writer adds its rows from now on; false: it does not. Null: the table no longer has a state. */
   readonly isFollowed: boolean | null;
-  /** The last block whose rows it has, where the writer does not add them. */
+  /** The last block whose rows it has, while the writer does not add them. */
   readonly tip: BlockRef | null;
 }
 
-/** What changes of a table where nothing is indexed; null: nothing. */
+/** The new state of a table where nothing is indexed; null: unchanged. */
 function claimFirst(table: DerivedTable, state: DerivedState | undefined, isWanted: boolean): Claim | null {
   if (isWanted) return state?.isFollowed === true ? null : { table, isFollowed: true, tip: null };
   return state === undefined ? null : { table, isFollowed: null, tip: null };
 }
 
-/** The same behind a tip. Throws the refusal of a table that cannot be added or left later. */
+/** The same where blocks are indexed. Throws the refusal of a table that cannot be added or dropped later. */
 function claimLater(
   table: DerivedTable,
   state: DerivedState | undefined,
@@ -123,10 +121,10 @@ function claimLater(
 }
 
 /**
- * Brings the tables in line with the settings, by the process that holds the writer's lock, in a transaction. An empty database
- * takes what is wanted, and the writer keeps it from the first block on. In one with blocks a table that is new is made by a
- * catch-up pass, and one that is not wanted any more stays where it is until it is wanted again. Throws the refusal of a
- * table that cannot be added or left later.
+ * Brings the tables in line with the settings. Called in a transaction by the process that holds the writer's lock.
+ * In an empty database the writer fills the wanted tables from the first block on. In one with blocks, a catch-up
+ * pass fills a new table, and a table no longer wanted keeps its state until it is wanted again. Throws the refusal
+ * of a table that cannot be added or dropped later.
  */
 export async function claimDerivedTables(
   tx: pg.ClientBase,
@@ -171,8 +169,8 @@ async function writeClaim(
 }
 
 /**
- * Takes back what the block at the tip of the chain did to derived tables, as far as they have come, in the transaction that takes
- * back the block and before its own rows go.
+ * Undoes the block at the tip of the chain in all derived tables that have it, in the transaction that takes back the
+ * block and before its own rows are deleted.
  *
  * @param below the block before it; null: there is none
  */
@@ -197,7 +195,10 @@ export async function undoDerived(
   }
 }
 
-/** The last block whose rows some tables have, in the transaction that writes or takes back rows. It ends what was a problem. */
+/**
+ * Sets the last block whose rows some tables have, in the transaction that writes or takes back rows. Clears their
+ * problem.
+ */
 export async function moveDerivedTips(
   tx: pg.ClientBase,
   tables: readonly DerivedTable[],

@@ -7,33 +7,33 @@ import type { AppError } from '#kernel/errors/app-error.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** An index beside the primary keys. */
+/** An index besides the primary keys. */
 export interface SecondaryIndex {
   readonly table: string;
   readonly unique?: true;
   readonly columns: string;
   readonly where?: string;
-  /** Taking back a block needs it: it is built before, where a first load has not come to it yet. */
+  /** Undo needs it: it is built before an undo that interrupts a first load. */
   readonly isForUndo?: true;
 }
 
-/** A table that rows are copied into. It has a column `height`, and may have a column `spent_height`. */
+/** A target of COPY. It has a column `height`, and may have a column `spent_height`. */
 export interface DerivedTarget {
   readonly table: string;
-  /** In the order in which they are encoded. */
+  /** In the order of encoding. */
   readonly columns: string;
-  /** So many columns at the beginning are the key by which `verify` finds a row; 0: the whole row. */
+  /** Number of leading columns that form the key by which `verify` finds a row; 0: the whole row. */
   readonly keyColumns: number;
 }
 
-/** A block as the ledger left it, on its way into derived tables. */
+/** A block as processed by the ledger, input for derived tables. */
 export interface DerivedBlock {
-  /** With the facts that the table asks for. */
+  /** Includes the facts that the table asks for. */
   readonly block: ParsedBlock;
   readonly ledger: LedgerBlock;
-  /** Inscriptions in outputs of earlier blocks that it spends. */
+  /** Inscriptions in the outputs of earlier blocks that it spends. */
   readonly held: HeldInscriptions;
-  /** Nobody has checked what the block spends: what is missing is then its fault, otherwise it is ours. */
+  /** The source has not checked the block's spends: a missing output is then the block's fault, otherwise ours. */
   readonly isUnchecked: boolean;
 }
 
@@ -46,14 +46,14 @@ export interface DerivedSettings {
 /** A block that is being taken back. */
 export interface UndoneRows {
   readonly ref: BlockRef;
-  /** Its inscriptions have this key and the ones above. Their rows are still there. */
+  /** Its inscriptions have this key and higher ones. Their rows still exist. */
   readonly firstKey: number;
 }
 
-/** Rows of one table and column, those that a block gives and those that are stored, each as a text that names it. */
+/** Rows of one table and column, expected and stored, each as a text that names it. */
 export interface RowSets {
   readonly table: string;
-  /** Null: the row as a whole. */
+  /** Null: the whole row. */
   readonly column: string | null;
   readonly expected: readonly string[];
   readonly found: readonly string[];
@@ -61,36 +61,43 @@ export interface RowSets {
 
 /** What a batch of consecutive blocks adds to a derived table. */
 export interface DerivedRows {
-  /** Adds what a block does. Pure: it writes into encoders and memory, and throws nothing but broken invariants. */
+  /** Adds a block. Pure: it writes into encoders and memory, and throws only broken invariants. */
   add(block: DerivedBlock): void;
-  /** Statements behind the COPY of the rows, in the same transaction; few, whatever the number of blocks and rows. */
+  /**
+   * Statements after the COPY of the rows, in the same transaction; their number must not grow with blocks or rows.
+   */
   write?(tx: pg.ClientBase): Promise<void>;
-  /** For `verify`, with one block added: what copied rows do not show. Later blocks are in the table too. */
+  /**
+   * For `verify`, after one block was added: compares what copied rows do not show. The table also has later blocks.
+   */
   compare?(tx: pg.ClientBase, block: DerivedBlock): Promise<RowSets[]>;
 }
 
 /**
- * All there is to a table that follows from blocks. Writer, undo, index builder, `verify`, the catch-up pass and the tests go
- * over the list of these values (./derived-tables.ts); none of them knows a table by name.
+ * Everything about a table that follows from blocks. Writer, undo, index builder, `verify`, the catch-up pass and the
+ * tests iterate over the list of these values (./derived-tables.ts); none of them names a table.
  */
 export interface DerivedTable {
-  /** In `chain.derived_tables`, in `/status` and in messages. */
+  /** Its name in `chain.derived_tables`, `/status` and messages. */
   readonly name: string;
-  /** What it needs to be read of a block beside its inscriptions. */
+  /** The facts that it needs of a block besides its inscriptions. */
   readonly facts: readonly Fact[];
   readonly targets: readonly DerivedTarget[];
   readonly indexes: Readonly<Record<string, SecondaryIndex>>;
-  /** Blocks below have no rows. */
+  /** Lower blocks have no rows. */
   readonly firstHeight: (network: NetworkParameters) => number;
   readonly isWanted: (settings: DerivedSettings) => boolean;
-  /** It is there from the first block on or never; what is thrown where a database with blocks says otherwise. Absent: it is added later by a catch-up pass. */
+  /**
+   * It exists from the first block on or never: the error thrown where a database with blocks disagrees. Absent: it
+   * can be added later, by a catch-up pass.
+   */
   readonly refusal?: (isWanted: boolean) => AppError;
-  /** Throws where it cannot take a block behind this tip. Absent: it takes every block. */
+  /** Throws where it cannot take a block after this tip. Absent: it takes every block. */
   readonly refuse?: (ref: BlockRef, tip: BlockRef | null) => void;
-  /** @param out an encoder for each target, in their order */
+  /** @param out an encoder per target, in their order */
   readonly begin: (out: readonly CopyEncoder[]) => DerivedRows;
-  /** Takes back what the block at the tip of the table did. The rows of inscriptions are still there. */
+  /** Undoes the block at the tip of the table. The inscriptions' rows still exist. */
   readonly undo: (tx: pg.ClientBase, undone: UndoneRows) => Promise<void>;
-  /** A query of columns "table", "row", "height" for rows up to height $1 that no block wrote. */
+  /** A query with columns "table", "row", "height" for rows up to height $1 that no block wrote. */
   readonly strays?: string;
 }

@@ -3,26 +3,26 @@ import type { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { AppliedBlock, EventKind } from './event-kind.ts';
 
-/** What a block did, of one kind, for those who follow along. */
+/** The events of a block of one kind, for consumers. */
 export interface KindEvents {
   readonly kind: EventKind;
   readonly count: number;
-  /** Of the canonical text; null: the block has no place in the chain of hashes. */
+  /** sha256 of the canonical text; null: the block is not in the chain of hashes. */
   readonly sha256: Buffer | null;
-  /** The height with which the kind's chain of hashes begins. */
+  /** The height at which the kind's chain of hashes begins. */
   readonly firstHeight: number;
-  /** The canonical text, where it is kept. */
+  /** The canonical text, if it is kept. */
   readonly text: Buffer | null;
 }
 
-/** What a block did, of every kind that has a say in it. */
+/** The events of a block, of every kind that applies to it. */
 export interface BlockEvents {
   readonly ref: BlockRef;
   readonly kinds: readonly KindEvents[];
 }
 
 /**
- * Writes the texts of a block, one a kind, as far as they are hashed or kept. Pure but for `out`.
+ * Writes the texts of a block, one per kind, where they are hashed or kept. Pure except for `out`.
  *
  * @param isKept the block is one of the newest, whose texts are stored
  */

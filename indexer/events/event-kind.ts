@@ -3,31 +3,34 @@ import type { HeldInscriptions, LedgerBlock } from '#indexer/ledger/ledger-block
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 
-/** A block as the ledger left it. */
+/** A block as processed by the ledger. */
 export interface AppliedBlock {
   readonly block: Pick<ParsedBlock, 'ref' | 'columns' | 'bytes' | 'hasSpent'>;
   readonly ledger: LedgerBlock;
   readonly held: HeldInscriptions;
-  /** All that it did to inscriptions is known: it is anchored, and the block that follows it too. */
+  /** Everything it did to inscriptions is known: the block is anchored, and so is the next one. */
   readonly isKnown: boolean;
 }
 
-/** What a block did, of one kind. */
+/** The events of a block of one kind. */
 export interface LedgerEvents {
   readonly count: number;
-  /** All that it did of this kind is known: it has a place in the kind's chain of hashes. */
+  /** All its events of this kind are known: it belongs to the kind's chain of hashes. */
   readonly isKnown: boolean;
-  /** Writes a line for each event, in the order of their indexes. The first line, which names the block, is there. */
+  /**
+   * Writes a line per event, in the order of their indexes. The first line, which names the block, is already
+   * written.
+   */
   readonly write: (out: EventTextWriter) => void;
 }
 
-/** All there is to say of a kind of events: how its texts are made from the ledger, and made again from the tables. */
+/** Everything about a kind of events: how its texts are made from the ledger, and rebuilt from the tables. */
 export interface EventKind extends StoredEventKind {
-  /** Secondary indexes without which texts cannot be made again. */
+  /** Secondary indexes needed to rebuild texts. */
   readonly indexes: readonly string[];
   /**
-   * What a block did, of this kind. Null: the writer does not keep the kind's tables yet, because a catch-up pass fills
-   * them; their texts and hashes are completed behind it.
+   * The events of a block, of this kind. Null: the writer does not fill the kind's tables yet, because a catch-up
+   * pass does; texts and hashes are completed after it.
    */
   readonly ledgerEvents: (applied: AppliedBlock) => LedgerEvents | null;
 }

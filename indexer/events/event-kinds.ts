@@ -2,5 +2,5 @@ import { checkedEventKinds } from '#kernel/events/event-kind.ts';
 import type { EventKind } from './event-kind.ts';
 import { inscriptionEvents } from './inscription-events.ts';
 
-/** The kinds of events that there are. A further one is a value in a file beside this one, and an entry here. */
+/** All kinds of events. To add one, add its value in a file beside this one and an entry here. */
 export const eventKinds: readonly EventKind[] = checkedEventKinds([inscriptionEvents]);

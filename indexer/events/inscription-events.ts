@@ -2,7 +2,7 @@ import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.t
 import type { EventKind } from './event-kind.ts';
 import { countInscriptionEvents, writeInscriptionLines } from './inscription-lines.ts';
 
-/** What blocks did to inscriptions: new ones, and each time that one leaves a place. */
+/** The events of inscriptions: each new inscription, and each move. */
 export const inscriptionEvents: EventKind = {
   ...storedInscriptionKind,
   indexes: ['locations_spent'],

@@ -7,7 +7,7 @@ const hashLength = 32;
 const idLength = 36;
 const none = -1;
 
-/** Inscription events of a block: each new inscription, and each time that one leaves a place. */
+/** Inscription events of a block: each new inscription, and each move. */
 export function countInscriptionEvents({ inscriptions, left, locations }: LedgerBlock): number {
   let count = inscriptions.count + left.count;
   for (let row = 0; row < locations.count; row++) count += locations.spent[row]!;
@@ -15,8 +15,8 @@ export function countInscriptionEvents({ inscriptions, left, locations }: Ledger
 }
 
 /**
- * Writes the lines of a block's text (docs/events.md) from what the ledger said of it. Pure but for `out`; the same lines
- * come from the tables by chain/events/inscription-texts.queries.ts.
+ * Writes the lines of a block's text (docs/events.md) from the ledger's result. Pure except for `out`.
+ * chain/events/inscription-texts.queries.ts makes the same lines from the tables.
  */
 export function writeInscriptionLines(out: EventTextWriter, applied: AppliedBlock): void {
   const pass = new EventPass(out, applied);
@@ -40,16 +40,16 @@ function inOrder({ locations: { count, step, key } }: LedgerBlock): Uint32Array 
   return order;
 }
 
-/** One block while its events are written: knows where every inscription of it was last. */
+/** The state of one block while its events are written: the last location of each of its inscriptions. */
 class EventPass {
   readonly #out: EventTextWriter;
   readonly #applied: AppliedBlock;
-  /** Location row of each new inscription so far, and of each held one. */
+  /** The latest location row of each new inscription, and of each held one. */
   readonly #lastOfNew: Int32Array;
   readonly #lastOfHeld: Int32Array;
   readonly #heldOfKey = new Map<number, number>();
   readonly #heldIds: DataView;
-  /** Where the outpoints of the held ones stand in the block. */
+  /** Offsets of the held ones' outpoints in the block. */
   readonly #heldOutpoint: Uint32Array;
   readonly #blockView: DataView;
 
@@ -82,7 +82,10 @@ class EventPass {
     else this.#transferred(key, before, row);
   }
 
-  /** Events whose end is not known, by key: what is new and nowhere, and what left and came to lie nowhere. */
+  /**
+   * Events whose end is unknown, by key: new inscriptions without a location, and moved ones that got no new
+   * location.
+   */
   writeUnknown(): void {
     const { locations, inscriptions } = this.#applied.ledger;
     const { held } = this.#applied;
@@ -167,7 +170,9 @@ class EventPass {
     }
   }
 
-  /** Elsewhere than on an anchored chain the sequence numbers of its own block can be proven, older ones are not looked up. */
+  /**
+   * On unanchored chains only the sequence numbers of the block itself can be known; older ones are not looked up.
+   */
   #sequenceOf(key: number): number | null {
     const { isKnown, ledger, block } = this.#applied;
     if (isKnown) return key;

@@ -5,16 +5,19 @@ import { openRunestoneCandidates, type RunestoneCandidates } from './runestone-c
 import { SignatureReader } from './signatures.ts';
 import { openSpentScripts, type SpentScripts } from './spent-scripts.ts';
 
-/** The optional facts of one block; absent: nobody asked for them. Views on buffers that go when the block is released. */
+/**
+ * The optional facts of one block; absent: not requested. Views of buffers that are reused once the block is
+ * released.
+ */
 export interface BlockFacts {
   readonly outputs?: OutputColumns;
-  /** Null: the source does not know what the block spends. */
+  /** Null: the source does not know the spent outputs. */
   readonly spentScripts?: SpentScripts | null;
   readonly runestoneCandidates?: RunestoneCandidates;
   readonly signatures?: SignatureReader;
 }
 
-/** What a worker has read of the facts that it was asked for, encoded; the buffers are transferred. */
+/** The requested facts as a worker read them, encoded; the buffers are transferred. */
 export type EncodedFacts = ReadonlyMap<Fact, ArrayBuffer>;
 
 export interface ReadBlock {
@@ -24,7 +27,7 @@ export interface ReadBlock {
   readonly spent: Uint8Array | null;
 }
 
-/** Opens the facts of a block, on the thread that asked for them. */
+/** Opens the facts of a block, on the thread that requested them. */
 export function openFacts(asked: FactSet, encoded: EncodedFacts, block: ReadBlock): BlockFacts {
   const outputs = encoded.get('outputs');
   const scripts = encoded.get('spent-scripts');

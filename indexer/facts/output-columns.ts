@@ -1,8 +1,8 @@
 import { type ColumnsOf, decodeColumns, encodeColumns } from '#indexer/parse/column-buffer.ts';
 
-/** The outputs that a block makes and those that it spends: the fact `outputs`. It takes the id of every transaction. */
+/** The outputs that a block makes and spends: the fact `outputs`. It needs the txid of every transaction. */
 const columnTypes = {
-  /** Sats, exact. One element an output that can be spent, in block order. */
+  /** Sats, exact. One element per spendable output, in block order. */
   value: Float64Array,
   /** Index into `txid`. */
   tx: Uint32Array,
@@ -10,9 +10,9 @@ const columnTypes = {
   /** Range of the script in the bytes of the block. */
   scriptStart: Uint32Array,
   scriptLength: Uint32Array,
-  /** Offsets in the block of the 36 bytes of outpoints that it spends and that earlier blocks made. */
+  /** Offsets in the block of the 36-byte outpoints of earlier blocks that it spends. */
   spendAt: Uint32Array,
-  /** 32 bytes each, internal order: of all transactions. */
+  /** 32 bytes each, internal order; of all transactions. */
   txid: Uint8Array,
   /** 1: spent within the block. */
   spent: Uint8Array,
@@ -22,10 +22,10 @@ export type OutputColumns = ColumnsOf<typeof columnTypes>;
 
 const version = 2;
 
-/** Puts columns into a buffer of just their size. */
+/** Encodes columns into a buffer of exactly their size. */
 export const encodeOutputColumns = (columns: OutputColumns): ArrayBuffer =>
   encodeColumns(columnTypes, version, columns);
 
-/** Views on encoded columns. Throws where the buffer is none. */
+/** Views of encoded columns. Throws where the buffer does not hold them. */
 export const decodeOutputColumns = (buffer: ArrayBuffer): OutputColumns =>
   decodeColumns(columnTypes, version, buffer, 'output columns');

@@ -7,7 +7,7 @@ import { OutputReader } from './read-outputs.ts';
 import { readRunestoneCandidates } from './runestone-candidates.ts';
 import { readSpentScripts } from './spent-scripts.ts';
 
-/** A block that was parsed, whose spent outputs fit it. */
+/** A parsed block whose spent outputs fit it. */
 export interface FactualBlock {
   readonly block: Uint8Array;
   readonly spent: Uint8Array | null;
@@ -18,7 +18,7 @@ export interface FactualBlock {
 
 let outputReader: OutputReader | null = null;
 
-/** Reads the facts that are asked for, and nothing else. `signatures` are read where they are needed (./signatures.ts). */
+/** Reads the requested facts only. `signatures` are read on demand (./signatures.ts). */
 export function readFacts(asked: FactSet, block: FactualBlock, layout: BlockLayout): EncodedFacts {
   const encoded = new Map<Fact, ArrayBuffer>();
   if (asked.has('outputs')) {

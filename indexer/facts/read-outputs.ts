@@ -21,8 +21,8 @@ const opReturn = 0x6a;
 const scriptBytesMax = 10_000;
 
 /**
- * Coinbases whose ids came again before anything of them was spent, at 91842 and 91880 (BIP 30): the later outputs took
- * the place of these.
+ * Coinbases whose txids were repeated before any of their outputs was spent, at 91842 and 91880 (BIP 30): the later
+ * outputs replaced these.
  */
 const overwrittenCoinbases: ReadonlySet<number> = new Set([91_722, 91_812]);
 
@@ -33,11 +33,11 @@ export interface OutputsOf {
 }
 
 /**
- * Reads the outputs and spends of blocks by their layout. Outputs that
- * nobody can ever spend (OP_RETURN, scripts longer than 10,000 bytes) are left out: they have no address either. To be
- * used again and again: it keeps the room of the largest block.
+ * Reads the outputs and spends of blocks by their layout. Unspendable outputs (OP_RETURN, scripts longer than 10,000
+ * bytes) are left out: they have no address either. Reusable: it keeps the memory of the largest block.
  *
- * Cost: the bytes of every transaction without its witnesses twice through sha256, and a probe each for outputs and inputs.
+ * Cost: the bytes of every transaction without its witnesses twice through sha256, and one probe per output and
+ * input.
  */
 export class OutputReader {
   readonly #txids = new HashTree();
@@ -49,7 +49,7 @@ export class OutputReader {
   #high = new Uint32Array(4096);
   #spent = new Uint8Array(4096);
   #spendAt = new Uint32Array(4096);
-  /** Row of an output plus one by its fingerprint, 0 for none; open addressing, at most half full. */
+  /** Row of an output plus one by its fingerprint, 0 in a free slot; open addressing, at most half full. */
   #slots = new Int32Array(8192);
   #outputs = 0;
   #spends = 0;
@@ -117,7 +117,7 @@ export class OutputReader {
     this.#spent = withRoom(this.#spent, length);
   }
 
-  /** Fingerprints are keyed, so that nobody can aim outputs of a block at one slot. */
+  /** Fingerprints are keyed, so a block cannot be crafted to put its outputs into one slot. */
   #fillSlots(key: FingerprintKey): void {
     const outputs = this.#outputs;
     const outpoint = this.#outpoint;
@@ -151,7 +151,7 @@ export class OutputReader {
       const at = inputAt[input]!;
       fingerprintOutpoint(view, at, key);
       const row = this.#rowOf(view, at);
-      // what spends it once more is refused where it is looked for and not found
+      // a second spend of it is refused later, where it is looked up and not found
       if (row >= 0 && this.#spent[row] === 0) {
         this.#spent[row] = 1;
         continue;
@@ -161,7 +161,10 @@ export class OutputReader {
     }
   }
 
-  /** The output of this block that the outpoint at `at` names, whose fingerprint was just made; -1 where it is none. */
+  /**
+   * The output of this block that the outpoint at `at` names, whose fingerprint was just computed; -1: it is none of
+   * this block.
+   */
   #rowOf(view: DataView, at: number): number {
     const { low, high } = fingerprint;
     const mask = this.#slots.length - 1;

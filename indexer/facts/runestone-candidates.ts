@@ -4,7 +4,7 @@ import { compactSizeLength, knownCompactSize } from '#indexer/transaction/compac
 
 /**
  * Outputs whose script begins with OP_RETURN OP_13, in block order: the fact `runestone-candidates`. The first of a
- * transaction is its runestone, well formed or not (ord runestone.rs); which it is, the rules of runes say.
+ * transaction is its runestone, well formed or not (ord runestone.rs); the rules of runes decide which.
  */
 const columnTypes = {
   /** Index of the transaction; the coinbase can have one too. */
@@ -21,7 +21,7 @@ const version = 1;
 const opReturn = 0x6a;
 const op13 = 0x5d;
 
-/** Reads the candidates of a block by its layout. Cost: a step over each output. */
+/** Reads the candidates of a block by its layout. Cost: one step per output. */
 export function readRunestoneCandidates(block: Uint8Array, layout: BlockLayout): ArrayBuffer {
   const { outputsAt, transactionCount } = layout;
   const tx: number[] = [];
@@ -53,6 +53,6 @@ export function readRunestoneCandidates(block: Uint8Array, layout: BlockLayout):
   });
 }
 
-/** Views on what a worker has read. */
+/** Views of a worker's result. */
 export const openRunestoneCandidates = (buffer: ArrayBuffer): RunestoneCandidates =>
   decodeColumns(columnTypes, version, buffer, 'runestone candidates');

@@ -4,9 +4,12 @@ import { hasMarker, InputWalk, OutputWalk, WitnessWalk } from '#indexer/transact
 /** A signature of an input: its bytes without the sighash type, and that type. */
 export interface Signature {
   readonly kind: 'ecdsa' | 'schnorr';
-  /** DER, or the 64 bytes of BIP 340; a view on the block. */
+  /** DER, or the 64 bytes of BIP 340; a view of the block. */
   readonly bytes: Uint8Array;
-  /** What it signs: 0 is DEFAULT, which is ALL, of a Schnorr signature of 64 bytes (BIP 341). 0x83 is SINGLE|ANYONECANPAY. */
+  /**
+   * The sighash type: 0 is DEFAULT, which is ALL, for a Schnorr signature of 64 bytes (BIP 341). 0x83 is
+   * SINGLE|ANYONECANPAY.
+   */
   readonly sighash: number;
 }
 
@@ -17,17 +20,17 @@ const pushMax = 0x4b;
 /** DER with the byte of the sighash type (BIP 66). */
 const ecdsaLength = { least: 9, most: 73 };
 const schnorrLength = 64;
-/** Types that BIP 341 allows behind a Schnorr signature. */
+/** Types that BIP 341 allows after a Schnorr signature. */
 const schnorrTypes: ReadonlySet<number> = new Set([0x01, 0x02, 0x03, 0x81, 0x82, 0x83]);
 
 /**
- * The fact `signatures`: what looks like a signature in the script and witness of an input, several of a multisig among
- * them. Read on demand, because a worker does not know which inputs spend what is tracked: a block of thousands of inputs
- * has some hundred that do (docs/adr/0019-facts-of-a-block.md has the cost). Inputs are to be asked for in ascending
- * order; the steps over a block add up to its length.
+ * The fact `signatures`: everything that looks like a signature in the script and witness of an input, including each
+ * one of a multisig. Read on demand, because a worker does not know which inputs spend tracked outputs: some hundred
+ * of the thousands of inputs of a block (docs/adr/0019-facts-of-a-block.md has the cost). Ask for inputs in ascending
+ * order; all steps over a block add up to its length.
  *
- * What was spent is not looked at. A stack item of a P2WSH script that is as long as a Schnorr signature looks like one:
- * the script of the spent output (`spent-scripts`) tells which kind can be there.
+ * The spent output is not examined. A stack item of a P2WSH script that is as long as a Schnorr signature looks like
+ * one: the script of the spent output (`spent-scripts`) tells which kind is possible.
  */
 export class SignatureReader {
   readonly #bytes: Uint8Array;
@@ -45,7 +48,7 @@ export class SignatureReader {
     this.#witnesses = new WitnessWalk(bytes);
   }
 
-  /** @param input index into the block's input columns, not below the last one that was asked for */
+  /** @param input index into the block's input columns, not below the last requested one */
   of(input: number): Signature[] {
     const { txFirstInput, txStart } = this.#columns;
     let tx = Math.max(this.#tx, 0);
@@ -72,7 +75,7 @@ export class SignatureReader {
     }
     const last = items.at(-1);
     if (items.length > 1 && last?.[0] === annexPrefix) items.pop();
-    // of a script path the last two are leaf script and control block, which can be 65 bytes long as well
+    // the last two of a script path are leaf script and control block, which can also be 65 bytes long
     const schnorrEnd = items.length === 1 ? 1 : items.length - 2;
     return items.flatMap((item, place) => {
       const found = ecdsaOf(item) ?? (place < schnorrEnd ? schnorrOf(item) : null);
@@ -81,12 +84,12 @@ export class SignatureReader {
   }
 }
 
-/** Signatures among the pushes of an input's script, up to what is no push. */
+/** Signatures among the pushes of an input's script, up to the first opcode that is not a push. */
 function inScript(script: Uint8Array): Signature[] {
   const found: Signature[] = [];
   for (let at = 0; at < script.length; ) {
     const opcode = script[at++]!;
-    // longer pushes, with a length of their own, are the scripts of P2SH: what follows them is no signature
+    // longer pushes, with an explicit length, are P2SH scripts: no signature follows them
     if (opcode > pushMax) break;
     const length = opcode;
     const signature = ecdsaOf(script.subarray(at, at + length));
@@ -99,7 +102,7 @@ function inScript(script: Uint8Array): Signature[] {
 function ecdsaOf(item: Uint8Array): Signature | null {
   const { length } = item;
   if (length < ecdsaLength.least || length > ecdsaLength.most) return null;
-  // a sequence as long as the item without itself and the sighash type
+  // a DER sequence as long as the item without its header and the sighash type
   if (item[0] !== derPrefix || item[1] !== length - 3) return null;
   return { kind: 'ecdsa', bytes: item.subarray(0, -1), sighash: item[length - 1]! };
 }

@@ -3,11 +3,13 @@ import type { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { valueLength } from '#indexer/transaction/block-layout.ts';
 import { compactSizeLength, knownCompactSize } from '#indexer/transaction/compact-size.ts';
 
-/** Where the scripts of spent outputs are: the fact `spent-scripts`. One element an input, the coinbase's too. */
+/**
+ * Where the scripts of spent outputs are: the fact `spent-scripts`. One element per input, including the coinbase's.
+ */
 const columnTypes = {
   /**
-   * Range of the script in the spent outputs that came with the block. Of length 0 for the coinbase, and where a folder
-   * says that the former owner is not known.
+   * Range of the script in the spent outputs that came with the block. Length 0 for the coinbase, and where a folder
+   * marks the former owner as unknown.
    */
   scriptStart: Uint32Array,
   scriptLength: Uint32Array,
@@ -15,9 +17,9 @@ const columnTypes = {
 
 type ScriptColumns = ColumnsOf<typeof columnTypes>;
 
-/** Script and value of what each input spends. */
+/** Script and value of the output that each input spends. */
 export interface SpentScripts extends ScriptColumns {
-  /** What the ranges are in: the spent outputs as the source gave them. */
+  /** The bytes that the ranges refer to: the spent outputs as the source gave them. */
   readonly bytes: Uint8Array;
   /** Sats; the block's column `inputValue`. */
   readonly value: Float64Array;
@@ -26,8 +28,8 @@ export interface SpentScripts extends ScriptColumns {
 const version = 1;
 
 /**
- * Reads where the scripts are, in spent outputs that fit the block: the parser has read them before
- * (indexer/parse/spent-outputs.ts). Cost: a step over each spent output, and 8 bytes an input.
+ * Reads where the scripts are, in spent outputs that fit the block: the parser has checked them before
+ * (indexer/parse/spent-outputs.ts). Cost: one step per spent output, and 8 bytes per input.
  */
 export function readSpentScripts(spent: Uint8Array, layout: BlockLayout): ArrayBuffer {
   const { firstInput, inputCount, transactionCount } = layout;
@@ -50,7 +52,7 @@ export function readSpentScripts(spent: Uint8Array, layout: BlockLayout): ArrayB
   return encodeColumns(columnTypes, version, { scriptStart, scriptLength });
 }
 
-/** Views on what a worker has read. */
+/** Views of a worker's result. */
 export function openSpentScripts(buffer: ArrayBuffer, bytes: Uint8Array, value: Float64Array): SpentScripts {
   return { ...decodeColumns(columnTypes, version, buffer, 'spent scripts'), bytes, value };
 }

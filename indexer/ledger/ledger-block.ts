@@ -17,9 +17,9 @@ export interface LedgerCounters {
 }
 
 /**
- * Inscriptions that lie in outputs which the block spends and which earlier blocks made: one row each, ascending
- * by `input`, those of one input ascending by key (ord takes them in the order of sequence numbers). The
- * outpoint itself was compared, not only its fingerprint. What was made in the block itself is not here.
+ * Inscriptions in outputs of earlier blocks that the block spends: one row each, ascending by `input`, those of one
+ * input ascending by key (ord takes them in the order of sequence numbers). Full outpoints were compared, not only
+ * fingerprints. Outputs made in the block itself are not here.
  */
 export interface HeldInscriptions {
   readonly count: number;
@@ -32,7 +32,7 @@ export interface HeldInscriptions {
   readonly id: Uint8Array;
   /** kernel/primitives/curse.ts, `curseUnknown` where it is not known. */
   readonly curse: Uint8Array;
-  /** Height and step of the location row that ends now. */
+  /** Height and step of the location row that ends here. */
   readonly height: Int32Array;
   readonly step: Uint32Array;
 }
@@ -47,7 +47,7 @@ export interface LedgerInput {
   readonly fingerprintKey: FingerprintKey;
   /** The columns have the values of spent outputs. */
   readonly hasSpent: boolean;
-  /** Every inscription before the block is known, and where it is. */
+  /** Every inscription before the block is known, and so is its location. */
   readonly anchored: boolean;
   readonly counters: LedgerCounters;
   readonly held: HeldInscriptions;
@@ -60,7 +60,7 @@ export const charmsUnknown = 0xffff;
 /** Fees are sats in doubles: NaN where not known. */
 export const feeUnknown = Number.NaN;
 
-/** What `place` of a location is; stored numbers (chain.locations.place). */
+/** The values of `place` of a location; stored numbers (chain.locations.place). */
 export const places = { output: 0, lost: 1, unbound: 2 } as const;
 
 /** New inscriptions in the order of application: row n has the key `firstKey + n`. */
@@ -71,32 +71,32 @@ export interface NewInscriptions {
   readonly envelope: Uint32Array;
   /** Index into the reveal columns. */
   readonly reveal: Uint32Array;
-  /** Index in the inscription's id: place among the envelopes of its transaction. */
+  /** Index in the inscription's id: its position among the envelopes of its transaction. */
   readonly index: Uint32Array;
   /** ord's number, or `numberUnknown`. */
   readonly number: Int32Array;
-  /** kernel/primitives/curse.ts, or `curseUnknown`. After the jubilee: why it is vindicated. */
+  /** kernel/primitives/curse.ts, or `curseUnknown`. After the jubilee: the curse that it is vindicated from. */
   readonly curse: Uint8Array;
   /** As stored at the reveal (kernel/primitives/charm.ts), or `charmsUnknown`. */
   readonly charms: Uint16Array;
   /** Sats; NaN where not known. */
   readonly fee: Float64Array;
-  /** Index into `parentKey`; one element more: the end of the last. */
+  /** Index into `parentKey`; one more element: the end of the last. */
   readonly firstParent: Uint32Array;
-  /** Keys of the parents that hold, in the order of the claims. */
+  /** Keys of the valid parents, in the order of the claims. */
   readonly parentKey: Int32Array;
-  /** 1: which of the claimed parents hold is known (always so where none is claimed). */
+  /** 1: it is known which of the claimed parents are valid (always so where none is claimed). */
   readonly parentsKnown: Uint8Array;
 }
 
 /**
- * New rows of chain.locations, in the order in which they are written. Where a location is not known there is
- * no row (and a row that ended leaves none behind).
+ * New rows of chain.locations, in the order in which they are written. An unknown location has no row (and a row that
+ * ended has no successor then).
  */
 export interface NewLocations {
   readonly count: number;
   readonly key: Int32Array;
-  /** Index of the transaction; the coinbase counts as the last: number of transactions. */
+  /** Index of the transaction; the coinbase counts as the last one: its index is the number of transactions. */
   readonly step: Uint32Array;
   /** `places` */
   readonly place: Uint8Array;
@@ -104,15 +104,15 @@ export interface NewLocations {
   readonly txid: Int32Array;
   readonly vout: Uint32Array;
   readonly satOffset: Float64Array;
-  /** Value of the output in sats; NaN where it is none. */
+  /** Value of the output in sats; NaN where there is no output. */
   readonly value: Float64Array;
-  /** Range of the output's script in the block's bytes; (0, 0) where it is none. */
+  /** Range of the output's script in the block's bytes; (0, 0) where there is no output. */
   readonly scriptStart: Uint32Array;
   readonly scriptLength: Uint32Array;
-  /** Fingerprint of the output; zeros where it is none. */
+  /** Fingerprint of the output; zeros where there is no output. */
   readonly fingerprintLow: Uint32Array;
   readonly fingerprintHigh: Uint32Array;
-  /** 1: left again within this block, `spent_height` is the block's own height. 0: not spent. */
+  /** 1: spent within this block, `spent_height` is the block's own height. 0: not spent. */
   readonly spent: Uint8Array;
 }
 
@@ -124,7 +124,7 @@ export interface LeftLocations {
   readonly step: Uint32Array;
 }
 
-/** Fingerprints of outputs, one for each location row that is there and not spent. */
+/** Fingerprints of outputs, one for each unspent location row. */
 export interface TrackedChanges {
   readonly addLow: Uint32Array;
   readonly addHigh: Uint32Array;
@@ -138,19 +138,16 @@ export interface LedgerBlock {
   readonly inscriptions: NewInscriptions;
   readonly locations: NewLocations;
   readonly left: LeftLocations;
-  /** Transactions that `locations.txid` names: 32 bytes each, internal order. */
+  /** The transactions that `locations.txid` refers to: 32 bytes each, internal order. */
   readonly txids: Uint8Array;
   /** To be applied to the tracked outputs once the block is committed. */
   readonly tracked: TrackedChanges;
   readonly counters: LedgerCounters;
-  /** Whether the block that follows in the island is anchored. */
+  /** Whether the next block of the island is anchored. */
   readonly anchored: boolean;
 }
 
-/**
- * Whether the first block of an island is anchored: no inscription can be before it. The running totals are
- * all 0 then.
- */
+/** Whether the first block of an island is anchored: no inscription can be older. Then all running totals are 0. */
 export function startsAnchored(firstHeight: number, network: NetworkParameters): boolean {
   return firstHeight <= network.firstInscriptionHeight;
 }

@@ -1,7 +1,6 @@
 /**
- * The outputs of this block that hold inscriptions: fingerprint of the outpoint -> first of its location rows.
- * Open addressing with linear probing, at most half full; nothing is ever removed (an output that was spent
- * is not asked for again).
+ * The outputs of this block that hold inscriptions: fingerprint of the outpoint -> first of its location rows. Open
+ * addressing with linear probing, at most half full; nothing is ever removed (a spent output is not looked up again).
  */
 export class MadeOutputs {
   size = 0;
@@ -21,12 +20,15 @@ export class MadeOutputs {
     this.size++;
   }
 
-  /** First location row of an output with that fingerprint, -1 where there is none. Two such outputs: `next`. */
+  /**
+   * First location row of an output with that fingerprint, -1: there is none. `next` finds further outputs with the
+   * same one.
+   */
   find(low: number, high: number): number {
     return this.#from(low & this.#mask, low, high);
   }
 
-  /** The first row of another output that has the same fingerprint as the one whose first row is `row`. */
+  /** The first row of the next output with the same fingerprint as the one whose first row is `row`. */
   next(low: number, high: number, row: number): number {
     let slot = low & this.#mask;
     while (this.#rows[slot] !== row + 1) slot = (slot + 1) & this.#mask;

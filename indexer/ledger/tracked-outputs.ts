@@ -1,28 +1,30 @@
 import { strict as assert } from 'node:assert';
 import type { TrackedChanges } from './ledger-block.ts';
 
-// So many that a table which grows moves a few milliseconds' worth of entries, never half a second's: searches are
+// With this many partitions a growing table moves entries for a few milliseconds, not for half a second: searches are
 // answered on the same thread.
 const partitionCount = 256;
 const partitionShift = 24;
 const firstSlots = 64;
-/** Beyond this share of taken slots a partition doubles. At 0.75 a probe that misses sees 8 slots, in one cache line. */
+/**
+ * Above this share of used slots a partition doubles. At 0.75 a probe that misses sees 8 slots, in one cache line.
+ */
 const maxLoad = 0.75;
-/** A count that is kept in its byte up to here; what is above is kept aside. */
+/** The largest count that fits its byte; what exceeds it is stored separately. */
 const countMax = 255;
 
 /**
  * The fingerprints of all outputs that hold inscriptions, once for each inscription there: a multiset of 64-bit
- * numbers, given as two unsigned halves. Says of every input of every block whether it is worth a question to the database.
+ * numbers, given as two unsigned halves. Tells for every input of every block whether it needs a database query.
  *
- * Open addressing with linear probing in 256 partitions that grow each for itself; what is removed leaves no mark
- * (entries behind it move up). 9 bytes a slot: 10,000,000 entries take 151 MB, while they grow too.
+ * Open addressing with linear probing in 256 partitions that grow independently; a removal leaves no mark (later
+ * entries move up). 9 bytes per slot: 10,000,000 entries take 151 MB, also during growth.
  */
 export class TrackedOutputs {
   readonly #partitions: Partition[] = Array.from({ length: partitionCount }, () => new Partition());
   #total = 0;
 
-  /** Entries, each as often as it was added. */
+  /** Number of entries, counted as often as they were added. */
   get size(): number {
     return this.#total;
   }
@@ -41,13 +43,13 @@ export class TrackedOutputs {
     this.#total++;
   }
 
-  /** Takes one away. It must be there: what is missing would have been missed in a block. */
+  /** Removes one entry. It must be present: a missing entry means that a block's spend would have been missed. */
   remove(low: number, high: number): void {
     (this.#partitions[high >>> partitionShift] as Partition).remove(notZero(low, high), high);
     this.#total--;
   }
 
-  /** What a block changes, after its commit. Removals first would fail where a batch made what it spends. */
+  /** Applies the changes of a block, after its commit. Additions come first: a batch may spend what it made. */
   apply(changes: TrackedChanges): void {
     const { addLow, addHigh, removeLow, removeHigh } = changes;
     for (let at = 0; at < addLow.length; at++) this.add(addLow[at]!, addHigh[at]!);
@@ -62,19 +64,19 @@ export class TrackedOutputs {
   }
 }
 
-/** 0 marks free slots, so that a probe need not look at counts: the fingerprint 0 counts as the fingerprint 1. */
+/** 0 marks free slots, so that a probe need not read counts; the fingerprint 0 is stored as 1. */
 function notZero(low: number, high: number): number {
   return (low | high) === 0 ? 1 : low;
 }
 
 class Partition {
-  /** Low and high half of every slot, side by side so that a probe touches one cache line; 0 in a free slot. */
+  /** Low and high half of every slot, side by side so that a probe reads one cache line; 0 in a free slot. */
   words = new Uint32Array(2 * firstSlots);
-  /** How often a slot's entry is there. */
+  /** How often a slot's entry was added. */
   counts = new Uint8Array(firstSlots);
   #mask = firstSlots - 1;
   #taken = 0;
-  /** By slot's entry: how often beyond `countMax`. An output with hundreds of inscriptions. */
+  /** By entry: the count beyond `countMax`. For an output with hundreds of inscriptions. */
   #beyond: Map<string, number> | null = null;
 
   has(low: number, high: number): boolean {
@@ -122,7 +124,7 @@ class Partition {
     return more > 0;
   }
 
-  /** The slot of an entry, or the free one where it would be. */
+  /** The slot of an entry, or the free slot where it belongs. */
   #slotOf(low: number, high: number): number {
     const { words, counts } = this;
     const mask = this.#mask;
@@ -133,14 +135,14 @@ class Partition {
     return slot;
   }
 
-  /** Frees a slot, and moves up what was put behind it only because it was taken. */
+  /** Frees a slot, and moves up the entries that were displaced by it. */
   #free(slot: number): void {
     const { words, counts } = this;
     const mask = this.#mask;
     let hole = slot;
     for (let at = (hole + 1) & mask; counts[at] !== 0; at = (at + 1) & mask) {
       const home = words[at * 2]! & mask;
-      // it may move where the hole lies between its home and itself, around the end too
+      // it may move if the hole is between its home slot and its current one, also across the end of the table
       if (((at - home) & mask) < ((at - hole) & mask)) continue;
       words[hole * 2] = words[at * 2]!;
       words[hole * 2 + 1] = words[at * 2 + 1]!;

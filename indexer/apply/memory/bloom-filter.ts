@@ -1,4 +1,4 @@
-/** 10 bits an entry and 7 of them set: 0.8 % of what is not there passes, as long as a part holds what it was made for. */
+/** 10 bits per entry, 7 of them set: 0.8 % false positives while a part holds no more than its planned entries. */
 const bitsPerEntry = 10;
 const bitsSet = 7;
 const firstCapacity = 1 << 20;
@@ -11,14 +11,16 @@ interface Part {
 }
 
 /**
- * Says of a sha256 that it was surely never added, or that it may have been. Grows by parts of twice the size, so that
- * nothing is ever added anew: 50,000,000 entries take 79 MB. The seven bits come from the hash itself: whoever grinds
- * hashes that collide makes the database be asked, nothing else.
+ * Tells of a sha256 whether it was never added (certain) or may have been. It grows by parts of twice the size, so
+ * that no entry is ever inserted twice: 50,000,000 entries take 79 MB. The seven bits come from the hash itself:
+ * hashes that are ground to collide cause database queries, nothing worse.
  */
 export class BloomFilter {
   readonly #parts: Part[] = [];
 
-  /** @param expected entries that will be added soon: a first part that holds them is quicker to ask than many. */
+  /**
+   * @param expected entries that will be added soon: one first part that holds them all is faster to query than many.
+   */
   constructor(expected = 0) {
     this.#addPart(Math.max(firstCapacity, expected));
   }

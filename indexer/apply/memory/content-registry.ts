@@ -6,41 +6,42 @@ const hashLength = 32;
 const ways = 8;
 
 /**
- * Entries of a cache: 41 bytes each, 43 MB for contents. On mainnet most copies repeat a content of the last few
- * thousand blocks; what is older is found by the filter and a query.
+ * Cache entries: 41 bytes each, 43 MB for contents. On mainnet most copies repeat a content of the last few thousand
+ * blocks; older ones are found by the filter and a query.
  */
 export const contentCacheEntries = 1 << 20;
 /** Metadata repeats less and is rarer. */
 export const metadataCacheEntries = 1 << 17;
 
-/** What a registry knows of a hash without asking the database, where it is no id. */
+/** What a registry knows of a hash without a query, where it does not know an id. */
 export const unknownId = {
   /** It is in no row, committed or on its way. */
   absent: -1,
-  /** It may be in a committed row: ask. */
+  /** It may be in a committed row: query the database. */
   ask: -2,
 } as const;
 
 /**
- * Which (sha256, variant) has a row already, and its id: a set-associative cache of full hashes, then a filter whose
- * "no" is certain, then the database, asked once a batch for what is left. No probe of an index for each inscription.
+ * Tells whether a (sha256, variant) already has a row, and its id: first a set-associative cache of full hashes, then
+ * a filter whose "no" is certain, then the database, queried once per batch for the rest. No index probe per
+ * inscription.
  *
- * Exact at all times. Cache and filter learn from commits alone; what is on its way stands in the table of its batch,
- * which is asked first and forgotten whole where the batch fails. A set of the cache that never had to drop an entry
- * holds every row that belongs to it, so that even the filter is not asked.
+ * Exact at all times. Cache and filter learn from commits only. Uncommitted entries are in the table of their batch,
+ * which is read first and dropped whole if the batch fails. A cache set that never had to evict an entry holds every
+ * row that belongs to it, so even the filter is not needed for it.
  */
 export class ContentRegistry {
   readonly #setMask: number;
   readonly #hashes: Uint8Array;
   readonly #variants: Uint8Array;
   /**
-   * Two words a way, so that a set is one line of the processor's cache: id + 1 (0 in a free way: fresh memory is not
-   * touched before it is used) and four bytes of the hash, without which the hash itself is not looked at.
+   * Two words per way, so that a set fits one cache line of the processor: id + 1 (0 in a free way: fresh memory
+   * stays untouched until used), and four bytes of the hash that are compared before the full hash.
    */
   readonly #words: Int32Array;
   /** Per set: the way that is replaced next. */
   readonly #hands: Uint8Array;
-  /** Per set: 1 where an entry was dropped. */
+  /** Per set: 1 after an entry was evicted. */
   readonly #dropped: Uint8Array;
   readonly #filter: BloomFilter;
   readonly #underWay: HashTable[] = [];
@@ -56,13 +57,13 @@ export class ContentRegistry {
     this.#filter = new BloomFilter(expected);
   }
 
-  /** Learns a row that is committed: at the start, in the order of ids, and with each commit. */
+  /** Learns a committed row: at the start, in the order of ids, and after each commit. */
   learn(hashes: Uint8Array, at: number, variant: number, id: number): void {
     this.#filter.add(hashes, at, variant);
     this.keep(hashes, at, variant, id);
   }
 
-  /** Learns only where a row is (after the database was asked): the filter knows it already. */
+  /** Learns only the id of a row that the database returned: the filter has its hash already. */
   keep(hashes: Uint8Array, at: number, variant: number, id: number): void {
     const set = slotHash(hashes, at, variant) & this.#setMask;
     let way = 0;
@@ -82,16 +83,16 @@ export class ContentRegistry {
   }
 
   /**
-   * Forgets the rows from an id on, which were taken back: one pass over the cache, some milliseconds. The filter cannot
-   * forget: it sends a question to the database once more, whose answer is that there is no row.
+   * Forgets rows from an id on, because they were taken back: one pass over the cache, some milliseconds. The filter
+   * cannot forget: it causes one more query, which finds no row.
    */
   forgetFrom(id: number): void {
     const words = this.#words;
-    // a way that is filled from behind is looked at again
+    // a way that was filled from the end is checked again
     for (let at = 0; at < words.length; at += 2) while (words[at]! > id) this.#free(at / 2);
   }
 
-  /** Ways are taken from the front: the last taken one of the set that stays fills the hole. */
+  /** Ways are filled from the front: the last used way of the set moves into the hole. */
   #free(entry: number): void {
     const words = this.#words;
     const end = entry - (entry % ways) + ways;
@@ -103,7 +104,10 @@ export class ContentRegistry {
     words.fill(0, last * 2, last * 2 + 2);
   }
 
-  /** The id of a hash, committed or on its way; else one of `unknownId`. Holds until the next commit or rollback. */
+  /**
+   * The id of a hash, committed or uncommitted; otherwise one of `unknownId`. Valid until the next commit or
+   * rollback.
+   */
   probe(hashes: Uint8Array, at: number, variant: number): number {
     for (const table of this.#underWay) {
       const id = table.find(hashes, at, variant);
@@ -124,7 +128,7 @@ export class ContentRegistry {
     return this.#variants[entry] === variant && sameHash(this.#hashes, entry * hashLength, hashes, at);
   }
 
-  /** Begins a batch: what is added to its table is on its way from now on. */
+  /** Begins a batch: from now on, entries added to its table are uncommitted. */
   begin(): HashTable {
     const table = new HashTable();
     this.#underWay.push(table);
@@ -140,13 +144,13 @@ export class ContentRegistry {
     }
   }
 
-  /** A batch failed: it and all that came after it count on nothing that was committed. */
+  /** A batch failed: it and all later ones are dropped, because none of them was committed. */
   rollback(): void {
     this.#underWay.length = 0;
   }
 }
 
-/** The last four bytes of a hash: sets are chosen by the first. */
+/** The last four bytes of a hash: the first ones choose the set. */
 function tagOf(hashes: Uint8Array, at: number): number {
   return hashes[at + 28]! | (hashes[at + 29]! << 8) | (hashes[at + 30]! << 16) | (hashes[at + 31]! << 24);
 }

@@ -1,8 +1,8 @@
 const hashLength = 32;
-/** Beyond this share of taken slots the table doubles. */
+/** Above this share of used slots the table doubles. */
 const maxLoad = 0.5;
 
-/** Spreads hashes over slots: they are sha256, so that four of their bytes are as good as any mixing. */
+/** Spreads hashes over slots. They are sha256: four of their bytes are mixed well enough. */
 export function slotHash(hashes: Uint8Array, at: number, variant: number): number {
   const word = hashes[at]! | (hashes[at + 1]! << 8) | (hashes[at + 2]! << 16) | (hashes[at + 3]! << 24);
   return (word ^ Math.imul(variant, 0x9e3779b1)) >>> 0;
@@ -13,7 +13,7 @@ export function sameHash(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number)
   return true;
 }
 
-/** (sha256, variant) -> id in typed arrays: the entries of a batch. It grows, and is forgotten whole. */
+/** (sha256, variant) -> id in typed arrays: the entries of one batch. It only grows, and is dropped whole. */
 export class HashTable {
   size = 0;
   hashes = new Uint8Array(64 * hashLength);
@@ -22,7 +22,7 @@ export class HashTable {
   /** Row + 1, 0 in a free slot. */
   #slots = new Int32Array(128);
 
-  /** The id of the 32 bytes at `at` with that variant; -1 where it is not here. */
+  /** The id of the 32 bytes at `at` with that variant; -1 where the table does not have it. */
   find(hashes: Uint8Array, at: number, variant: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
@@ -35,7 +35,7 @@ export class HashTable {
     }
   }
 
-  /** Adds what `find` did not find. */
+  /** Adds an entry that `find` did not find. */
   add(hashes: Uint8Array, at: number, variant: number, id: number): void {
     const row = this.size++;
     if (row === this.ids.length) this.#growRows();

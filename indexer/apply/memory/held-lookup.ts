@@ -23,8 +23,8 @@ interface Hit {
 }
 
 /**
- * The inscriptions in the outputs that a block spends, as far as `tables` know those outputs: fingerprints first, then
- * the outpoint itself.
+ * The inscriptions in the outputs that a block spends, where `tables` know those outputs: fingerprints are compared
+ * first, then the outpoints.
  */
 export function heldByBlock(block: ParsedBlock, tables: readonly HeldOutputs[]): HeldInscriptions {
   const filled = tables.filter((table) => table.size > 0);
@@ -44,7 +44,10 @@ export function heldByBlock(block: ParsedBlock, tables: readonly HeldOutputs[]):
   return hits.length === 0 ? none : inOrder(hits);
 }
 
-/** In the order of the ledger: by input, then by key. What two tables know (one was committed meanwhile) counts once. */
+/**
+ * In the order of the ledger: by input, then by key. A row that two tables know (one of them was committed in the
+ * meantime) counts once.
+ */
 function inOrder(hits: Hit[]): HeldInscriptions {
   const keyOf = ({ from, row }: Hit): number => from.key[row]!;
   hits.sort((a, b) => a.input - b.input || keyOf(a) - keyOf(b));
@@ -77,7 +80,7 @@ function inOrder(hits: Hit[]): HeldInscriptions {
   return held;
 }
 
-/** Adds the outputs that a block spends of those that held inscriptions. */
+/** Adds the outputs with inscriptions that a block spends. */
 export function holdSpent(ended: HeldOutputs, block: ParsedBlock, held: HeldInscriptions): void {
   const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
   const outpoints = new OutpointReader(block);

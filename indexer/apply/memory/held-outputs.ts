@@ -3,7 +3,7 @@ import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 const hashLength = 32;
 const idLength = 36;
 
-/** One location that is there and not spent, in an output: what the ledger must know when the output is spent. */
+/** One unspent location in an output: what the ledger must know when the output is spent. */
 export interface HeldRow {
   readonly fingerprintLow: number;
   readonly fingerprintHigh: number;
@@ -23,8 +23,8 @@ export interface HeldRow {
 }
 
 /**
- * Locations by the fingerprint of their output, in typed arrays: those that uncommitted blocks made, or those that the
- * database gave for a batch. Rows of one fingerprint are chained.
+ * Locations by the fingerprint of their output, in typed arrays: those that uncommitted blocks made, or those that
+ * the database returned for a batch. Rows of one fingerprint are chained.
  */
 export class HeldOutputs {
   size = 0;
@@ -38,7 +38,7 @@ export class HeldOutputs {
   id = new Uint8Array(64 * idLength);
   #low = new Uint32Array(64);
   #high = new Uint32Array(64);
-  /** Row + 1 of the next one in the same slot, 0 at the end. */
+  /** Row + 1 of the next row in the same slot, 0 at the end. */
   #nextInSlot = new Int32Array(64);
   #slots = new Int32Array(128);
 
@@ -63,7 +63,7 @@ export class HeldOutputs {
     this.#link(at);
   }
 
-  /** A row as it was added: views of this table, until it grows. */
+  /** A row as it was added: views of this table, valid until it grows. */
   rowAt(row: number): HeldRow {
     const id = row * idLength;
     return {
@@ -101,7 +101,7 @@ export class HeldOutputs {
     for (let row = 0; row < this.size; row++) outputs.add(this.#low[row]!, this.#high[row]!);
   }
 
-  /** First row of a fingerprint; -1 where there is none. */
+  /** First row of a fingerprint; -1: there is none. */
   first(low: number, high: number): number {
     return this.#matching(this.#slots[low & (this.#slots.length - 1)]! - 1, low, high);
   }

@@ -3,21 +3,24 @@ import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { HeldOutputs } from './held-outputs.ts';
 
 /**
- * Rows at most: 113 bytes each and a slot table, 120 MB, and half as much again for the moment in which the table is made
- * anew. A load from the first inscription on asks the database for no output until so many were made, and then only for
- * old ones.
+ * Maximum number of rows: 113 bytes each and a slot table, 120 MB, and half as much again while the table is rebuilt.
+ * A load from the first inscription on queries the database for no output until that many were made, and then only
+ * for old ones.
  */
 export const recentOutputsMax = 1 << 20;
-/** Rows that are looked at in one go where room is made, some milliseconds: all of them took half a second, in which nobody was answered. */
+/**
+ * Rows checked in one turn of the event loop while room is made, some milliseconds: all rows at once took half a
+ * second, during which no request was answered.
+ */
 const rowsAtOnce = 10_000;
 
 /**
- * The newest committed outputs that hold inscriptions, with all that the ledger must know of them, during a bulk load: an
- * input that spends one of these is no question to the database, and as long as none is asked, nothing has to keep the
- * index that would answer.
+ * The newest committed outputs with inscriptions, and all that the ledger must know of them, during a bulk load. An
+ * input that spends one of them needs no query, and while no query is needed, the index that would answer it need not
+ * be maintained.
  *
- * It may always know less than there is, never something else: whoever does not find an output here asks. What is
- * known of an output is all of it, because its rows come in one block and go together.
+ * It may know less than the database, never anything different: the caller queries outputs that are missing here.
+ * What it knows of an output is complete, because the rows of an output come in one block and go together.
  */
 export class RecentOutputs {
   readonly #rowsMax: number;
@@ -30,32 +33,35 @@ export class RecentOutputs {
   }
 
   /**
-   * The table as it is now. It may grow, but what is found in it stays there for whoever holds it: where rows are dropped a new
-   * table takes its place. What was spent may still be in it.
+   * The current table. It may grow, but what a caller finds in it stays valid for that caller: when rows are dropped,
+   * a new table takes its place. It may still have spent outputs.
    */
   get table(): HeldOutputs {
     return this.#rows;
   }
 
-  /** Learns what a committed batch made, where it is still unspent. Until it settles `tracked` must stay as it is. */
+  /**
+   * Learns the outputs that a committed batch made and that are still unspent. `tracked` must not change until it
+   * resolves.
+   */
   async learn(outputs: HeldOutputs, tracked: TrackedOutputs): Promise<void> {
     if (!this.#isOpen) return;
     if (this.#rows.size + outputs.size > this.#rowsMax) this.#rows = await this.#roomier(tracked);
     await copyTracked(outputs, this.#rows, tracked, -1);
   }
 
-  /** Blocks were taken back. */
+  /** To call when blocks were taken back. */
   forget(): void {
     this.#rows = new HeldOutputs();
   }
 
-  /** The bulk load is over: its memory is given back, and nothing is learnt any more. */
+  /** The bulk load is over: frees the memory; nothing is learnt any more. */
   close(): void {
     this.#isOpen = false;
     this.forget();
   }
 
-  /** The same without what was spent, and of more than half as many rows as there may be without the oldest blocks'. */
+  /** A copy without spent outputs; if more than half of the maximum remains, the oldest blocks' outputs go too. */
   async #roomier(tracked: TrackedOutputs): Promise<HeldOutputs> {
     const before = this.#rows;
     const unspent: number[] = [];
@@ -64,7 +70,7 @@ export class RecentOutputs {
       if (row % rowsAtOnce === rowsAtOnce - 1) await nextTurn();
     }
     const beyond = unspent.length - (this.#rowsMax >> 1);
-    // in the order of heights, and all rows of an output have one
+    // rows are in the order of heights, and all rows of an output have the same height
     const dropped = beyond <= 0 ? -1 : before.height[unspent[beyond - 1]!]!;
     const rows = new HeldOutputs();
     await copyTracked(before, rows, tracked, dropped);

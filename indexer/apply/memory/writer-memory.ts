@@ -5,16 +5,16 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { ContentRegistry, contentCacheEntries, metadataCacheEntries } from './content-registry.ts';
 import { RecentOutputs } from './recent-outputs.ts';
 
-/** What the writer keeps in memory of what is committed. All of it can be read again from the tables. */
+/** What the writer keeps in memory of committed data. All of it can be read again from the tables. */
 export interface WriterMemory {
   readonly tracked: TrackedOutputs;
   readonly contents: ContentRegistry;
   readonly metadata: ContentRegistry;
-  /** Of a bulk load: empty at the start. */
+  /** For a bulk load: empty at the start. */
   readonly recent: RecentOutputs;
   /**
-   * Outputs that held inscriptions and were spent, where blocks come from nobody who checked that none is spent twice;
-   * null elsewhere. What was taken back may still be here: whoever finds something asks the database.
+   * Outputs that held inscriptions and were spent, where the source of the blocks does not check for double spends;
+   * null elsewhere. It may still have spends that were taken back: on a hit the caller queries the database.
    */
   readonly spent: TrackedOutputs | null;
 }
@@ -25,10 +25,10 @@ const int8Field = 4 + 8;
 const hashField = 4 + 32;
 
 /**
- * Reads it by streaming: 8 bytes for each unspent location, 38 for each distinct content. Whole tables are read, in
- * their own order, which the settings of the session (chain-session.ts) would have it do by way of an index.
+ * Reads it by streaming: 8 bytes for each unspent location, 38 for each distinct content. Whole tables are read in
+ * their stored order, although the settings of the session (chain-session.ts) would prefer an index.
  *
- * @param cacheEntries of both registries, a power of two, and of the recent outputs; absent: the usual ones
+ * @param cacheEntries of both registries, a power of two, and of the recent outputs; absent: the defaults
  */
 export function loadWriterMemory(
   client: pg.ClientBase,

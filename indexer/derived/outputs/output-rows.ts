@@ -11,14 +11,14 @@ const hashLength = 32;
 /** Outputs of earlier blocks that a batch of blocks spends, as columns of an UPDATE. */
 export class SpentOutputs {
   count = 0;
-  /** Nobody has checked what the blocks spend: an output that is not there is their fault, else it is ours. */
+  /** The source has not checked the blocks' spends: a missing output is their fault, otherwise ours. */
   isUnchecked = false;
   /** 32 bytes each. */
   #txid = new Uint8Array(0);
   readonly #vout: number[] = [];
   readonly #height: number[] = [];
 
-  /** The outpoint in the 36 bytes at `at` is spent at a height. */
+  /** Marks the outpoint in the 36 bytes at `at` as spent at a height. */
   add(block: Uint8Array, at: number, height: number): void {
     this.#txid = withRoom(this.#txid, (this.count + 1) * hashLength);
     copyBytes(block, at, hashLength, this.#txid, this.count * hashLength);
@@ -33,9 +33,9 @@ export class SpentOutputs {
   }
 
   /**
-   * Marks them, in one statement. Every input of a valid chain spends an output, and all of them are in the table. Throws
-   * `block_corrupt` for blocks that nobody has checked, with the height of the first of them that spends what is not there
-   * or was spent before.
+   * Marks them as spent, in one statement. Every input of a valid chain spends an output, and the table has all of
+   * them. Throws `block_corrupt` for unchecked blocks, with the height of the first that spends a missing or already
+   * spent output.
    */
   async write(tx: pg.ClientBase): Promise<void> {
     if (this.count === 0) return;
@@ -59,9 +59,9 @@ export class SpentOutputs {
     );
   }
 
-  /** Behind the statement that marked those that are there: each of them has the height of one spend by now. */
+  /** Runs after the statement that marked the existing ones: each of them now has the height of one spend. */
   async #firstWrong(tx: pg.ClientBase): Promise<number> {
-    // no join: those of the writer's session are by index, row by row
+    // no join: the writer's session joins by index, row by row
     const { rows } = await tx.query<{ height: number | null }>(
       `WITH spent AS (
          SELECT txid, vout, height, row_number() OVER (PARTITION BY txid, vout ORDER BY height) AS nth
@@ -79,12 +79,12 @@ export class SpentOutputs {
        ) AS wrong`,
       [Buffer.from(this.#txid.buffer, 0, this.count * hashLength), this.#vout, this.#height],
     );
-    // an output of which there are two is in no list of what is missing
+    // a duplicated output is not in any list of missing ones
     return rows[0]?.height ?? this.#height[0]!;
   }
 }
 
-/** Encodes the outputs of a block, and adds to `spent` what it spends of earlier ones. */
+/** Encodes the outputs of a block, and adds the earlier outputs that it spends to `spent`. */
 export function addOutputs(
   out: CopyEncoder,
   spent: SpentOutputs,

@@ -9,7 +9,7 @@ import { addOutputs, SpentOutputs } from './output-rows.ts';
 const outpointLength = 36;
 const hashLength = 32;
 
-/** The index of addresses: every output that can be spent, with its owner (docs/adr/0013-address-index.md). */
+/** The address index: every spendable output with its owner (docs/adr/0013-address-index.md). */
 export const outputs: DerivedTable = {
   name: 'outputs',
   facts: ['outputs'],
@@ -17,13 +17,13 @@ export const outputs: DerivedTable = {
     { table: 'chain.outputs', columns: 'value, height, spent_height, vout, txid, script', keyColumns: 0 },
   ],
   indexes: {
-    // what an address holds, oldest first
+    // outputs of an address, oldest first
     outputs_script: {
       table: 'chain.outputs',
       columns: 'chain.hash64(script, 0), height',
       where: 'spent_height IS NULL',
     },
-    // what a block made and spent
+    // outputs that a block made and spent
     outputs_height: { table: 'chain.outputs', columns: 'height', isForUndo: true },
     outputs_spent: {
       table: 'chain.outputs',
@@ -46,7 +46,7 @@ export const outputs: DerivedTable = {
   },
 };
 
-/** What was left out of the first blocks cannot be made up for: the index may have begun above height 0. */
+/** Outputs of skipped blocks cannot be added later: the index may have begun above height 0. */
 function fixed(isWanted: boolean): AppError {
   const message = isWanted
     ? 'The database was filled without the index of addresses, which begins with the first block.'
@@ -54,7 +54,10 @@ function fixed(isWanted: boolean): AppError {
   return new AppError('address_index_fixed', message, { wanted: isWanted });
 }
 
-/** Throws `address_index_gap` where a block does not follow the tip: an output of a missing one would be missing too. */
+/**
+ * Throws `address_index_gap` where a block does not follow the tip: an output of a missing block would be missing
+ * too.
+ */
 function refuseGap(ref: BlockRef, tip: BlockRef | null): void {
   const next = (tip?.height ?? -1) + 1;
   if (ref.height === next) return;

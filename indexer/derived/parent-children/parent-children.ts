@@ -2,18 +2,22 @@ import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import type { DerivedBlock, DerivedRows, DerivedTable, RowSets } from '../derived-table.ts';
 
-/** Every so manyth child of a parent is marked: a page in the midst of its children is found without counting them all. */
+/**
+ * Every child at a multiple of this position is marked, so a page in the middle of a parent's children is found
+ * without counting all children before it.
+ */
 const markEvery = 1000;
 
 /**
- * How many children each parent has, which one is the newest, and every thousandth of them: counting along an index took a third
- * of a second for 500,000 children, and the list of all parents a pass over all of `chain.parents`.
+ * The number of children of each parent, the newest child, and every thousandth child. Without it, counting 500,000
+ * children along an index took a third of a second, and the list of all parents needed a pass over all of
+ * `chain.parents`.
  */
 export const parentChildren: DerivedTable = {
   name: 'parent_children',
   facts: [],
   targets: [],
-  // chain.parents has the one that undo needs
+  // undo uses an index of chain.parents
   indexes: {},
   firstHeight: () => 0,
   isWanted: () => true,
@@ -29,7 +33,7 @@ export const parentChildren: DerivedTable = {
     WHERE NOT EXISTS (SELECT FROM chain.parents p WHERE p.parent_key = m.parent_key AND p.child_key = m.child_key)`,
 };
 
-/** The children that a batch adds, by parent, each list ascending. */
+/** The children that a batch adds, by parent, each list in ascending order. */
 class NewChildren implements DerivedRows {
   readonly #byParent = new Map<number, number[]>();
 
@@ -46,10 +50,10 @@ class NewChildren implements DerivedRows {
     }
   }
 
-  /** One statement, and a second one where a child is to be marked: one in a thousand is. */
+  /** One statement, and a second one where a child must be marked: for one child in a thousand. */
   async write(tx: pg.ClientBase): Promise<void> {
     if (this.#byParent.size === 0) return;
-    // in the order of the keys, so that the pages of the index are read once
+    // in key order, so that each index page is read once
     const parents = [...this.#byParent.keys()].toSorted((a, b) => a - b);
     const added = parents.map((parent) => this.#childrenOf(parent));
     const { rows } = await tx.query<{ parent_key: number; children: number }>(
@@ -61,7 +65,7 @@ class NewChildren implements DerivedRows {
        RETURNING parent_key, children`,
       [parents, added.map((children) => children.at(-1)), added.map(({ length }) => length)],
     );
-    // children come in the order of their keys: a mark in their midst would be wrong from then on
+    // children arrive in key order: a mark inserted between older ones would be wrong from then on
     assert(rows.length === parents.length, 'a child was written behind a newer one');
     await writeMarks(
       tx,
@@ -69,7 +73,9 @@ class NewChildren implements DerivedRows {
     );
   }
 
-  /** The rows of the parents that got children in the block, as far as no later block changed them; and the marks of the block. */
+  /**
+   * The rows of parents that got children in the block and that no later block changed, and the marks of the block.
+   */
   async compare(tx: pg.ClientBase, { ledger: { inscriptions, counters } }: DerivedBlock): Promise<RowSets[]> {
     if (this.#byParent.size === 0) return [];
     const { firstKey } = inscriptions;
@@ -112,7 +118,7 @@ class NewChildren implements DerivedRows {
     return children;
   }
 
-  /** Those of its new children that are to be marked, where it has so many with them. */
+  /** Those of its new children that must be marked, given its number of children. */
   #marksOf(parent: number, children: number): Mark[] {
     const added = this.#childrenOf(parent);
     const before = children - added.length;
@@ -124,7 +130,7 @@ class NewChildren implements DerivedRows {
   }
 }
 
-/** The child that has `nth` others of its parent before it. */
+/** The child with `nth` older children of the same parent. */
 interface Mark {
   readonly parent: number;
   readonly nth: number;
@@ -147,13 +153,16 @@ async function writeMarks(tx: pg.ClientBase, marks: readonly Mark[]): Promise<vo
 
 interface StoredParent {
   readonly parent: number;
-  /** Its children below the key. */
+  /** Its children with lower keys. */
   readonly before: number;
   readonly newest: number | null;
   readonly children: number | null;
 }
 
-/** What is stored of some parents, and how many children they had before a key: those behind the last mark are counted. */
+/**
+ * The stored rows of some parents, and their number of children below a key: children after the last mark are
+ * counted.
+ */
 async function readParents(
   tx: pg.ClientBase,
   parents: readonly number[],
@@ -176,7 +185,7 @@ async function readParents(
   return rows;
 }
 
-/** The children that go are the newest ones of their parents: an index look-up for each parent. */
+/** The removed children are the newest of their parents: one index look-up per parent. */
 async function discount(tx: pg.ClientBase, { firstKey }: { readonly firstKey: number }): Promise<void> {
   await tx.query(
     `WITH gone AS (

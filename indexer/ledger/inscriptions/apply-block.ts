@@ -10,13 +10,13 @@ import { placeInOutputs, placeLost } from './place-inscriptions.ts';
 
 /**
  * Applies a block to the ledger: which inscriptions are new, with their numbers, curses, charms, fees and parents,
- * and where every inscription goes that the block moves. Follows ord 0.29.1 without a sat index
- * (src/index/updater.rs, src/index/updater/inscription_updater.rs); what is not known is null where its facts
- * are missing (docs/adr/0004-null-never-a-guess.md).
+ * and where each inscription goes that the block moves. Follows ord 0.29.1 without a sat index (src/index/updater.rs,
+ * src/index/updater/inscription_updater.rs). A value whose facts are missing is null
+ * (docs/adr/0004-null-never-a-guess.md).
  *
- * Pure. Costs a few additions a transaction that neither reveals nor moves an inscription. Throws
- * `spent_outputs_mismatch` where the values that the block spends cannot be true; asserts that every
- * inscription that enters a transaction leaves it at exactly one place.
+ * Pure. Costs a few additions per transaction that neither reveals nor moves an inscription. Throws
+ * `spent_outputs_mismatch` where the spent values of the block are impossible. Asserts that every inscription that
+ * enters a transaction leaves it at exactly one place.
  */
 export function applyBlock(input: LedgerInput): LedgerBlock {
   // ord does not look for inscriptions below this height
@@ -24,7 +24,7 @@ export function applyBlock(input: LedgerInput): LedgerBlock {
     return new BlockPass(input, 0).finish(input.anchored);
   }
   const pass = new BlockPass(input, input.columns.envelopeInput.length);
-  // a block that is nothing but its coinbase spends nothing
+  // a block with only a coinbase spends nothing
   if (input.hasSpent || pass.txCount <= 1) {
     walkTransactions(pass);
     return pass.finish(input.anchored);
@@ -34,7 +34,7 @@ export function applyBlock(input: LedgerInput): LedgerBlock {
   return pass.finish(input.anchored && isStill);
 }
 
-/** Takes the transactions in block order, the coinbase last. */
+/** Processes the transactions in block order, the coinbase last. */
 function walkTransactions(pass: BlockPass): void {
   const { columns, txCount, made } = pass;
   const { held } = pass.input;
@@ -70,7 +70,7 @@ function applyTransaction(pass: BlockPass, tx: number, reveal: number): void {
   const { floating, flotsam } = pass;
   floating.sort();
   const placed = placeInOutputs(pass, tx, tx, reveal);
-  // spent as fees: they go on with the reward, and are written with the coinbase
+  // spent as fees: they move on with the reward, and are written with the coinbase
   const beyond = pass.columns.txOutputValue[tx]!;
   for (let at = placed; at < floating.count; at++) {
     const offset = floating.offset[at]! - beyond;
@@ -99,10 +99,7 @@ function applyCoinbase(pass: BlockPass): void {
   if (totals.lostSats !== null) totals.lostSats += pass.reward - claimed;
 }
 
-/**
- * A block whose spent outputs are not known. Where anything comes to lie is not known then, so that all that it
- * moves is left with no new place, and its new inscriptions stand in the order of their ids.
- */
+/** Spent outputs unknown: moved inscriptions get no new location, and new ones are ordered by id. */
 function applyWithoutSpent(pass: BlockPass): void {
   const { columns, inscriptions, totals, input, envelopeCount } = pass;
   const isFirstOfAll = input.anchored && totals.sequence === 0;
@@ -114,12 +111,12 @@ function applyWithoutSpent(pass: BlockPass): void {
     const row = inscriptions.add(envelope, reveal, pass.indexOf(envelope));
     const flags = columns.envelopeFlags[envelope]!;
     const byBytes = curseOfEnvelope(flags, columns.envelopeInput[envelope]!);
-    // nothing can lie under the first inscription of all
+    // the first inscription of all cannot be a reinscription
     const isDecided = byBytes !== curses.none || (isFirstOfAll && envelope === 0);
     const curse = isDecided ? byBytes : curseUnknown;
     inscriptions.curse[row] = curse;
     const number = totals.takeNumber(curse);
-    // among several it is not known which of them come last, by way of the coinbase
+    // with several it is unknown which come last, by way of the coinbase
     if (envelopeCount === 1) inscriptions.number[row] = number;
     inscriptions.parentsKnown[row] = claimedParents(columns, envelope) < 0 ? 1 : 0;
   }

@@ -14,12 +14,12 @@ import { RunningTotals } from './running-totals.ts';
 export const traits = { reinscription: 1, unbound: 2 } as const;
 
 /**
- * One block while it is applied: what comes in, what was built so far, and scratch space. The rules are in
- * apply-block.ts, collect.ts, place.ts and parents.ts; this only holds things and knows how to find them.
+ * The state of one block while it is applied: input, results so far, and scratch space. The rules are in
+ * apply-block.ts, collect-inputs.ts, place-inscriptions.ts and parents.ts; this class only stores and finds things.
  *
- * Sources. An inscription that floats is named by one number: below `heldBase` the index of an envelope of this
- * block whose row is not written yet; from `heldBase` on a row of `input.held`; from `newBase` on an
- * inscription of this block that is written already, by its row.
+ * Sources. An inscription that floats is named by one number: below `heldBase` the index of an envelope of this block
+ * whose row is not written yet; from `heldBase` on a row of `input.held`; from `newBase` on the row of an inscription
+ * of this block that is already written.
  */
 export class BlockPass {
   readonly input: LedgerInput;
@@ -31,11 +31,11 @@ export class BlockPass {
   readonly heldBase: number;
   readonly newBase: number;
 
-  /** Inscriptions of the transaction at hand, and those that this block's transactions spent as fees. */
+  /** Inscriptions of the current transaction, and those that transactions of this block spent as fees. */
   readonly floating = new Floating();
   readonly flotsam = new Floating();
 
-  /** What is known of the envelopes that were met, by envelope. */
+  /** Facts of the envelopes processed so far, by envelope. */
   readonly curse: Uint8Array;
   readonly traits: Uint8Array;
   readonly fee: Float64Array;
@@ -45,7 +45,7 @@ export class BlockPass {
   readonly candidateCount: Uint32Array;
   candidate = new Int32Array(16);
   candidates = 0;
-  /** Row of the inscription that an envelope became, -1 before it is written. */
+  /** Row of the inscription made from an envelope; -1 before it is written. */
   readonly writtenRow: Int32Array;
 
   readonly inscriptions: InscriptionRows;
@@ -54,7 +54,7 @@ export class BlockPass {
   readonly totals: RunningTotals;
   readonly inputWalk: InputWalk;
   readonly outputWalk: OutputWalk;
-  /** The output that inscriptions are being written to. */
+  /** The output into which inscriptions are being written. */
   readonly output: OutputPlace = {
     txid: -1,
     vout: 0,
@@ -67,9 +67,9 @@ export class BlockPass {
 
   /** Subsidy and fees so far, in sats. */
   reward = 0;
-  /** Rows of `input.held` that were taken. */
+  /** Rows of `input.held` that were spent. */
   heldTaken = 0;
-  /** Old inscriptions that were taken from outputs, and those that found a place: equal at the end. */
+  /** Old inscriptions taken from outputs, and old inscriptions placed: equal at the end. */
   oldTaken = 0;
   oldPlaced = 0;
 
@@ -100,7 +100,7 @@ export class BlockPass {
     this.outputWalk = new OutputWalk(this.block);
   }
 
-  /** Key of an inscription that has one already; -1 of an envelope whose row is not written yet. */
+  /** Key of an inscription; -1 for an envelope whose row is not written yet. */
   keyOf(source: number): number {
     if (source >= this.newBase) return this.inscriptions.firstKey + source - this.newBase;
     if (source >= this.heldBase) return this.input.held.key[source - this.heldBase]!;
@@ -115,7 +115,7 @@ export class BlockPass {
     return this.input.held.curse[source - this.heldBase] ?? curses.none;
   }
 
-  /** Index in its id of the inscription that an envelope is: its place among those of its transaction. */
+  /** Index, in its id, of an envelope's inscription: its place among those of its transaction. */
   indexOf(envelope: number): number {
     return envelope - this.columns.revealFirstEnvelope[this.reveal[envelope]!]!;
   }
@@ -137,14 +137,14 @@ export class BlockPass {
     return this.columns.revealTxid.subarray(reveal * 32, reveal * 32 + 32);
   }
 
-  /** Txid of a transaction: the parser has it of reveals, others are hashed. */
+  /** Txid of a transaction: the parser has those of reveals, others are hashed here. */
   hashTransaction(tx: number): Uint8Array {
     const { txStart, txOutputs } = this.columns;
     const [start, end] = [txStart[tx]!, txStart[tx + 1]!];
     return transactionId(this.block, start, txOutputs[tx]!, end);
   }
 
-  /** Puts a txid into the block's table; returns its row there. */
+  /** Adds a txid to the block's table; returns its row there. */
   addTxid(txid: Uint8Array): number {
     const row = this.#txidCount++;
     this.#txids = withRoom(this.#txids, this.#txidCount * 32);

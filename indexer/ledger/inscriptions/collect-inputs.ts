@@ -6,8 +6,8 @@ import { findCandidates } from './parents.ts';
 import { isUnbound, revealOffset } from './place-rules.ts';
 
 /**
- * Makes everything float that a transaction's inputs hold and reveal, in the order in which ord meets it: input by
- * input, first what lies in the spent output, then the input's own envelopes.
+ * Lets everything float that a transaction's inputs hold and reveal, in ord's order: input by input, first the
+ * inscriptions of the spent output, then the input's own envelopes.
  *
  * @param reveal row of the transaction among the reveals, -1 where it has no envelope
  */
@@ -36,7 +36,7 @@ export function collectInputs(pass: BlockPass, tx: number, reveal: number): void
   pass.fee.fill(Math.floor(fees / (endEnvelope - firstEnvelope)), firstEnvelope, endEnvelope);
 }
 
-/** Takes the inscriptions of earlier blocks that lie in the output which an input spends. */
+/** Takes the inscriptions of earlier blocks from the output that an input spends. */
 function takeHeld(pass: BlockPass, input: number, inputOffset: number): void {
   const { held } = pass.input;
   while (pass.heldTaken < held.count && held.input[pass.heldTaken] === input) {
@@ -46,7 +46,7 @@ function takeHeld(pass: BlockPass, input: number, inputOffset: number): void {
   }
 }
 
-/** Takes the inscriptions that lie in an output of this very block. */
+/** Takes the inscriptions from an output of this block. */
 function takeMade(pass: BlockPass, input: number, inputIndex: number, inputOffset: number): void {
   const { locations, floating } = pass;
   const first = findMade(pass, input, inputIndex);
@@ -62,7 +62,9 @@ function takeMade(pass: BlockPass, input: number, inputIndex: number, inputOffse
   pass.oldTaken += rows.length;
 }
 
-/** First location row of the output that an input spends, where that is one of this block with inscriptions; else -1. */
+/**
+ * First location row of the output that an input spends, where this block made it and it holds inscriptions; else -1.
+ */
 function findMade(pass: BlockPass, input: number, inputIndex: number): number {
   const { columns, made, locations, block } = pass;
   const low = columns.inputFingerprintLow[input]!;
@@ -89,7 +91,7 @@ function readUint32(bytes: Uint8Array, at: number): number {
   return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
 }
 
-/** Decides what can be said of a new inscription before it has a place, and makes it float. */
+/** Decides what is known of a new inscription before it has a place, and lets it float. */
 function meetEnvelope(
   pass: BlockPass,
   tx: number,
@@ -111,8 +113,8 @@ function meetEnvelope(
 }
 
 /**
- * The curse of an envelope without one of its own. It is the first of the first input, so that all that floats
- * yet comes from the output which that input spends; what matters is what stands on its first sat.
+ * The curse of an envelope that its own bytes do not curse. It is the first of the first input, so all that floats so
+ * far comes from the output that this input spends; what matters are the inscriptions on its first sat.
  */
 function curseOfReinscription(pass: BlockPass): number {
   if (!pass.input.anchored) return curseUnknown;

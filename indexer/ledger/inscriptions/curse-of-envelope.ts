@@ -2,8 +2,8 @@ import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 import { type Curse, curses } from '#kernel/primitives/curse.ts';
 
 /**
- * The curse that an envelope's own bytes and place decide, `none` where they decide none: then a reinscription is
- * still possible. The first that applies wins (ord src/index/updater/inscription_updater.rs).
+ * The curse that follows from an envelope's own bytes and place; `none` where they cause none: it can still be a
+ * reinscription. The first that applies wins (ord src/index/updater/inscription_updater.rs).
  */
 export function curseOfEnvelope(flags: number, input: number): Curse {
   // nearly all envelopes: in the first input, with nothing odd about them
@@ -28,9 +28,9 @@ const afterPlace: readonly (readonly [number, Curse])[] = [
 const anyOddity = [...beforePlace, ...afterPlace].reduce((bits, [flag]) => bits | flag, 0);
 
 /**
- * Whether an envelope without a curse of its own is a reinscription that curses. `count` inscriptions lie on
- * the first sat of its input already; the oldest of them has the curse `initialCurse`. One inscription there that was
- * itself cursed, or vindicated, does not count: its sat was not inscribed properly before.
+ * Whether an envelope without a curse of its own is cursed as a reinscription. `count` inscriptions are already on
+ * the first sat of its input; the oldest has the curse `initialCurse`. A single inscription there that was itself
+ * cursed or vindicated does not count: its sat was not properly inscribed before.
  */
 export function isCursedReinscription(count: number, initialCurse: number): boolean {
   return count > 1 || (count === 1 && initialCurse === curses.none);

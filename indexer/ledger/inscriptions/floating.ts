@@ -1,8 +1,8 @@
 import { withRoom } from '#kernel/growable.ts';
 
 /**
- * Inscriptions on their way from inputs to outputs: each has an offset in sats and a source, a number that says
- * which inscription it is (block-pass.ts, "Sources").
+ * Inscriptions on their way from inputs to outputs. Each has an offset in sats and a source, the number that names
+ * the inscription (block-pass.ts, "Sources").
  */
 export class Floating {
   count = 0;
@@ -10,7 +10,7 @@ export class Floating {
   source = new Int32Array(64);
 
   #ascending = true;
-  /** Offsets that are taken, once a transaction has more inscriptions than a look along the list is good for. */
+  /** Occupied offsets, used once a transaction has too many inscriptions to search the list. */
   #offsets: Set<number> | null = null;
 
   clear(): void {
@@ -32,7 +32,7 @@ export class Floating {
     this.#offsets?.add(offset);
   }
 
-  /** Whether an inscription of the list stands on the sat at `offset`. */
+  /** Whether an inscription of the list is on the sat at `offset`. */
   stands(offset: number): boolean {
     if (this.count <= lookAlongMax) {
       for (let at = 0; at < this.count; at++) if (this.offset[at] === offset) return true;
@@ -42,12 +42,12 @@ export class Floating {
     return this.#offsets.has(offset);
   }
 
-  /** Sorts by offset; what stands on the same sat keeps its order. */
+  /** Sorts by offset; inscriptions on the same sat keep their order. */
   sort(): void {
     if (this.#ascending) return;
     const { count, offset, source } = this;
     const order = Array.from({ length: count }, (_, at) => at);
-    // stable by the language's own guarantee
+    // JavaScript guarantees a stable sort
     order.sort((a, b) => offset[a]! - offset[b]!);
     this.offset = Float64Array.from(order, (at) => offset[at]!);
     this.source = Int32Array.from(order, (at) => source[at]!);
@@ -56,5 +56,5 @@ export class Floating {
   }
 }
 
-/** Up to so many the list itself is looked along; a transaction can have 100,000 envelopes. */
+/** Up to this length the list itself is searched; a transaction can have 100,000 envelopes. */
 const lookAlongMax = 16;

@@ -7,7 +7,7 @@ import {
 } from '#indexer/ledger/ledger-block.ts';
 import { withRoom } from '#kernel/growable.ts';
 
-/** Builds the rows of a block's new inscriptions; how many there will be is known from the start. */
+/** Builds the rows of a block's new inscriptions; their number is known from the start. */
 export class InscriptionRows {
   count = 0;
   readonly firstKey: number;
@@ -37,7 +37,7 @@ export class InscriptionRows {
     this.parentsKnown = new Uint8Array(count);
   }
 
-  /** Begins the next row, which has no parents yet. Returns its index. */
+  /** Begins the next row, without parents. Returns its index. */
   add(envelope: number, reveal: number, index: number): number {
     const row = this.count;
     this.count = row + 1;

@@ -1,7 +1,10 @@
 import { type NewLocations, places, type TrackedChanges } from '#indexer/ledger/ledger-block.ts';
 import { withRoom } from '#kernel/growable.ts';
 
-/** An output as a place for inscriptions: the transaction as a row of `txids` (-1: its own reveal), and where its script is. */
+/**
+ * An output that receives inscriptions: its transaction as a row of `txids` (-1: the inscription's own reveal), and
+ * the range of its script.
+ */
 export interface OutputPlace {
   txid: number;
   vout: number;
@@ -12,7 +15,7 @@ export interface OutputPlace {
   fingerprintHigh: number;
 }
 
-/** Builds the location rows of a block: columns that grow, views on them at the end. */
+/** Builds the location rows of a block: columns that grow; the result is views of them. */
 export class LocationRows {
   count = 0;
   key: Int32Array;
@@ -27,7 +30,7 @@ export class LocationRows {
   fingerprintLow: Uint32Array;
   fingerprintHigh: Uint32Array;
   spent: Uint8Array;
-  /** Source of the inscription of a row, as it is taken when the output is spent within the block. */
+  /** Source of a row's inscription, used when the output is spent within the block. */
   source: Int32Array;
   /** Index of the transaction that made the output. */
   tx: Uint32Array;
@@ -52,7 +55,7 @@ export class LocationRows {
     this.nextInOutput = new Int32Array(capacity);
   }
 
-  /** A row in an output. Returns its index. */
+  /** Adds a row in an output. Returns its index. */
   addInOutput(
     key: number,
     tx: number,
@@ -74,7 +77,7 @@ export class LocationRows {
     return row;
   }
 
-  /** A row outside of outputs: lost or unbound. */
+  /** Adds a row outside of outputs: lost or unbound. */
   addOutside(key: number, step: number, place: number, satOffset: number): void {
     const row = this.#add(key, step, place, satOffset);
     this.txid[row] = -1;

@@ -14,8 +14,8 @@ export function claimedParents(columns: BlockPass['columns'], envelope: number):
 }
 
 /**
- * Keeps, for the envelopes [first, end) of the transaction whose inscriptions float, which of the parents they
- * claim are in it: held by an input, or new. Order kept, repeats dropped (ord inscription_updater.rs).
+ * Keeps, for the envelopes [first, end) of the transaction whose inscriptions float, the claimed parents that are
+ * present in it: held by an input, or new. In order, without repeats (ord inscription_updater.rs).
  */
 export function findCandidates(pass: BlockPass, first: number, end: number): void {
   let present: Map<string, number> | null = null;
@@ -27,7 +27,7 @@ export function findCandidates(pass: BlockPass, first: number, end: number): voi
   }
 }
 
-/** The inscriptions that float, by id. */
+/** The floating inscriptions, by id. */
 function presentInscriptions(pass: BlockPass): Map<string, number> {
   const { floating } = pass;
   const present = new Map<string, number>();
@@ -55,8 +55,8 @@ function keepPresent(pass: BlockPass, envelope: number, field: number, present: 
 }
 
 /**
- * Gives the inscription that is being written its parents: of those that were in its transaction the ones that
- * are written already. A parent that gets its number later does not hold, and nobody is their own parent.
+ * Sets the parents of the inscription that is being written: those present in its transaction that are already
+ * written. A parent that gets its number later does not count, and no inscription is its own parent.
  */
 export function writeParents(pass: BlockPass, envelope: number): void {
   const first = pass.firstCandidate[envelope]!;

@@ -10,10 +10,10 @@ const opReturn = 0x6a;
 const nowhere = -1;
 
 /**
- * Writes the places of what floats, which is sorted by offset, into the outputs of `tx`. Returns how many found
- * one: the others float beyond the last output.
+ * Writes floating inscriptions, sorted by offset, into the outputs of `tx`. Returns how many found a place: the rest
+ * float beyond the last output.
  *
- * @param reveal row of `tx` among the reveals, -1 where it is none
+ * @param reveal row of `tx` among the reveals, -1 where it has no envelope
  */
 export function placeInOutputs(pass: BlockPass, tx: number, step: number, reveal: number): number {
   const { floating, outputWalk, output } = pass;
@@ -49,7 +49,7 @@ export function placeInOutputs(pass: BlockPass, tx: number, step: number, reveal
 const outpoint = new Uint8Array(36);
 const outpointView = new DataView(outpoint.buffer);
 
-/** Makes the output that the walk stands on the one that is written to. */
+/** Sets the output at the current position as the one that receives inscriptions. */
 function enterOutput(pass: BlockPass, txid: Uint8Array): void {
   const { output, outputWalk } = pass;
   outpoint.set(txid);
@@ -63,7 +63,7 @@ function enterOutput(pass: BlockPass, txid: Uint8Array): void {
   output.fingerprintHigh = fingerprint.high;
 }
 
-/** Writes one inscription into the output at hand. Returns its location row; -1 where it has none there (unbound). */
+/** Writes one inscription into the current output. Returns its location row; -1 where it has none there (unbound). */
 function writeInOutput(
   pass: BlockPass,
   tx: number,
@@ -84,14 +84,14 @@ function writeInOutput(
     pass.oldPlaced++;
   }
   const isOwnReveal = isNew && pass.reveal[source] === reveal;
-  // one row of the table serves all that come to lie in the outputs of this transaction
+  // one row of the table serves all inscriptions in the outputs of this transaction
   if (!isOwnReveal && output.txid < 0) output.txid = pass.addTxid(txid);
   const row = locations.addInOutput(pass.keyOf(written), tx, step, satOffset, written, output);
   if (isOwnReveal) locations.txid[row] = -1;
   return row;
 }
 
-/** Writes what floats from `from` on, beyond the outputs of the coinbase: lost. */
+/** Writes the floating inscriptions from index `from` on, which are beyond the outputs of the coinbase, as lost. */
 export function placeLost(pass: BlockPass, from: number): void {
   const { floating, totals, locations } = pass;
   const beyond = pass.columns.txOutputValue[0]!;
@@ -105,14 +105,16 @@ export function placeLost(pass: BlockPass, from: number): void {
     } else {
       pass.oldPlaced++;
     }
-    // without the total before it the satpoint is not known
+    // without the previous total the satpoint is not known
     if (totals.lostSats === null) continue;
     const satOffset = totals.lostSats + floating.offset[at]! - beyond;
     locations.addOutside(pass.keyOf(written), pass.txCount, places.lost, satOffset);
   }
 }
 
-/** Writes the location of an unbound inscription, whatever place it floated to. False: it is not unbound. */
+/**
+ * Writes the location of an unbound inscription, whatever place it floated to. Returns false if it is not unbound.
+ */
 function writeUnbound(pass: BlockPass, step: number, envelope: number): boolean {
   if ((pass.traits[envelope]! & traits.unbound) === 0) return false;
   const { totals } = pass;
@@ -124,8 +126,8 @@ function writeUnbound(pass: BlockPass, step: number, envelope: number): boolean 
 }
 
 /**
- * Writes a new inscription: the order of these calls is the order of keys, numbers and sequence numbers. Returns
- * its source from now on.
+ * Writes a new inscription: the order of these calls is the order of keys, numbers and sequence numbers. Returns its
+ * new source.
  */
 function writeNew(pass: BlockPass, envelope: number, placeCharms: number): number {
   const { inscriptions, input } = pass;

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { curseUnknown, type LedgerCounters, numberUnknown } from '#indexer/ledger/ledger-block.ts';
 import { curses } from '#kernel/primitives/curse.ts';
 
-/** The running totals while a block is applied. A total that is not known stays unknown within its island. */
+/** The running totals while a block is applied. An unknown total stays unknown within its island. */
 export class RunningTotals {
   sequence: number | null;
   blessed: number | null;
@@ -23,8 +23,8 @@ export class RunningTotals {
   }
 
   /**
-   * The number of the next inscription, given its curse. From the jubilee on every inscription is blessed. Where
-   * it cannot be said whether one is cursed, no number after it is known any more.
+   * The number of the next inscription, given its curse. From the jubilee on every inscription is blessed. Once an
+   * inscription may or may not be cursed, all later numbers are unknown.
    */
   takeNumber(curse: number): number {
     if (!this.#jubilant && curse === curseUnknown) {
