@@ -1,59 +1,62 @@
 import { strict as assert } from 'node:assert';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 
-/** A block as it is compared: with the work that its header proves, where chains are weighed (0 elsewhere). */
+/** A block in a comparison, with the work that its header proves where chains are weighed (0 elsewhere). */
 export interface WeighedRef extends BlockRef {
   readonly work: bigint;
 }
 
-/** All blocks of our chain from a height on, ascending; from 0 on it is known whole. */
+/** All blocks of our chain from a height on, ascending. From 0 on: the whole chain. */
 export interface OurPart {
   readonly from: number;
   readonly blocks: readonly WeighedRef[];
 }
 
-/** The same of the source's chain, up to as far as it was asked for. */
+/** The source's chain from the same height on, as far as it was read. */
 export interface TheirPart extends OurPart {
-  /** What follows `blocks`, where it was asked for only to be weighed: the height up to which, and its work. */
+  /** The headers after `blocks` that were read only for their work: the height reached, and the sum of their work. */
   readonly beyond: { readonly height: number; readonly work: bigint } | null;
-  /** Their chain is known up to its tip. */
+  /** Their chain was read up to its tip. */
   readonly isComplete: boolean;
 }
 
 export type Plan =
-  /** Take back everything above `undoTo` (-1: everything; null: nothing), then apply these, in this order. */
+  /** Take back everything above `undoTo` (-1: everything; null: nothing), then apply these blocks in this order. */
   | { readonly kind: 'steps'; readonly undoTo: number | null; readonly apply: readonly BlockRef[] }
-  /** Not decided: ask from this height on, below what is known of both chains, or behind what is known of theirs. */
+  /** Undecided: read from this height on, below the known part of both chains or after the known part of theirs. */
   | { readonly kind: 'needHeaders'; readonly from: number }
-  /** Their chain has less work than ours: it is not followed, and may have more later. */
+  /** Their chain has less work than ours: it is not followed now, but may gain work later. */
   | { readonly kind: 'wait'; readonly code: 'node_behind' }
-  /** Nothing is shared, not even block 0, or so many blocks that no reorganisation goes as deep: it is another network. */
+  /**
+   * The chains share nothing, not even block 0, or none of more blocks than any reorganisation replaces: another
+   * network.
+   */
   | { readonly kind: 'refuse'; readonly code: 'network_mismatch' };
 
 /**
- * `weigh`: the source is a node, whose chain is followed if it has at least the work of ours. `take`: the chain is the
- * one to index, whatever its work: a folder that was named, or a node that calls our tip invalid.
+ * `weigh`: the source is a node, whose chain is followed if it has at least the work of ours. `take`: this chain must
+ * be indexed, whatever its work: a folder that was named, or a node that calls our tip invalid.
  */
 export type Rule = 'weigh' | 'take';
 
 /**
- * Where our chain begins above height 0 the first block that we keep can be reorganised like any other. A chain that shares
- * none of so many is no branch of ours, as that of another signet: a fortnight of blocks, deeper than any reorganisation of
- * a real network.
+ * Where our chain begins above height 0, even its first block can be reorganised. But a chain that shares none of
+ * this many blocks is not a branch of ours (for example another signet): a fortnight of blocks, deeper than any
+ * reorganisation of a real network.
  */
 const otherNetworkBlocks = 2016;
 
-/** So many blocks below the tip are compared first: reorganisations are shallower, but for very few. */
+/** Blocks below the tip that are compared first: very few reorganisations are deeper. */
 const firstWindowBlocks = 16;
 
 /**
- * The way from our chain to theirs: back to the last block of the beginning that both share, then on. Both parts begin
- * at the same height and may have gaps; what fills a gap of ours comes before blocks that we have, so those are applied
- * anew. Where a part does not begin at 0 its first block vouches for all below it, which holds for chains without gaps.
- * Chains that part below the first block that is kept are weighed from that block on.
+ * The way from our chain to theirs: back to the last block of the shared beginning, then forward. Both parts begin at
+ * the same height and may have gaps. A block that fills a gap of ours precedes blocks that we have, so those are
+ * applied again. Where a part does not begin at 0, its first block vouches for all blocks below it; that holds for
+ * chains without gaps. Chains that part below the lowest stored block are weighed from that block on.
  *
- * Pure. Asked again with what it needed it decides after at most log2(depth) times downwards, and one page after the
- * other upwards until the work is found.
+ * Pure. Called again with what it asked for, it decides after at most log2(depth) steps downwards, and one page after
+ * the other upwards until it has found the work.
  */
 export function plan(ours: OurPart, theirs: TheirPart, rule: Rule): Plan {
   assert(ours.from === theirs.from, 'chains are compared from the same height on');
@@ -69,7 +72,7 @@ export function plan(ours: OurPart, theirs: TheirPart, rule: Rule): Plan {
   return rule === 'take' ? steps : (weigh(ours, theirs, shared) ?? steps);
 }
 
-/** What speaks against their chain, where a block of ours is not on it; null: it has the work. */
+/** The reason not to follow their chain, where it lacks a block of ours; null: it has the work. */
 function weigh(ours: OurPart, theirs: TheirPart, shared: number): Plan | null {
   if (shared === 0 && isOtherNetwork(ours.blocks, theirs.blocks)) {
     return { kind: 'refuse', code: 'network_mismatch' };
@@ -80,7 +83,7 @@ function weigh(ours: OurPart, theirs: TheirPart, shared: number): Plan | null {
   return { kind: 'needHeaders', from: lastKnown(theirs) + 1 };
 }
 
-/** Of two chains that are known from their first blocks on, and share none. */
+/** For two chains that are known from their first blocks on and share none. */
 function isOtherNetwork(ours: readonly BlockRef[], theirs: readonly BlockRef[]): boolean {
   const first = ours[0]?.height;
   if (first === undefined || first !== theirs[0]?.height) return false;
@@ -91,7 +94,7 @@ function lastKnown({ from, blocks, beyond }: TheirPart): number {
   return beyond?.height ?? blocks.at(-1)?.height ?? from - 1;
 }
 
-/** Twice as many blocks below our tip as before, and all of them where that reaches the beginning. */
+/** Twice as many blocks below our tip as before, or all of them where that reaches the beginning. */
 function lower(from: number, tip: number): number {
   return Math.max(0, tip + 1 - Math.max(firstWindowBlocks, 2 * (tip + 1 - from)));
 }

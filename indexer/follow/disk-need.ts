@@ -2,22 +2,28 @@ import { statfs } from 'node:fs/promises';
 import type pg from 'pg';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
-/** What the blocks to come will take, and what there is. */
+/** The space that the coming blocks will need, and the space that is free. */
 export interface DiskNeed {
   readonly neededBytes: number;
   readonly freeBytes: number;
   readonly folder: string;
 }
 
-/** Rows, indexes and search of a byte of block: measured over the twelve real blocks of samples/mainnet (0.69). */
+/**
+ * Database bytes (rows, indexes and search) per byte of block: measured over the twelve real blocks of
+ * samples/mainnet (0.69).
+ */
 const bytesPerBlockByte = 0.7;
-/** The same of all outputs with their owners, where they are indexed: some 7,000 of 110 bytes in 1.6 MB. */
+/** The same for all outputs with their owners, where they are indexed: some 7,000 of 110 bytes in 1.6 MB. */
 const addressBytesPerBlockByte = 0.5;
-/** What a block has on average since inscriptions can be; of other networks nobody can say before there are some. */
+/**
+ * The average size of a block since inscriptions are possible. For other networks it is unknown until there are
+ * blocks.
+ */
 const blockBytesOfMainnet = 1_600_000;
-/** What Postgres keeps beside the tables at most while much is written (max_wal_size of the embedded server). */
+/** What Postgres keeps besides the tables during heavy writes, at most (max_wal_size of the embedded server). */
 const walBytesMax = 4_000_000_000;
-/** So many of the newest blocks say how large the next ones will be. */
+/** Number of newest blocks that predict the size of the next ones. */
 const sampleBlocks = 1000;
 
 export interface DiskQuestion {
@@ -28,14 +34,14 @@ export interface DiskQuestion {
   readonly indexAddresses: boolean;
 }
 
-/** Bytes that blocks to come will take in the database, so many on average each. */
+/** Bytes that the coming blocks will take in the database, given their average size. */
 export function neededBytes(blocksToCome: number, blockBytes: number, indexAddresses: boolean): number {
   const rate = bytesPerBlockByte + (indexAddresses ? addressBytesPerBlockByte : 0);
   const tables = Math.ceil(blocksToCome * blockBytes * rate);
   return tables + Math.min(tables, walBytesMax);
 }
 
-/** Compares the need with the room; null where either is not known. */
+/** Compares the need with the free space; null where either is unknown. */
 export async function diskNeed(client: pg.Pool, question: DiskQuestion): Promise<DiskNeed | null> {
   const { folder, network, blocksToCome, indexAddresses } = question;
   const { rows } = await client.query<{ bytes: number | null }>(

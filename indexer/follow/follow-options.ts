@@ -13,12 +13,12 @@ import type { DiskNeed } from './disk-need.ts';
 import type { BatchBounds } from './gather-batches.ts';
 import type { WriterActivity } from './writer-activity.ts';
 
-/** How far a run has come. */
+/** The progress of a run. */
 export interface IndexProgress {
   readonly blocks: number;
-  /** Those that are done and those to come, as far as the source has them now. */
+  /** Blocks that are done and blocks to come, as far as the source has them now. */
   readonly blocksTotal: number;
-  /** Of raw blocks. */
+  /** Size of the raw blocks. */
   readonly bytes: number;
   readonly inscriptions: number;
 }
@@ -26,9 +26,9 @@ export interface IndexProgress {
 export interface IndexSummary {
   /** The indexed tip; null: nothing is indexed. */
   readonly height: number | null;
-  /** As people write it. */
+  /** In display order. */
   readonly hash: string | null;
-  /** Lowest height above which blocks were taken back (-1: all); null: none were. */
+  /** Lowest height above which blocks were taken back (-1: all); null: none were taken back. */
   readonly undoneAbove: number | null;
   readonly blocks: number;
   readonly bytes: number;
@@ -36,49 +36,53 @@ export interface IndexSummary {
   readonly seconds: number;
 }
 
-/** A phase of a block's way. */
+/** A phase of the processing of a block. */
 export type FollowStep = ParseStep | WriterStep;
 
 export interface FollowOptions {
   readonly source: BlockSource | LiveBlockSource;
-  /**
-   * Two of its connections are held, and a third one is used now and then. They must be free of a statement timeout.
-   */
+  /** Two of its connections are held, and a third one is used now and then. They must have no statement timeout. */
   readonly pool: pg.Pool;
-  /** Aborted: what is being written is finished, and the run ends early without an error. */
+  /** Aborted: the current write is finished, and the run ends early without an error. */
   readonly signal: AbortSignal;
-  /** The last height to apply; absent: a folder to its tip, a node for ever. Blocks above it that are indexed already stay. */
+  /**
+   * The last height to apply; absent: a folder up to its tip, a node without end. Higher blocks that are already
+   * indexed stay.
+   */
   readonly until?: number;
-  /** Where another process holds the writer's lock, wait for it instead of `database_busy`. */
+  /** Wait while another process holds the writer's lock, instead of `database_busy`. */
   readonly standby?: boolean;
   /** Run in the transaction of an undo. */
   readonly undoHooks?: readonly UndoHook[];
-  /** Searches of this process, to which loading gives way; absent: nobody searches here. */
+  /** Searches of this process, to which loading gives way; absent: this process serves no searches. */
   readonly demand?: SearchDemand;
-  /** Told of blocks that are on their way; absent: nobody waits for them. */
+  /** Learns whether blocks are being applied; absent: no other work waits for them. */
   readonly activity?: WriterActivity;
-  /** Worker threads; absent: one a core. */
+  /** Worker threads; absent: one per core. */
   readonly threads?: number;
-  /** Longest text, decoded, that is made searchable; absent: every one. */
+  /** The longest text, decoded, that is made searchable; absent: no limit. */
   readonly textMaxBytes?: number;
-  /** The kinds of events that are written; absent: those that are registered. */
+  /** The kinds of events that are written; absent: all registered ones. */
   readonly eventKinds?: readonly EventKind[];
-  /** So many of the newest blocks keep their event texts. */
+  /** Number of newest blocks that keep their event texts. */
   readonly eventsKeepBlocks?: number;
   /** Index the owner of every output. */
   readonly indexAddresses?: boolean;
-  /** The derived tables that there are; absent: all of this program. */
+  /** The known derived tables; absent: all of this program. */
   readonly derivedTables?: readonly DerivedTable[];
-  /** A folder on the disk of the database, where that is a disk of this machine: its room is compared with the need. */
+  /**
+   * A folder on the disk of the database, if that is a disk of this machine: its free space is compared with the
+   * need.
+   */
   readonly diskFolder?: string;
   /**
-   * How long failures that may pass are waited for, one after the other without a block between; absent: a minute for
-   * sources at rest, whose runs somebody waits for, and without an end for a node.
+   * How long temporary failures are retried in a row, without a block in between; absent: a minute for sources at
+   * rest, where a person waits for the end of the run, and without limit for a node.
    */
   readonly retryBudgetMs?: number;
   /**
-   * What a person has to mend at a node (it pruned what is needed, gives wrong blocks again and again, refuses our cookie) is asked
-   * for once a minute: what is indexed is served meanwhile. Absent: the run ends with the error.
+   * Retry once a minute what a person must fix at a node (it pruned blocks that are needed, repeatedly gives wrong
+   * blocks, refuses our cookie): what is indexed is served meanwhile. Absent: the run ends with the error.
    */
   readonly waitsForPeople?: boolean;
   /** After each commit, and once before the first. */
@@ -86,18 +90,18 @@ export interface FollowOptions {
   readonly onCommit?: (committed: Committed) => void;
   /** Before blocks are taken back: their number and the tip that will be left. */
   readonly onUndo?: (depth: number, height: number) => void;
-  /** Once for each time that it waits for the writer's lock. */
+  /** Called each time it begins to wait for the writer's lock. */
   readonly onStandby?: () => void;
-  /** With every failure that is waited for. */
+  /** Called with every failure that is retried. */
   readonly onWaiting?: (problem: AppError, delayMs: number) => void;
-  /** With every change of what it says of itself. */
+  /** Called with every change of its reported status. */
   readonly onStatus?: (status: FollowerStatus) => void;
-  /** The disk has less room than the blocks to come will take. */
+  /** The disk has less free space than the coming blocks will need. */
   readonly onDiskShort?: (need: DiskNeed) => void;
   readonly onStep?: (step: FollowStep, seconds: number) => void;
-  /** Blocks that were fetched or parsed and wait to be applied, beside the most that may. */
+  /** Blocks that were fetched or parsed and wait to be applied, with the limit on their number. */
   readonly onQueue?: (waiting: number, limit: number) => void;
-  /** Smaller bounds than the usual ones, for tests. */
+  /** Smaller bounds than the defaults, for tests. */
   readonly bounds?: Partial<
     BatchBounds & { readonly cacheEntries: number; readonly pollMs: number; readonly mendedEveryMs: number }
   >;

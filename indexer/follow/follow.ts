@@ -21,27 +21,28 @@ import { StatusRow } from './status-row.ts';
 import { WriterConnection } from './writer-connection.ts';
 
 /**
- * Fewer blocks to come than these, and each is committed for itself and for good, with all indexes: readers need them
- * soon. More, and they come in batches, whose indexes are built when they are there: it is several times faster.
+ * With fewer blocks to come than this, each is committed durably on its own, with all indexes: readers need it soon.
+ * With more, blocks come in batches, and the indexes are built afterwards: several times faster.
  */
 const bulkBlocksMin = 100;
-/** A node is asked so often even if it says nothing: its messages may be lost, or not come at all. One small request. */
+/** How often a node is polled even if it sends nothing: its messages may be lost or absent. One small request. */
 const pollEveryMs = 5000;
-/** The first is short: most interruptions are. The longest is what a person waits for without a thought. */
+/** The first pause is short, as most interruptions are. The longest is what a person accepts without a thought. */
 const firstPauseMs = 200;
 const pauseMaxMs = 10_000;
-/** For sources at rest, whose end somebody waits for: a restart of a server is over by then. */
+/** For sources at rest, where a person waits for the end: a restart of a server is over by then. */
 const retryBudgetMs = 60_000;
 
 /**
- * Brings the database to the chain of a source and, where that is a node, keeps it there until the signal: takes back
- * what the source's chain does not have, then reads, checks, parses, applies and writes what is missing. Holds the
- * writer's lock meanwhile. What is committed are whole blocks at every moment, however it ends; once it has caught up all
- * secondary indexes are there.
+ * Brings the database to the chain of a source and, if that is a node, keeps it there until the signal: takes back
+ * blocks that the source's chain does not have, then reads, checks, parses, applies and writes what is missing. Holds
+ * the writer's lock meanwhile. However it ends, the database always has whole blocks; once it has caught up, all
+ * secondary indexes exist.
  *
- * Failures are tried again as the table of error codes says (docs/errors.md): a node or a database that does not answer, a full
- * disk, a node whose chain has less work than ours; with `waitsForPeople` also a node that lacks blocks, gives wrong ones or refuses
- * our cookie. Throws what is not tried again, and for a block that cannot be applied the error that says why, with its height and hash.
+ * Failures are retried as the table of error codes says (docs/errors.md): a node or a database that does not answer,
+ * a full disk, a node whose chain has less work than ours; with `waitsForPeople` also a node that lacks blocks, gives
+ * wrong ones or refuses our cookie. Throws what is not retried, and for a block that cannot be applied the reason,
+ * with its height and hash.
  */
 export async function follow(options: FollowOptions): Promise<IndexSummary> {
   options.signal.throwIfAborted();
@@ -57,11 +58,13 @@ class Follower {
   readonly #startedAt = performance.now();
   readonly #connection: WriterConnection;
   #parsePool: ParsePool | null = null;
-  /** Whether its blocks wait for searches. */
+  /** Whether its blocks give way to searches. */
   #isParseBulk = false;
   #parsedFacts = '';
   #hasReported = false;
-  /** A batch was refused for one of its blocks: they come one by one now, so that those before it stay. */
+  /**
+   * A batch was refused for one of its blocks: now blocks come one by one, so that those before the bad one are kept.
+   */
   #isSingly = false;
   #tip: BlockRef | null = null;
   #undoneAbove: number | null = null;
@@ -112,7 +115,7 @@ class Follower {
     };
   }
 
-  /** One round, and the wait after it. Throws what waiting cannot help. */
+  /** One round, and the wait after it. Throws failures that waiting cannot fix. */
   async #attempt(): Promise<RoundEnd> {
     const { source, signal, bounds } = this.#options;
     try {
@@ -124,7 +127,7 @@ class Follower {
       const failure = postgresFailure(error);
       if (signal.aborted && isInterruption(failure)) return 'end';
       if (failure instanceof AppError && failure.code === 'derived_tables_changed') {
-        // a table has caught up: its rows belong to the next batch, which is prepared anew
+        // a table has caught up: its rows belong to the next batch, which is prepared again
         await this.#connection.close();
         return 'again';
       }
@@ -138,7 +141,7 @@ class Follower {
     }
   }
 
-  /** Whether blocks of a folder were rolled back together with a bad one that stands above them. */
+  /** Whether blocks of a folder were rolled back together with a bad one above them. */
   #hidesGoodBlocks(failure: unknown): boolean {
     if (isLive(this.#options.source) || this.#isSingly) return false;
     if (!(failure instanceof AppError) || failure.code !== 'block_corrupt') return false;
@@ -158,7 +161,7 @@ class Follower {
     }
     this.#status.set({ state: 'waiting', problem });
     onWaiting?.(failure, delayMs);
-    // a source that failed leaves session and memory as good as they were
+    // a failed source leaves session and memory intact
     if (this.#connection.isBroken || isOfDatabase(failure)) await this.#connection.close();
     await sleep(delayMs, undefined, { signal }).catch(() => undefined);
   }
@@ -198,7 +201,7 @@ class Follower {
     onWaiting?.(error, bounds?.pollMs ?? pollEveryMs);
   }
 
-  /** Takes the steps of a plan. */
+  /** Executes the steps of a plan. */
   async #take(
     { undoTo, apply }: Steps,
     sourceTip: BlockRef | null,
@@ -210,8 +213,8 @@ class Follower {
     const isBulk = blocksToCome >= bulkBlocksMin;
     this.#status.set({ state: isBulk ? 'syncing' : 'following', problem: null });
     if (undoTo !== null) await this.#undo(writer, undoTo);
-    // nothing is indexed: its indexes are built when there is something in the tables, which may be a bulk load that begins
-    // once a node that is still syncing gets to the first block that matters
+    // nothing is indexed: indexes are built once the tables have rows, perhaps by a bulk load that begins when a
+    // syncing node reaches the first relevant block
     const isAtEnd = refs.length === 0 && !isLive(this.#options.source);
     if (!isBulk && (writer.tip !== null || isAtEnd)) await this.#connection.ensureIndexes();
     if (refs.length === 0) return this.#restAt(writer.tip, undoTo !== null);
@@ -233,7 +236,7 @@ class Follower {
     if (need !== null && need.freeBytes < need.neededBytes) onDiskShort(need);
   }
 
-  /** Nothing is to be applied. */
+  /** There is nothing to apply. */
   #restAt(tip: BlockRef | null, hasUndone: boolean): RoundEnd {
     if (!isLive(this.#options.source) || (tip?.height ?? -1) >= this.#until) return 'end';
     return hasUndone ? 'again' : 'idle';
@@ -243,7 +246,7 @@ class Follower {
     return this.#options.until ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Blocks to come: those that are known, and of a node those up to its tip. */
+  /** Blocks to come: the known ones, and for a node those up to its tip. */
   #distance(refs: readonly BlockRef[], sourceTip: BlockRef | null): number {
     const first = refs[0]?.height;
     if (first === undefined || sourceTip === null || !isLive(this.#options.source)) return refs.length;
@@ -285,17 +288,20 @@ class Follower {
         await this.#connection.run(() => writer.write(batch, isBulk && !isLast));
       }
     } catch (error) {
-      // what was begun before it is finished all the same; where that fails too, the first error says why
+      // earlier writes are still finished; if that fails too, the first error tells why
       await this.#connection.run(() => writer.finish()).catch(() => undefined);
       throw error;
     }
     await this.#connection.run(() => writer.finish());
   }
 
-  /** Blocks of a load wait for searches, in threads of a lower priority; one at the tip is what searches wait for. */
+  /**
+   * Blocks of a load give way to searches, in threads of a lower priority; for a block at the tip it is the searches
+   * that wait.
+   */
   async #parser(blocks: number, isBulk: boolean, facts: FactSet): Promise<ParsePool> {
     const factNames = [...facts].toSorted().join();
-    // a thread cannot raise its priority again
+    // a thread cannot raise its own priority again
     const isOther = this.#options.demand !== undefined && isBulk !== this.#isParseBulk;
     if (isOther || factNames !== this.#parsedFacts) {
       await this.#parsePool?.close();
@@ -340,17 +346,17 @@ class Follower {
   }
 }
 
-/** Whether the connections to the database are of no more use after it. */
+/** Whether the connections to the database are unusable after it. */
 function isOfDatabase({ code }: AppError): boolean {
   return code.startsWith('postgres_') || code === 'disk_full' || code === 'tip_changed';
 }
 
-/** What a run that is being ended may meet: the signal itself, or something that is being closed too. */
+/** Errors of a run that is being ended: the signal itself, or something that is being closed too. */
 function isInterruption(failure: unknown): boolean {
   return failure instanceof AppError || (failure instanceof Error && failure.name === 'AbortError');
 }
 
-/** Another process that wrote in spite of the lock, or a hand in the tables. */
+/** Another process wrote despite the lock, or a person changed the tables. */
 function checkTip(remembered: BlockRef | null, stored: BlockRef | null): void {
   const isSame =
     remembered === null || stored === null

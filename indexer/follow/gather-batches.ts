@@ -1,6 +1,6 @@
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 
-/** How much one transaction holds at most; always whole blocks, and at least one. */
+/** The size limits of one transaction: always whole blocks, and at least one. */
 export interface BatchBounds {
   readonly bytesMax: number;
   readonly envelopesMax: number;
@@ -8,17 +8,17 @@ export interface BatchBounds {
 }
 
 export const batchBounds: BatchBounds = {
-  // Three or four blocks of usual size. Larger batches cost memory (each byte stands in a block, in its columns and in
-  // the encoded rows, for two batches) and longer turns of the main thread, and win nothing: the statements around the
-  // rows take some 2 % of the time already.
+  // Three or four usual blocks. Larger batches cost memory (each byte exists in a block, in its columns and in the
+  // encoded rows, for two batches) and longer turns of the main thread, and gain nothing: the statements around the
+  // rows take only some 2 % of the time.
   bytesMax: 6 * 1024 * 1024,
-  // The same for small inscriptions, whose rows are larger than they are: about 3 MB of rows.
+  // The same for small inscriptions, whose rows are larger than their contents: about 3 MB of rows.
   envelopesMax: 10_000,
-  // Blocks without anything still cost a row each; so many are far less than a second's work.
+  // Empty blocks still cost a row each; this many are far less than a second's work.
   blocksMax: 1000,
 };
 
-/** Groups blocks into batches, in order. Where the blocks end with an error, what was gathered is given before it. */
+/** Groups blocks into batches, in order. If the blocks end with an error, the blocks before it are yielded first. */
 export async function* gather(
   blocks: AsyncIterable<ParsedBlock>,
   bounds: BatchBounds,

@@ -3,7 +3,7 @@ import { workOfBits } from '#kernel/bitcoin/proof-of-work.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { WeighedRef } from './compare-chains.ts';
 
-/** Where `nBits` stands in a header. */
+/** The offset of `nBits` in a header. */
 const bitsAt = 72;
 
 interface RefRow {
@@ -12,11 +12,11 @@ interface RefRow {
   header: Buffer;
 }
 
-/** What the indexed chain is, in short. */
+/** A summary of the indexed chain. */
 export interface KnownEnds {
   readonly lowest: number;
   readonly tip: BlockRef;
-  /** Its blocks are one run of consecutive ones, so that each vouches for those below it. */
+  /** Its blocks are consecutive, so each vouches for those below it. */
   readonly isOneRun: boolean;
 }
 
@@ -37,7 +37,7 @@ export async function knownEnds(client: pg.ClientBase): Promise<KnownEnds | null
   return { lowest, tip: { height, hash: Uint8Array.from(hash) }, isOneRun: lowest === islandHeight };
 }
 
-/** The indexed blocks of the heights from `from` up to and without `end`, ascending. */
+/** The indexed blocks of the heights from `from` to before `end`, ascending. */
 export async function knownRefs(client: pg.ClientBase, from: number, end: number): Promise<WeighedRef[]> {
   const { rows } = await client.query<RefRow>(
     'SELECT height, hash, header FROM chain.blocks WHERE height >= $1 AND height < $2 ORDER BY height',

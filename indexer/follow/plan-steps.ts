@@ -14,20 +14,20 @@ import {
 import { type KnownEnds, knownRefs, workOfHeader } from './known-blocks.ts';
 
 /**
- * So many headers are asked for at once: what a node gives in one REST answer. They are the refs of one round too: some
- * 400 bytes each, and at the end of a round what was read ahead runs dry for some milliseconds of its seconds.
+ * Headers per request: what a node gives in one REST answer. They are also the refs of one round: some 400 bytes
+ * each. At the end of a round the look-ahead runs empty for some milliseconds of its seconds.
  */
 const pageHeaders = 2000;
-/** A chain that changes so often between the pages of one plan is looked at again later. */
+/** A chain that changes this often between the pages of one plan is looked at again later. */
 const restartsMax = 5;
-/** Above all heights: they are stored in 32 bits with a sign. */
+/** Above all heights: they are stored as signed 32-bit integers. */
 const heightEnd = 2 ** 31 - 1;
 
 export type Steps = Extract<Plan, { kind: 'steps' }>;
 
 export interface Planned {
   readonly plan: Exclude<Plan, { kind: 'needHeaders' }>;
-  /** Their best block at that moment; null: the source has none. */
+  /** Their best block at that moment; null: the source has no block. */
   readonly sourceTip: BlockRef | null;
 }
 
@@ -35,7 +35,7 @@ export function isLive(source: BlockSource | LiveBlockSource): source is LiveBlo
   return 'news' in source;
 }
 
-/** Asks the database and the source for as much of both chains as a plan takes. */
+/** Reads as much of both chains as a plan needs, from the database and the source. */
 export async function makePlan(
   client: pg.ClientBase,
   ends: KnownEnds | null,
@@ -54,20 +54,20 @@ export async function makePlan(
   throw new AppError('node_answer_invalid', `The headers of ${source.name} do not form a chain.`);
 }
 
-/** What a source says of its chain, part by part. Null: it is another chain by now than it was for the parts before. */
+/** What a source tells of its chain, part by part. Null: its chain has changed since the earlier parts. */
 interface TheirChain {
   /** Whether each of its blocks vouches for those below it, down to our lowest one. */
   isOneRunFrom(lowest: number): boolean;
-  /** Its blocks from `from` on, behind all that were given: a page, or all. */
+  /** Its blocks from `from` on, after all blocks already returned: a page, or all. */
   above(from: number): Promise<WeighedRef[] | null>;
-  /** Those just below the lowest that were given, from `from` up to and without `end`. */
+  /** The blocks just below the lowest returned one, from `from` to before `end`. */
   below(from: number, end: number): Promise<WeighedRef[] | null>;
-  /** `above` came to its tip. */
+  /** `above` has reached its tip. */
   readonly isComplete: boolean;
   tip(): Promise<BlockRef | null>;
 }
 
-/** Null where their chain changed meanwhile. */
+/** Null where their chain changed in the meantime. */
 async function decide(
   client: pg.ClientBase,
   ends: KnownEnds | null,
@@ -102,7 +102,7 @@ function belowAll(height: number, ends: KnownEnds | null): boolean {
   return ends !== null && height < ends.lowest;
 }
 
-/** Adds a page to what was only weighed. */
+/** Adds a page whose headers are only weighed. */
 function weighed(
   before: TheirPart['beyond'],
   from: number,
@@ -114,7 +114,7 @@ function weighed(
   };
 }
 
-/** A folder: what it is was read when it was opened. */
+/** A folder: its chain was read when it was opened. */
 class RestingChain implements TheirChain {
   readonly isComplete = true;
   readonly #source: BlockSource;
@@ -149,8 +149,8 @@ class RestingChain implements TheirChain {
 }
 
 /**
- * A node: its headers are asked for page by page, and must fit those that were given before. A page that ends early ends
- * at the tip of the node. Its chain begins where its island does: what is below holds no inscriptions.
+ * A node: its headers are requested page by page, and must fit those already returned. A page that ends early ends at
+ * the tip of the node. Its chain begins at the start of its island: lower blocks hold no inscriptions.
  */
 class LiveChain implements TheirChain {
   isComplete = false;
@@ -164,7 +164,7 @@ class LiveChain implements TheirChain {
     this.#signal = signal;
   }
 
-  /** A node has all blocks: nothing that matters may be missing in ours. */
+  /** A node has all blocks, so our chain must not lack any that matters. */
   isOneRunFrom(lowest: number): boolean {
     return lowest <= networks[this.#source.network].firstInscriptionHeight;
   }
@@ -191,14 +191,17 @@ class LiveChain implements TheirChain {
     return (this.isComplete ? this.#highest : null) ?? this.#source.tip(this.#signal);
   }
 
-  /** The height itself, or where their chain begins; a node that is not there yet has nothing above it either. */
+  /**
+   * The height itself, or the start of their chain. A node that has not reached that height has no blocks above it
+   * either.
+   */
   async #atLeastFirst(from: number): Promise<number> {
     if (from > 0) return from;
     const [island] = await this.#source.islands();
     return island?.firstHeight ?? networks[this.#source.network].firstInscriptionHeight;
   }
 
-  /** Headers from `from` up to and without `end`, or to their tip, in as many pages as it takes. */
+  /** Headers from `from` to before `end`, or to their tip, in as many pages as needed. */
   async #run(from: number, end: number): Promise<HeaderRef[] | null> {
     const headers: HeaderRef[] = [];
     for (let at = from; at < end; at = from + headers.length) {
@@ -216,7 +219,7 @@ function weighedRef({ height, hash, header }: HeaderRef): WeighedRef {
   return { height, hash, work: workOfHeader(header) };
 }
 
-/** Whether headers follow each other, and the first of them the one that was there before. */
+/** Whether each header's parent is the one before it, and the first header's is the last known block. */
 function isRun(before: HeaderRef | null, headers: readonly HeaderRef[]): boolean {
   let last = before;
   for (const header of headers) {

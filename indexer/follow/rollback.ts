@@ -8,18 +8,18 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 export interface RollbackOptions {
   readonly pool: pg.Pool;
   readonly network: NetworkName;
-  /** The last height that stays; -1: none. */
+  /** The highest block that is kept; -1: none. */
   readonly height: number;
   readonly signal: AbortSignal;
   readonly undoHooks?: readonly UndoHook[];
-  /** After each block that was taken back. */
+  /** Called after each block that was taken back. */
   readonly onUndone?: (ref: BlockRef) => void;
 }
 
 export interface RollbackSummary {
-  /** Blocks that were taken back. */
+  /** Number of blocks taken back. */
   readonly blocks: number;
-  /** The tip that is left; null: nothing is. */
+  /** The tip that is left; null: no block is left. */
   readonly tip: BlockRef | null;
 }
 

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 
-/** Written so often without a change: whoever reads a row that is much older knows that nobody writes it. */
+/** Interval of writes without a change: from a much older row, readers know that no process maintains it. */
 const writeEveryMs = 3000;
-/** At the end the process does not wait longer for a database that may not be there. */
+/** At its end the process waits no longer than this for a database that may be gone. */
 const lastWriteMs = 2000;
 
-/** Writes what the indexing process says of itself, in place of what it said before. */
+/** Stores the status of the indexing process, replacing the previous one. */
 export async function writeFollowerStatus(
   client: pg.Pool | pg.ClientBase,
   { state, source, sourceTip, problem, updatedAt }: FollowerStatus,
@@ -34,8 +34,9 @@ export async function writeFollowerStatus(
 }
 
 /**
- * Keeps the row fresh: with every change and every few seconds. A database that cannot be written to is what the row
- * would say; it is tried again with the next one. Only the process that holds the writer's lock may keep it.
+ * Keeps the row fresh: writes every change, and also every few seconds. A failed write is retried with the next one:
+ * an unwritable database is the very problem that the row would report. Only the process with the writer's lock may
+ * use it.
  */
 export class StatusRow {
   readonly #pool: pg.Pool;
@@ -54,12 +55,12 @@ export class StatusRow {
     this.#timer.unref();
   }
 
-  /** True: this process has the lock. False: another one may have it, and says its own. */
+  /** True: this process has the lock. False: another one may have it, and reports its own status. */
   keep(isKept: boolean): void {
     this.#isKept = isKept;
   }
 
-  /** Changes what it says; what is left out stays. The same problem keeps the moment since when it is there. */
+  /** Changes the status; omitted fields stay. The same problem keeps the time of its first occurrence. */
   set(change: Partial<Pick<FollowerStatus, 'state' | 'sourceTip' | 'problem'>>): void {
     const before = this.#status;
     const problem = change.problem === undefined ? before.problem : sinceWhen(change.problem, before.problem);
@@ -73,7 +74,7 @@ export class StatusRow {
     this.#write();
   }
 
-  /** Says the last word and ends. */
+  /** Writes the last status and ends. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.set({ state: 'ended' });

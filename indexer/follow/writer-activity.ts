@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Short beside a block at the tip, which is what it delays at most. */
+/** Short compared to the work for a block at the tip; it is the most that it delays one. */
 const lookEveryMs = 50;
 
-/** Whether the writer of this process has blocks on their way: background work waits for them. */
+/** Whether the writer of this process is applying blocks: background work waits for them. */
 export class WriterActivity {
   #isBusy = false;
 
@@ -21,7 +21,7 @@ export class WriterActivity {
     }
   }
 
-  /** Settles when no blocks are on their way. Throws the reason of the signal. */
+  /** Resolves when no blocks are being applied. Throws the reason of the signal. */
   async idle(signal: AbortSignal): Promise<void> {
     while (this.#isBusy) await sleep(lookEveryMs, undefined, { signal });
     signal.throwIfAborted();

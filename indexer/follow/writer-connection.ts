@@ -8,7 +8,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { FollowOptions } from './follow-options.ts';
 
-/** One that stands by looks so often whether the other one is gone. */
+/** How often a standby process checks whether the active one is gone. */
 const standbyEveryMs = 1000;
 /** The default of the setting EVENTS_KEEP_BLOCKS: a week. */
 const eventsKeepBlocksDefault = 1000;
@@ -26,7 +26,7 @@ interface Open {
   readonly writer: BlockWriter;
 }
 
-/** The session and the writer of a follower: opened when they are needed, and anew when they broke. */
+/** The session and the writer of a follower: opened when needed, and again after they broke. */
 export class WriterConnection {
   readonly #options: FollowOptions;
   readonly #events: WriterEvents;
@@ -41,12 +41,12 @@ export class WriterConnection {
     this.#events = events;
   }
 
-  /** Nothing can be built on what is open: it was closed, or work on it failed. */
+  /** Nothing usable is open: it was closed, or work on it failed. */
   get isBroken(): boolean {
     return this.#writer === null;
   }
 
-  /** Takes the lock, waiting for it where that is wanted, makes old rows whole, and reads the writer's memory. */
+  /** Takes the lock (waiting for it where the options say so), completes old rows, and reads the writer's memory. */
   async open(): Promise<Open> {
     const { source, signal, eventKinds: kinds = eventKinds } = this.#options;
     this.#session ??= await this.#openSession();
@@ -58,7 +58,7 @@ export class WriterConnection {
     return { session: this.#session, writer: this.#writer };
   }
 
-  /** Works with the writer or its session. Where that fails both are of no more use. */
+  /** Runs work with the writer or its session. If it fails, both are unusable afterwards. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -84,8 +84,8 @@ export class WriterConnection {
   }
 
   /**
-   * Builds those that searches need in the midst of a bulk load, once somebody searches: without them each would read whole tables. Who
-   * does not search has them at the end, which is quicker.
+   * Builds the indexes that searches need during a bulk load, once a search arrives: without them each search would
+   * read whole tables. Without searches they are built at the end, which is faster.
    */
   async indexForSearches(writer: BlockWriter): Promise<void> {
     const session = this.#session;
@@ -114,7 +114,8 @@ export class WriterConnection {
         return session;
       } catch (error) {
         const isBusy = error instanceof AppError && error.code === 'database_busy';
-        // after a loss the server may not know yet that the connection is gone, or another process was quicker
+        // after a loss the server may not have noticed yet that the connection is gone, or another process took the
+        // lock first
         if (!isBusy || !(standby === true || this.#hadSession)) throw error;
         this.#events.onLock(false);
         if (isFirst) onStandby?.();

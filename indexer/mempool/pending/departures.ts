@@ -4,8 +4,8 @@ import type { InputIndex } from './input-index.ts';
 import type { KeptTransaction } from './kept-transactions.ts';
 
 /**
- * A node tells what it removes before what it was removed for, and the bytes of that may have to be asked for: so long it
- * is waited for. Nothing but the word for it hangs on this: rows go at once.
+ * How long to wait for the cause of a removal. A node announces a removal before the transaction that caused it, and
+ * that one's bytes may have to be requested. This only delays the reason: rows are deleted at once.
  */
 const graceMs = 3000;
 
@@ -19,9 +19,9 @@ interface Leaving {
 /** Why kept transactions left: replaced or evicted. */
 export class Departures {
   readonly #leaving = new Map<HashKey, Leaving>();
-  /** What took inputs of a transaction, and when. */
+  /** The transaction that took inputs of another, and when. */
   readonly #replacedBy = new Map<HashKey, { readonly by: HashKey; readonly at: number }>();
-  /** Transactions that left, whose inputs say for a while what replaced them. */
+  /** Transactions that left; for a while their inputs tell what replaced them. */
   readonly #inputsUntil = new Map<HashKey, number>();
   #reported: Omit<Departure, 'position'>[] = [];
 
@@ -50,12 +50,12 @@ export class Departures {
     this.#replacedBy.set(old, { by, at: Date.now() });
   }
 
-  /** Keeps the inputs of a transaction that left, for what takes them over. */
+  /** Keeps the inputs of a transaction that left, to recognise the one that takes them. */
   keepInputs(txid: HashKey): void {
     this.#inputsUntil.set(txid, Date.now() + graceMs);
   }
 
-  /** Says of what left why it did, where that is known or has been waited for long enough. */
+  /** Decides why transactions left, once that is known or has been waited for long enough. */
   settle(inputs: InputIndex, drop: (txid: HashKey) => void): void {
     const now = Date.now();
     for (const [txid, { transaction, since, isDisconnected }] of this.#leaving) {
@@ -76,21 +76,21 @@ export class Departures {
     }
   }
 
-  /** What is to be written since the last call. */
+  /** Departures to write since the last call. */
   takeReported(nextPosition: () => number): Departure[] {
     const reported = this.#reported;
     this.#reported = [];
     return reported.map((departure) => ({ ...departure, position: nextPosition() }));
   }
 
-  /** What took an input of it, or of a transaction that it spends. */
+  /** The transaction that took an input of it, or of a transaction that it spends. */
   #replacerOf({ txid, outpoints }: KeptTransaction): HashKey | null {
     const direct = this.#replacedBy.get(txid);
     if (direct !== undefined) return direct.by;
     for (let at = 0; at < outpoints.length; at += 36) {
       const parent = this.#replacedBy.get(hashKey(outpoints.subarray(at, at + 32)));
       if (parent !== undefined) {
-        // for what spends this one in turn
+        // for transactions that spend this one
         this.replaced(txid, parent.by);
         return parent.by;
       }

@@ -29,17 +29,17 @@ export interface AnalysisContext {
 export interface Analysed {
   /** Transactions that matter, entered into `kept`. */
   readonly rows: readonly PendingRows[];
-  /** Transactions that were kept and matter no more. */
+  /** Transactions that were kept and no longer matter. */
   readonly dropped: readonly HashKey[];
-  /** Transactions of the mempool that spend what these made, and were looked at before them. */
+  /** Transactions of the mempool that spend outputs of these, and were processed before them. */
   readonly again: readonly HashKey[];
-  /** What was replaced, and by what. */
+  /** Replaced transactions, and what replaced them. */
   readonly conflicts: ReadonlyMap<HashKey, HashKey>;
 }
 
 /**
- * Values of inputs that are asked of the node for one transaction: places behind hundreds of unknown inputs are left
- * unknown, so that one transaction with thousands of them does not hold up the rest.
+ * Input values requested from the node per transaction: places after hundreds of unknown inputs stay unknown, so that
+ * one transaction with thousands of inputs does not delay the others.
  */
 const askedValuesMax = 250;
 
@@ -51,10 +51,11 @@ interface Looked {
 }
 
 /**
- * Looks at transactions: enters their inputs, finds what they reveal, move and pay, and keeps those that matter. Two
- * questions to the database and the node at most, however many transactions there are.
+ * Processes transactions: enters their inputs, finds what they reveal, move and pay, and keeps those that matter. At
+ * most two queries to the database and the node, however many transactions there are.
  *
- * @param transactions indices in the batch, those that are spent by others before those
+ * @param transactions indices in the batch, parents before children
+ *
  * @param block the block that they are mined in; null: they are in the mempool
  */
 export async function analyse(
@@ -113,7 +114,7 @@ export async function analyse(
   return { rows, dropped, again: [...again], conflicts };
 }
 
-/** The inputs whose values are needed and not known, in order; none where they are too many. */
+/** The inputs whose values are needed and unknown, in order; none where there are too many. */
 function inputsToAsk(batch: TransactionBatch, { tx, held, values }: Looked): number[] {
   const needed = inputValuesNeeded(batch, tx, held);
   if (needed === 0) return [];
@@ -181,10 +182,10 @@ function keptRow(
   return { transaction, moves: detached(moves), seenAt: Date.now() };
 }
 
-/** So much a row of short fields takes. */
+/** Size of a row of short fields. */
 const rowBytes = 300;
 
-/** Room that the rows take, in bytes. */
+/** Size of the rows, in bytes. */
 function sizeOf({ inscriptions, transfers }: PendingMoves): number {
   let size = (inscriptions.length + transfers.length) * rowBytes;
   for (const { content, metadataJson, metadataFolded, propertiesJson, ...row } of inscriptions) {
@@ -202,7 +203,7 @@ function sizeOf({ inscriptions, transfers }: PendingMoves): number {
   return size;
 }
 
-/** The same without views of the batch, which is large and would live as long as they do. */
+/** A copy without views of the batch, which is large and would live as long as the copy. */
 function detached(moves: PendingMoves): PendingMoves {
   const placed = <Row extends PendingMoves['transfers'][number] | PendingMoves['inscriptions'][number]>(
     row: Row,

@@ -1,14 +1,17 @@
 import type { HashKey } from '#indexer/mempool/stream/membership.ts';
 import type { ShortFingerprint } from './outpoint-fingerprints.ts';
 
-/** A map that grows is copied in one go: 700,000 inputs in so many parts take a millisecond each, in one a tenth of a second. */
+/**
+ * A growing map is copied in one go: 700,000 inputs take a tenth of a second in one map, a millisecond per map in
+ * this many.
+ */
 const partCount = 64;
 
 /**
- * Which transaction of the mempool spends an output: 8 bytes an input, whatever the transaction is. Says what replaced
- * what, because what was replaced has an input in common with what replaced it.
+ * Which transaction of the mempool spends an output: 8 bytes per input, however large the transaction. Tells what
+ * replaced a transaction, because both have an input in common.
  *
- * 100 bytes a transaction and 60 an input: 50 MB for 200,000 transactions with 2.5 inputs each.
+ * 100 bytes per transaction and 60 per input: 50 MB for 200,000 transactions with 2.5 inputs each.
  */
 export class InputIndex {
   readonly #spenders = Array.from({ length: partCount }, () => new Map<ShortFingerprint, HashKey>());
@@ -18,12 +21,12 @@ export class InputIndex {
     return this.#inputsOf.has(txid);
   }
 
-  /** Who spends an output. */
+  /** The transaction that spends an output. */
   spender(output: ShortFingerprint): HashKey | null {
     return this.#partOf(output).get(output) ?? null;
   }
 
-  /** Enters a transaction; gives those whose inputs it takes over. */
+  /** Enters a transaction; returns those whose inputs it takes over. */
   add(txid: HashKey, inputs: readonly ShortFingerprint[]): HashKey[] {
     const conflicts = new Set<HashKey>();
     for (const input of inputs) {
@@ -36,7 +39,7 @@ export class InputIndex {
     return [...conflicts];
   }
 
-  /** Forgets a transaction; inputs that another one took over stay that one's. */
+  /** Removes a transaction; inputs that another one took over stay with that one. */
   delete(txid: HashKey): void {
     for (const input of this.#inputsOf.get(txid) ?? []) {
       const spenders = this.#partOf(input);

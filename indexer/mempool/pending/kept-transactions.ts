@@ -4,30 +4,30 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { ShortFingerprint } from './outpoint-fingerprints.ts';
 import type { HeldOutput } from './pending-transaction.ts';
 
-/** A pending transaction that matters: what stays in memory of it. Its rows are in the database alone. */
+/** The in-memory part of a pending transaction that matters. Its rows are only in the database. */
 export interface KeptTransaction {
   readonly txid: HashKey;
   readonly position: number;
   readonly vsize: number;
-  /** 36 bytes an input. */
+  /** 36 bytes per input. */
   readonly outpoints: Uint8Array;
   /** Outputs that hold inscriptions, with their fingerprints. */
   readonly made: readonly { readonly output: HeldOutput; readonly fingerprint: ShortFingerprint }[];
-  /** Of its rows. */
+  /** Size of its rows. */
   readonly sizeBytes: number;
   readonly replaces: readonly HashKey[];
   entry: MempoolEntry | null;
-  /** The block that it was mined in, as the node last said. */
+  /** The block that it was mined in, by the node's last message. */
   block: BlockRef | null;
 }
 
-/** Fixed part of the room that a kept transaction takes, in bytes: its rows without contents, and its place in memory. */
+/** Fixed part of the size of a kept transaction, in bytes: its rows without contents, and its memory. */
 const overheadBytes = 512;
 
-/** How much is made room for at once: sorting for one transaction each time would be quadratic. */
+/** The share that one eviction frees: sorting again for each transaction would be quadratic. */
 const roomShare = 0.9;
 
-/** The kept transactions, within bounds of their number and bytes. */
+/** The kept transactions, with limits on their number and bytes. */
 export class KeptTransactions {
   readonly #byTxid = new Map<HashKey, KeptTransaction>();
   readonly #madeBy = new Map<ShortFingerprint, HeldOutput[]>();
@@ -48,7 +48,7 @@ export class KeptTransactions {
     return this.#bytes;
   }
 
-  /** There is so much room that what was left out may come back. */
+  /** There is enough room to add dropped transactions again. */
   get isHalfEmpty(): boolean {
     return this.size * 2 < this.#countMax && this.#bytes * 2 < this.#bytesMax;
   }
@@ -61,7 +61,7 @@ export class KeptTransactions {
     return this.#byTxid.values();
   }
 
-  /** The output with this outpoint (36 bytes) that a kept transaction made and that holds inscriptions. */
+  /** The output with this outpoint (36 bytes), if a kept transaction made it and it holds inscriptions. */
   held(fingerprint: ShortFingerprint, outpoint: Uint8Array): HeldOutput | null {
     const outputs = this.#madeBy.get(fingerprint);
     return outputs?.find((output) => Buffer.compare(output.outpoint, outpoint) === 0) ?? null;
@@ -91,8 +91,8 @@ export class KeptTransactions {
   }
 
   /**
-   * Makes room where the bounds are passed, and gives what went: the lowest fee rates first, as the node itself does, those
-   * without a known one before all, the newest first among equals.
+   * Frees space where a limit is exceeded, and returns what was dropped: unknown fee rates first, then the lowest
+   * ones, as the node itself does; the newest first among equals.
    */
   makeRoom(): KeptTransaction[] {
     if (this.size <= this.#countMax && this.#bytes <= this.#bytesMax) return [];
@@ -109,7 +109,7 @@ export class KeptTransactions {
   }
 }
 
-/** Sats a vbyte; -1 where it is not known. */
+/** Sats per vbyte; -1 where unknown. */
 function feeRate({ entry, vsize }: KeptTransaction): number {
   return entry === null ? -1 : entry.fee / vsize;
 }

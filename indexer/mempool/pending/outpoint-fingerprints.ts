@@ -5,8 +5,8 @@ import {
 } from '#indexer/transaction/outpoint-fingerprint.ts';
 
 /**
- * 53 bits of a keyed fingerprint of an outpoint, as an exact number: what maps in memory are keyed by. Whatever is found by one
- * is compared in full, or only costs a question more.
+ * 53 bits of a keyed fingerprint of an outpoint, as an exact number: the key of maps in memory. A hit is compared in
+ * full, or costs only one more query.
  */
 export type ShortFingerprint = number;
 

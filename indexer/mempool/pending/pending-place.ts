@@ -1,7 +1,10 @@
 import { offsetInOutput } from '#indexer/ledger/inscriptions/place-rules.ts';
 import type { TransactionOutput } from './transaction-batch.ts';
 
-/** Where an inscription will lie, as far as the transaction itself says; stored numbers (chain.mempool_transfers.place). */
+/**
+ * Where an inscription will be, as far as the transaction itself decides; stored numbers
+ * (chain.mempool_transfers.place).
+ */
 export const pendingPlaces = { output: 0, fee: 1, unbound: 2, unknown: 3 } as const;
 export type PendingPlace = (typeof pendingPlaces)[keyof typeof pendingPlaces];
 
@@ -10,13 +13,13 @@ export type InscriptionKey = string;
 
 export interface PlacedInscription {
   readonly place: PendingPlace;
-  /** The output, where it is one; else null. */
+  /** The output; null where the place is not one. */
   readonly output: TransactionOutput | null;
-  /** Offset in the output, in sats; null where it is none. */
+  /** Offset in the output, in sats; null where there is none. */
   readonly satOffset: number | null;
 }
 
-/** The place of what lies at an offset of all that a transaction's inputs give; null: that is not known. */
+/** The place of an offset in the sum of a transaction's inputs; null: the offset is unknown. */
 export function placeAt(offset: number | null, outputs: readonly TransactionOutput[]): PlacedInscription {
   if (offset === null) return { place: pendingPlaces.unknown, output: null, satOffset: null };
   let start = 0;
@@ -28,7 +31,7 @@ export function placeAt(offset: number | null, outputs: readonly TransactionOutp
   return { place: pendingPlaces.fee, output: null, satOffset: null };
 }
 
-/** Sums of what the inputs before each give; null from the first on whose value is not known. */
+/** For each input the sum of the values before it; null from the first unknown value on. */
 export function inputOffsets(values: readonly (number | null)[]): (number | null)[] {
   let sum: number | null = 0;
   return values.map((value) => {

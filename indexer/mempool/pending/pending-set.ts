@@ -15,35 +15,35 @@ import { InputIndex } from './input-index.ts';
 import { type KeptTransaction, KeptTransactions } from './kept-transactions.ts';
 
 export interface MempoolBounds {
-  /** Transactions that matter, and the bytes of their rows. */
+  /** Limits on the transactions that matter, and on the bytes of their rows. */
   readonly keptMax: number;
   readonly keptBytesMax: number;
-  /** How often the state is written where nothing changes: readers take one that is older than a minute for dead. */
+  /** How often the state is written without changes: readers treat a state older than a minute as dead. */
   readonly stateEveryMs: number;
 }
 
-/** Rows of mined transactions stay so long behind the tip, so that a usual reorganisation finds them there. */
+/** Rows of mined transactions are kept for this many blocks, so that a usual reorganisation still finds them. */
 export const keptBlocks = 6;
-/** Of those that found no room, so many are looked at again in a round, so that rounds stay short. */
+/** Dropped transactions that are processed again per round, so that rounds stay short. */
 const takenInAgain = 5000;
 
 /**
- * The transactions of the mempool: all of them by their ids and inputs, and those that matter. All of it in one place, because each
- * change touches all. In memory alone; what the tables must learn of it goes to `writes`.
+ * The transactions of the mempool: ids and inputs of all of them, and more of those that matter. Everything is in one
+ * place, because each change affects all of it. In memory only; changes for the tables go to `writes`.
  */
 export class PendingSet {
   readonly membership = new Membership();
   readonly inputs = new InputIndex();
   readonly kept: KeptTransactions;
-  /** To be looked at, once their bytes are there. */
+  /** Transactions to process once their bytes are available. */
   readonly waiting = new WaitingBytes();
   readonly departures = new Departures();
   readonly #writes: PendingWrites;
-  /** Transactions that matter and found no room. */
+  /** Transactions that matter but exceeded the limits. */
   readonly #leftOut = new Set<HashKey>();
-  /** Looked at while the index did not stand where the node stands: what they spend may not have been known. */
+  /** Processed while the index and the node had different tips: outputs that they spend may have been unknown. */
   readonly #unsettled = new Set<HashKey>();
-  /** When all of it began. */
+  /** Start of the session. */
   readonly since = new Date();
   #lastPosition = Date.now() * 1000;
 
@@ -52,7 +52,7 @@ export class PendingSet {
     this.kept = new KeptTransactions(bounds.keptMax, bounds.keptBytesMax);
   }
 
-  /** Numbers that only grow, over restarts too. */
+  /** Numbers that only grow, also over restarts. */
   readonly nextPosition = (): number => this.#lastPosition++;
 
   take(change: MembershipChange): void {
@@ -67,7 +67,7 @@ export class PendingSet {
       this.waiting.add(txid);
       return;
     }
-    // it is back from a block that was taken back; one that was first seen in it has no inputs here
+    // it is back from a disconnected block; one first seen in that block has no inputs here
     if (!this.inputs.has(txid)) this.waiting.add(txid);
     this.#setBlock(transaction, null);
   }
@@ -79,12 +79,12 @@ export class PendingSet {
       this.inputs.delete(txid);
       return;
     }
-    // its inputs stay as long as it may come back: they say what replaces it then
+    // its inputs stay as long as it may come back: they tell what replaces it
     this.#setBlock(transaction, block);
     this.departures.confirmed(txid);
   }
 
-  /** What was mined in a block is in none. */
+  /** Transactions mined in a block are unconfirmed again. */
   release(hash: HashKey): void {
     for (const transaction of this.kept.all()) {
       if (transaction.block === null || hashKey(transaction.block.hash) !== hash) continue;
@@ -93,7 +93,7 @@ export class PendingSet {
     }
   }
 
-  /** What was found in transactions that were looked at. */
+  /** Stores the findings of processed transactions. */
   enter({ rows, dropped, again, conflicts }: Analysed, entries: ReadonlyMap<HashKey, MempoolEntry>): void {
     for (const row of rows) {
       const { transaction } = row;
@@ -106,7 +106,7 @@ export class PendingSet {
     for (const [old, by] of conflicts) this.departures.replaced(old, by);
   }
 
-  /** Looked at too early: again once the index stands where the node stands. */
+  /** Processed too early: again once the index and the node have the same tip. */
   unsettle(txids: Iterable<HashKey>): void {
     for (const txid of txids) this.#unsettled.add(txid);
   }
@@ -116,7 +116,7 @@ export class PendingSet {
     this.#unsettled.clear();
   }
 
-  /** Rows of transactions that were mined go once their blocks are too deep to be taken back in the usual course. */
+  /** Deletes rows of mined transactions once a usual reorganisation no longer reaches their blocks. */
   forgetMined(indexedHeight: number): void {
     for (const { txid, block } of this.kept.all()) {
       if (block !== null && block.height + keptBlocks <= indexedHeight) this.drop(txid);

@@ -10,13 +10,13 @@ import {
 } from './pending-place.ts';
 import type { TransactionBatch, TransactionOutput } from './transaction-batch.ts';
 
-/** An inscription in an output, and how far into it. */
+/** An inscription in an output, with its offset there. */
 export interface Holding {
   readonly inscription: InscriptionKey;
   readonly satOffset: number;
 }
 
-/** An output that holds inscriptions, indexed or pending ones. */
+/** An output that holds indexed or pending inscriptions. */
 export interface HeldOutput {
   /** 36 bytes: txid, index little endian. */
   readonly outpoint: Uint8Array;
@@ -25,14 +25,14 @@ export interface HeldOutput {
   readonly holdings: readonly Holding[];
 }
 
-/** What is known of the inputs of a transaction, in their order. */
+/** The known facts of a transaction's inputs, in their order. */
 export interface InputFacts {
   readonly held: HeldOutput | null;
-  /** Sats; null: not known. */
+  /** Sats; null: unknown. */
   readonly value: number | null;
 }
 
-/** A row of chain.mempool_inscriptions, beside what its transaction says. */
+/** A row of chain.mempool_inscriptions, without the columns of its transaction. */
 export interface PendingInscription {
   readonly index: number;
   readonly input: number;
@@ -68,7 +68,7 @@ export interface PendingTransfer {
 export interface PendingMoves {
   readonly inscriptions: readonly PendingInscription[];
   readonly transfers: readonly PendingTransfer[];
-  /** Outputs that hold something now: what a later transaction may spend. */
+  /** Outputs that now hold inscriptions: a later transaction may spend them. */
   readonly made: readonly HeldOutput[];
 }
 
@@ -81,8 +81,8 @@ export function inscriptionKey(txid: Uint8Array, index: number): InscriptionKey 
 }
 
 /**
- * Whether places of this transaction hang on the values of its inputs: something lies or is revealed behind the first
- * input. Values of inputs up to this one are needed; 0: none.
+ * The number of inputs whose values are needed, counted from the first: an inscription is in an input after the first
+ * one, or revealed there. 0: none are needed.
  */
 export function inputValuesNeeded(
   batch: TransactionBatch,
@@ -100,7 +100,10 @@ export function inputValuesNeeded(
   return needed;
 }
 
-/** What a pending transaction reveals and moves, by the rules of blocks as far as the transaction alone decides. Pure. */
+/**
+ * What a pending transaction reveals and moves, by the rules of blocks, as far as the transaction alone decides it.
+ * Pure.
+ */
 export function movesOf(batch: TransactionBatch, tx: number, inputs: readonly InputFacts[]): PendingMoves {
   const outputs = batch.outputs(tx);
   const txid = batch.txid(tx);
@@ -134,7 +137,7 @@ export function movesOf(batch: TransactionBatch, tx: number, inputs: readonly In
   };
 }
 
-/** As in chain.locations: all of a script that has an address, and of any other its beginning. */
+/** As in chain.locations: a script with an address is stored whole, any other is cut to its beginning. */
 export const storedScript = (script: Uint8Array): Buffer =>
   Buffer.from(script.subarray(0, storedScriptBytesMax));
 
@@ -236,7 +239,7 @@ function fieldsOf({ columns }: TransactionBatch, envelope: number): Map<number, 
   return fields;
 }
 
-/** A copy: the columns are of a whole batch, and are not to be kept for one row of it. */
+/** A copy: the columns belong to a whole batch, which one row must not keep in memory. */
 function range({ columns }: TransactionBatch, ranges: Uint32Array, row: number): Buffer {
   const start = ranges[row * 2]!;
   return Buffer.from(columns.arena.subarray(start, start + ranges[row * 2 + 1]!));

@@ -5,17 +5,17 @@ import { strippedHash, transactionId } from '#indexer/transaction/transaction-id
 import { hasMarker, InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts';
 
 /**
- * Transactions on their own, read by the parser of blocks: they are put behind a header of zeros and an empty coinbase,
- * so that a pending inscription is read by the very code that reads it when it is mined.
+ * Loose transactions, read by the parser of blocks: they are put after a header of zeros and an empty coinbase, so
+ * that a pending inscription is read by the same code as a mined one.
  */
 
-// a coinbase that spends the null outpoint with an empty script and gives nothing
+// a coinbase that spends the null outpoint with an empty script, and has no value
 const coinbase = Buffer.from(
   `0100000001${'00'.repeat(32)}ffffffff00ffffffff01${'00'.repeat(8)}0000000000`,
   'hex',
 );
 const countLength = 5;
-/** Of outpoints, inputs and outputs there is no bound but the bytes. */
+/** Outpoints, inputs and outputs are bounded only by the bytes. */
 const firstTransaction = 1;
 
 /** An output of a transaction. */
@@ -25,7 +25,7 @@ export interface TransactionOutput {
   readonly script: Uint8Array;
 }
 
-/** The transactions of a block, or of a batch that looks like one; the coinbase is at index 0. */
+/** The transactions of a block, or of a batch in the form of one; the coinbase has index 0. */
 export class TransactionBatch {
   readonly columns: BlockColumns;
   readonly bytes: Uint8Array;
@@ -41,7 +41,7 @@ export class TransactionBatch {
     this.columns.revealTx.forEach((tx, row) => this.#rowOfReveal.set(tx, row));
   }
 
-  /** Null where the bytes are not those of a block. */
+  /** Null where the bytes are not a block. */
   static ofBlock(
     block: Uint8Array,
     fingerprintKey: Uint8Array,
@@ -53,8 +53,8 @@ export class TransactionBatch {
   }
 
   /**
-   * The transactions at the indices 1, 2, … in the order given. Null where one of them is none, or where they have more
-   * than `batchBytesMax` bytes.
+   * The transactions at the indices 1, 2, … in the given order. Null where one of them is not a transaction, or where
+   * they exceed `batchBytesMax` bytes.
    */
   static of(
     transactions: readonly Uint8Array[],
@@ -98,7 +98,7 @@ export class TransactionBatch {
     return this.columns.txFirstInput[tx + 1]! - this.columns.txFirstInput[tx]!;
   }
 
-  /** The 36 bytes of every outpoint that a transaction spends, one after the other. */
+  /** The 36 bytes of every outpoint that a transaction spends, concatenated. */
   outpoints(tx: number): Buffer {
     const count = this.inputCount(tx);
     const all = Buffer.alloc(count * 36);
@@ -122,7 +122,7 @@ export class TransactionBatch {
   }
 }
 
-/** A count as a compact size of any width that fits it. */
+/** A count as a compact size, in any width that fits. */
 function countBytes(count: number): Buffer {
   if (count < 0xfd) return Buffer.of(count);
   const bytes = Buffer.alloc(count <= 0xffff ? 3 : countLength);
@@ -132,10 +132,10 @@ function countBytes(count: number): Buffer {
   return bytes;
 }
 
-/** Of the transaction at hand. */
+/** Of the current transaction. */
 const oneLayout = new BlockLayout(oneTransaction);
 
-/** The txid (internal order) of bytes that are to be one transaction; null where they are none, or more than one. */
+/** The txid (internal order) of the single transaction in the bytes; null where they are not exactly one. */
 export function txidOfBytes(bytes: Uint8Array): Uint8Array | null {
   if (oneLayout.readTransaction(bytes, 0) !== bytes.length || oneLayout.emptyWitnessAt >= 0) return null;
   return Uint8Array.from(strippedHash(bytes, 0, oneLayout.outputsEnd[0]!, bytes.length));

@@ -16,8 +16,8 @@ interface HeldRow {
 }
 
 /**
- * Indexed outputs that hold inscriptions and are not spent, by their fingerprints (`storedFingerprint`): keyed by their
- * outpoints (36 bytes as latin-1 text). Some may be others with the same fingerprint.
+ * Indexed, unspent outputs with inscriptions, looked up by fingerprint (`storedFingerprint`), keyed by outpoint (36
+ * bytes as latin-1 text). Others with the same fingerprint may be among them.
  */
 export async function heldOutputs(
   client: pg.Pool | pg.ClientBase,

@@ -4,13 +4,13 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
 export interface IndexedTip {
-  /** Of the fingerprints of outpoints. */
+  /** Key of the fingerprints of outpoints. */
   readonly key: Uint8Array;
   /** Null: nothing is indexed yet. */
   readonly tip: { readonly height: number; readonly hash: HashKey } | null;
 }
 
-/** Where the index stands. Throws `network_mismatch`, and `mempool_waits_for_index` where there is none. */
+/** The indexed tip. Throws `network_mismatch`, and `mempool_waits_for_index` where there is no index. */
 export async function readIndexedTip(pool: pg.Pool, network: NetworkName): Promise<IndexedTip> {
   const { rows } = await pool.query<{
     network: string;

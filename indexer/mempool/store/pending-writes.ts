@@ -15,7 +15,7 @@ import {
   writeState,
 } from './pending.store.ts';
 
-/** What the next write to the tables has to do. */
+/** What the next write to the tables must do. */
 export class PendingWrites {
   readonly #pool: pg.Pool;
   readonly #stateEveryMs: number;
@@ -29,12 +29,12 @@ export class PendingWrites {
     this.#stateEveryMs = stateEveryMs;
   }
 
-  /** Something was written: the first time all that was in the first snapshot. */
+  /** Something was written: the first time this is the whole first snapshot. */
   get hasWritten(): boolean {
     return this.#writtenAt !== null;
   }
 
-  /** Rows of a transaction in place of those that it may have. */
+  /** Rows of a transaction that replace its current ones. */
   put(row: PendingRows): void {
     this.#deleted.add(row.transaction.txid);
     this.#rows.set(row.transaction.txid, row);
@@ -45,14 +45,14 @@ export class PendingWrites {
     this.#deleted.add(txid);
   }
 
-  /** Its block changed. */
+  /** Sets its changed block. */
   move(transaction: KeptTransaction): void {
     this.#moved.add(transaction);
   }
 
   /**
-   * Writes what there is, in one transaction; the first time everything that another process left goes. Where nothing changed
-   * nothing is written, but for a sign of life every so often. Throws `mempool_tables_lost`.
+   * Writes all changes in one transaction; the first write also deletes everything from another process. Without
+   * changes it writes only a sign of life, every so often. Throws `mempool_tables_lost`.
    */
   async write(
     kept: KeptTransactions,

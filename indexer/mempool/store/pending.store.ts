@@ -9,7 +9,7 @@ import {
 import { type HashKey, hashOfKey } from '#indexer/mempool/stream/membership.ts';
 import type { RevealPolicy } from '#kernel/contracts/node.ts';
 
-/** A kept transaction with the rows that are to be written. */
+/** A kept transaction with its rows to write. */
 export interface PendingRows {
   readonly transaction: KeptTransaction;
   readonly moves: PendingMoves;
@@ -25,10 +25,10 @@ export interface Departure {
   readonly leftAt: number;
 }
 
-/** What chain.mempool_state says. */
+/** The row of chain.mempool_state. */
 export interface MempoolStatus {
   readonly source: 'zmq' | 'polling';
-  /** As the node is known at the start; a reveal among the rows makes `untested` to `accepted`. */
+  /** What is known of the node at the start; a reveal among the rows turns `untested` into `accepted`. */
   readonly reveals: RevealPolicy;
   readonly transactions: number;
   readonly kept: number;
@@ -37,14 +37,16 @@ export interface MempoolStatus {
   readonly since: Date;
 }
 
-/** Departures that are kept: some hours of a busy network, and 1 MB. */
+/** Number of departures kept: some hours of a busy network, and 1 MB. */
 const departuresMax = 10_000;
-/** Bodies go as hex within a statement, which is made in one go: 1 MB of them takes some ten milliseconds. */
+/** Bodies are sent as hex within a statement, which is built in one go: 1 MB of them takes some ten milliseconds. */
 const statementBytesMax = 1_000_000;
 
-/** Empties the tables of pending transactions in the transaction at hand: readers see the old rows until it commits. */
+/**
+ * Empties the tables of pending transactions in the current transaction: readers see the old rows until it commits.
+ */
 export async function clearPending(tx: pg.ClientBase): Promise<void> {
-  // TRUNCATE would show empty tables to readers whose snapshot is older
+  // TRUNCATE would show empty tables to readers with an older snapshot
   await tx.query(`DELETE FROM chain.mempool_transfers`);
   await tx.query(`DELETE FROM chain.mempool_inscriptions`);
   await tx.query(`DELETE FROM chain.mempool_transactions`);
@@ -61,7 +63,7 @@ export async function deletePending(tx: pg.ClientBase, txids: readonly HashKey[]
   );
 }
 
-/** Inserts transactions that are not there, in statements of bounded size. */
+/** Inserts new transactions, in statements of bounded size. */
 export async function insertPending(tx: pg.ClientBase, rows: readonly PendingRows[]): Promise<void> {
   for (let from = 0; from < rows.length; ) {
     let bytes = 0;
@@ -180,7 +182,7 @@ function placeColumns(placed: readonly PlacedInscription[]): unknown[] {
   ];
 }
 
-/** Says of transactions in which block they are now; null: in none. */
+/** Sets the block that transactions are now in; null: none. */
 export async function setBlocks(tx: pg.ClientBase, transactions: readonly KeptTransaction[]): Promise<void> {
   if (transactions.length === 0) return;
   await tx.query(
@@ -217,15 +219,15 @@ export async function insertDepartures(tx: pg.ClientBase, departures: readonly D
   );
 }
 
-/** A row of a block that is not indexed yet proves nothing: it may never have been in the mempool. */
+/** A row of a block that is not indexed yet proves nothing: the transaction may never have been in the mempool. */
 const holdsReveal = `EXISTS (
   SELECT FROM chain.mempool_inscriptions JOIN chain.mempool_transactions USING (position) WHERE block_height IS NULL)`;
 
 /**
- * Writes the state and, where rows changed, a revision that was never there before; tells the listeners of
- * `satscribe_mempool`. To be called before rows are written: its lock keeps out whoever still writes for a process that is
- * losing its place. False: the rows are not those of `status.since` any more (a crash of the server emptied the tables, or
- * another process filled them), and are to be written anew (never so with `isFirst`).
+ * Writes the state and, where rows changed, a revision that never existed before; notifies the listeners of
+ * `satscribe_mempool`. Call it before rows are written: its lock keeps out a process that is losing its place but
+ * still writes. Returns false where the rows no longer belong to `status.since` (a crash of the server emptied the
+ * tables, or another process filled them): then they must be written again (never so with `isFirst`).
  */
 export async function writeState(
   tx: pg.ClientBase,
@@ -233,7 +235,7 @@ export async function writeState(
   { isFirst, isChanged }: { isFirst: boolean; isChanged: boolean },
 ): Promise<boolean> {
   const { source, reveals, transactions, kept, leftOut, keptBytes, since } = status;
-  // microseconds since 1970: above whatever was there before a crash that left no row to count on from
+  // microseconds since 1970: above every revision before a crash that left no row to continue from
   const clock = Date.now() * 1000;
   const values = [clock, source, transactions, kept, leftOut, keptBytes, since, reveals];
   if (isFirst) {
@@ -263,8 +265,8 @@ export async function writeState(
 }
 
 /**
- * Says why the mempool is not followed now. What is in the tables is not shown meanwhile. Nothing where another process has
- * taken over and follows it: `since` is that of the rows which this one filled.
+ * Stores why the mempool is not followed now. The tables are not shown meanwhile. Does nothing where another process
+ * has taken over: `since` names the rows that this process wrote.
  */
 export async function writeProblem(
   pool: pg.Pool,

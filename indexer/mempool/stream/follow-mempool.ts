@@ -15,12 +15,12 @@ import { type MempoolRpc, NodeMempool } from './node-mempool.ts';
 import { SnapshotClock } from './snapshot-clock.ts';
 
 export interface FollowMempoolOptions {
-  /** A node without the ZMQ topic `sequence` is polled; without `rawtx` it is asked for every transaction. */
+  /** A node without the ZMQ topic `sequence` is polled; one without `rawtx` is asked for every transaction. */
   readonly node: {
     readonly rpc: MempoolRpc;
     readonly facts: Pick<NodeFacts, 'zmq' | 'reveals'>;
     readonly messages: NodeMessages;
-    /** It lets us in with a cookie that it writes anew at each start. Absent: it does not. */
+    /** We log in with a cookie file that the node writes at each start. Absent: we do not. */
     readonly hasCookieFile?: boolean;
   };
   readonly pool: pg.Pool;
@@ -28,22 +28,25 @@ export interface FollowMempoolOptions {
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly bounds?: Partial<MempoolBounds>;
-  /** Between two tries where a person has to mend the node; absent: a minute. For tests. */
+  /** Pause between two attempts where a person must fix the node; absent: a minute. For tests. */
   readonly mendedEveryMs?: number;
 }
 
-/** Least time between two writes: four a second, however many messages come. */
+/** Shortest time between two writes: four a second, however many messages arrive. */
 const roundMs = 250;
-/** A subscription is there some milliseconds after the connection; a snapshot before that could miss what comes between. */
+/**
+ * A subscription is active some milliseconds after the connection; an earlier snapshot could miss messages in
+ * between.
+ */
 const resubscribedMs = 500;
-/** The first and the longest wait after failures. */
+/** The first and the longest pause after failures. */
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
 
 /**
- * Keeps the tables of pending transactions equal to a node's mempool until the signal is aborted. Failures of the node or of
- * Postgres are logged, shown in chain.mempool_state and tried again from a new snapshot, as the table of error codes says
- * (docs/errors.md). Throws what is not tried again.
+ * Keeps the tables of pending transactions equal to a node's mempool until the signal is aborted. Failures of the
+ * node or of Postgres are logged, shown in chain.mempool_state and retried from a new snapshot, as the table of error
+ * codes says (docs/errors.md). Throws what is not retried.
  */
 export async function followMempool(options: FollowMempoolOptions): Promise<void> {
   const { signal, log, pool, node, mendedEveryMs } = options;
@@ -68,7 +71,7 @@ export async function followMempool(options: FollowMempoolOptions): Promise<void
       const error = postgresFailure(thrown);
       if (!(error instanceof AppError)) throw error;
       await writeProblem(pool, source, 'waiting', error.message, since).catch(() => undefined);
-      // one that ran for a while starts again from the shortest wait
+      // after a session that ran for a while, the pauses start from the shortest again
       if (Date.now() - startedAt > retryMaxMs) patience.reset();
       const waitMs = patience.delayAfter(error);
       if (waitMs === null) throw error;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Does something for each index below a count; others have their turn behind each `atOnce`. */
+/** Runs a step for each index below a count, and yields to other tasks after every `atOnce` steps. */
 export async function inTurns(count: number, atOnce: number, each: (index: number) => void): Promise<void> {
   for (let index = 0; index < count; index++) {
     each(index);

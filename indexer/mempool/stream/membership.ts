@@ -1,11 +1,11 @@
-/** A txid or block hash (32 bytes, internal order) as latin-1 text: what maps and sets are keyed by. */
+/** A txid or block hash (32 bytes, internal order) as latin-1 text: the key of maps and sets. */
 export type HashKey = string;
 
 export const hashKey = (hash: Uint8Array): HashKey =>
   Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('latin1');
 export const hashOfKey = (key: HashKey): Buffer => Buffer.from(key, 'latin1');
 
-/** A message of the node's `sequence` topic, with what has to be asked for about a block. */
+/** A message of the node's `sequence` topic, with the additional data of a block. */
 export type MembershipMessage =
   | { readonly kind: 'added' | 'removed'; readonly txid: HashKey; readonly sequence: bigint }
   | { readonly kind: 'block-connected'; readonly hash: HashKey; readonly txids: Iterable<HashKey> }
@@ -14,35 +14,35 @@ export type MembershipMessage =
 /** All of the mempool at one moment, as `getrawmempool false true` gives it. */
 export interface MempoolSnapshot {
   readonly txids: ReadonlySet<HashKey>;
-  /** The number that the next change will have. */
+  /** The mempool sequence number of the next change. */
   readonly sequence: bigint;
 }
 
-/** Ids of a snapshot that are compared in one go, some milliseconds: a full mempool has 200,000. */
+/** Snapshot ids compared in one go, some milliseconds: a full mempool has 200,000. */
 const joinedAtOnce = 4000;
 
-/** What became of a transaction. `vanished`: it is not in a snapshot, and nobody said why. */
+/** What happened to a transaction. `vanished`: a snapshot lacks it, and no message told why. */
 export type MembershipChange =
   | { readonly kind: 'entered'; readonly txid: HashKey }
   | { readonly kind: 'mined'; readonly txid: HashKey; readonly block: HashKey }
   | { readonly kind: 'removed' | 'vanished'; readonly txid: HashKey };
 
 /**
- * Which transactions are in a node's mempool: a snapshot joined with the stream of changes. Pure; told in order, it is
- * exact (docs/mempool.md, "Joining the stream", has the argument).
+ * Which transactions are in a node's mempool: a snapshot joined with the stream of changes. Pure, and exact if
+ * messages are passed in order (docs/mempool.md, "Joining the stream", has the argument).
  *
- * A snapshot has the number N of the change that comes next, so a change below N is in it already, and everything
- * before such a change in the stream is too. Blocks have no number. One that comes behind the last change below N was
- * connected either before the snapshot, and then none of its transactions can be in it, or after it: taking them out is
- * right both ways. One that comes before such a change is old, and may be undone since: what it took out is put back.
+ * A snapshot has the number N of the next change, so it includes every change below N, and everything before such a
+ * change in the stream. Blocks have no number. A block after the last change below N was connected either before the
+ * snapshot, so none of its transactions can be in it, or after it: removing them is right both ways. A block before
+ * such a change is old and may have been disconnected since: its removals are reversed.
  */
 export class Membership {
   readonly #members: Set<HashKey>;
-  /** Null: no snapshot yet, or one that is too old; the stream has no meaning until the next. */
+  /** Null: no snapshot yet, or an outdated one; the stream is meaningless until the next one. */
   #boundary: bigint | null = null;
-  /** What blocks took out while a change below the boundary may still come; null: none can. */
+  /** Transactions that blocks removed while a change below the boundary may still come; null: none can come. */
   #takenOut: HashKey[] | null = null;
-  /** Numbers from the boundary up to the last change that was told, less those that are accounted for. */
+  /** Numbers from the boundary up to the last received change, minus those accounted for. */
   #unaccounted = 0;
   #last = 0n;
 
@@ -54,15 +54,15 @@ export class Membership {
     return this.#members.size;
   }
 
-  /** Whether the stream can be told: from the first snapshot on, and not between a gap and the next. */
+  /** Whether messages can be applied: after the first snapshot, and not between a gap and the next snapshot. */
   get isJoined(): boolean {
     return this.#boundary !== null;
   }
 
   /**
-   * How many changes were not told, above those of blocks: each change takes a number, those that blocks make too. Above 0
-   * for good: messages were lost without a word. It may be above 0 in the midst of a reorganisation, and below 0 until a
-   * block's changes are followed by one that is told.
+   * The number of missing changes, beyond those of blocks: each change takes a number, also those made by blocks. If
+   * it stays above 0, messages were lost silently. It may be above 0 in the middle of a reorganisation, and below 0
+   * until a message follows a block's changes.
    */
   get missing(): number {
     return this.#unaccounted;
@@ -76,16 +76,16 @@ export class Membership {
     return this.#members;
   }
 
-  /** Messages were lost: what comes now means nothing until a snapshot that is asked for afterwards. */
+  /** Messages were lost: later ones are meaningless until a snapshot that is requested after this. */
   lose(): void {
     this.#boundary = null;
     this.#takenOut = null;
   }
 
   /**
-   * Takes a snapshot: the changes that it makes, those among so many ids at a time, so that others may have their turn between. It is
-   * joined once all were taken, and until then nothing may be told. All messages that come behind the one last told are to be told
-   * afterwards, those from before it was taken too.
+   * Takes a snapshot and yields its changes in groups of limited size, so that other tasks can run in between. The
+   * snapshot is joined once all were consumed; until then no message may be passed. Afterwards pass all messages that
+   * follow the last one passed, including those from before the snapshot.
    */
   *join({ txids, sequence }: MempoolSnapshot): Generator<readonly MembershipChange[], void> {
     this.lose();
@@ -113,7 +113,7 @@ export class Membership {
     this.#takenOut = [];
   }
 
-  /** Takes one message; the changes that it makes, in order. */
+  /** Takes one message; returns its changes, in order. */
   tell(message: MembershipMessage): MembershipChange[] {
     const changes: MembershipChange[] = [];
     if (this.#boundary === null) return changes;
@@ -131,7 +131,7 @@ export class Membership {
         }
         break;
       case 'block-disconnected':
-        // the node adds what it takes back by messages of their own
+        // the node announces each transaction that it adds back from a disconnected block
         break;
     }
     return changes;

@@ -13,7 +13,7 @@ import type { NodeBlock, NodeMempool } from './node-mempool.ts';
 import { TransactionLook } from './transaction-look.ts';
 
 /**
- * 64 MB of contents are what a search with `pending=1` reads through in a tenth of a second, and what a first snapshot holds in
+ * 64 MB of contents: a search with `pending=1` reads them in a tenth of a second, and a first snapshot holds them in
  * memory until it is written. 100,000 transactions are 100 MB more.
  */
 export const usualBounds: MempoolBounds = {
@@ -22,9 +22,12 @@ export const usualBounds: MempoolBounds = {
   stateEveryMs: 10_000,
 };
 
-/** A day without the node: so many blocks are looked at for what was mined meanwhile. What was mined before counts as evicted. */
+/**
+ * A day without the node: the number of blocks searched for transactions that were mined meanwhile. Those mined
+ * earlier count as evicted.
+ */
 const missedBlocksMax = 144;
-/** Messages that are told in one go, some milliseconds: 200,000 may wait. */
+/** Messages processed in one go, some milliseconds: 200,000 may wait. */
 const messagesAtOnce = 4000;
 
 export interface SessionOptions {
@@ -33,13 +36,13 @@ export interface SessionOptions {
   readonly network: NetworkName;
   /** Null: the node is polled. */
   readonly queue: MessageQueue | null;
-  /** As the node is known. */
+  /** What is known of the node. */
   readonly reveals: RevealPolicy;
   readonly bounds: MempoolBounds;
   readonly log: Logger;
 }
 
-/** The mempool between one start and the next failure: the first snapshot, and the changes behind it. */
+/** The mempool between one start and the next failure: the first snapshot, and the changes after it. */
 export class MempoolSession {
   readonly #options: SessionOptions;
   readonly #node: NodeMempool;
@@ -58,32 +61,32 @@ export class MempoolSession {
     this.#pending = new PendingSet(this.#writes, bounds);
   }
 
-  /** Whose rows are in the tables, once they are loaded. */
+  /** The process whose rows are in the tables, once they are loaded. */
   get since(): Date {
     return this.#pending.since;
   }
 
-  /** All that was in the first snapshot was looked at and written. */
+  /** The whole first snapshot was processed and written. */
   get isReady(): boolean {
     return this.#writes.hasWritten;
   }
 
-  /** Whether a snapshot is there that the stream joins. */
+  /** Whether there is a snapshot that joins the stream. */
   get isJoined(): boolean {
     return this.#pending.membership.isJoined;
   }
 
-  /** How many changes were lost without a word, if this stays above 0. */
+  /** The number of silently lost changes, if it stays above 0. */
   get missing(): number {
     return this.#pending.membership.missing;
   }
 
-  /** The last round left something to do. */
+  /** The last round left work to do. */
   get hasWork(): boolean {
     return this.#pending.waiting.isLoading || !this.isReady;
   }
 
-  /** Takes a snapshot; what the node says from now on joins it. */
+  /** Takes a snapshot; later messages of the node join it. */
   async join(): Promise<void> {
     const { pool, network } = this.#options;
     const indexed = await readIndexedTip(pool, network);
@@ -100,13 +103,14 @@ export class MempoolSession {
       : await this.#blocksBehind(tip, this.#nodeTip, missedBlocksMax);
     this.#nodeTip = tip;
     await this.#takeSnapshot(snapshot, blocks);
-    // what was mined while nobody followed is indexed soon, and would be in neither until then
+    // blocks mined while the mempool was not followed are indexed soon; until then their transactions would be in
+    // neither
     if (isFirst && blocks.length < keptBlocks) {
       for (const block of blocks.toReversed()) await this.#lookAtBlock(block);
     }
   }
 
-  /** What a snapshot changes, and the blocks since the last one. */
+  /** Applies the changes of a snapshot, and of the blocks since the last one. */
   async #takeSnapshot(snapshot: MempoolSnapshot, blocks: readonly NodeBlock[]): Promise<void> {
     const { membership, kept } = this.#pending;
     const minedIn = new Map<HashKey, NodeBlock>();
@@ -129,7 +133,7 @@ export class MempoolSession {
     }
   }
 
-  /** One round: what the node said, what it brought, and what of it is written. */
+  /** One round: processes messages and transactions, and writes the changes. */
   async round(): Promise<void> {
     const { pool, network } = this.#options;
     const pending = this.#pending;
@@ -143,11 +147,11 @@ export class MempoolSession {
     if (tip !== null) pending.forgetMined(tip.height);
     pending.keepWithinBounds();
     pending.departures.settle(pending.inputs, (txid) => pending.drop(txid));
-    // a first snapshot is written when all of it was looked at
+    // a first snapshot is written once all of it was processed
     if (this.isReady || !pending.waiting.isLoading) await this.#write();
   }
 
-  /** What the node said since the last round. */
+  /** Processes the node's messages since the last round. */
   async #hear(queue: MessageQueue): Promise<void> {
     if (queue.takeLoss()) this.#pending.membership.lose();
     let told = 0;
@@ -179,7 +183,7 @@ export class MempoolSession {
   }
 
   async #tell(message: ChangeMessage): Promise<void> {
-    // what comes before a snapshot is in it
+    // messages before a snapshot are included in it
     if (!this.#pending.membership.isJoined) return;
     switch (message.kind) {
       case 'mempool-added':
@@ -219,7 +223,7 @@ export class MempoolSession {
     this.#pending.release(hash);
   }
 
-  /** Finds the blocks that were taken back while nobody listened. */
+  /** Finds blocks that were taken back while no process listened. */
   async #releaseStale(): Promise<void> {
     const hashes = new Set<HashKey>();
     for (const { block } of this.#pending.kept.all()) if (block !== null) hashes.add(hashKey(block.hash));

@@ -3,20 +3,21 @@ import type { NodeMessage, NodeMessages } from '#kernel/contracts/node.ts';
 import { type HashKey, hashKey } from './membership.ts';
 
 /**
- * Changes that wait: a minute of a busy network is a few thousand. Beyond it they are thrown away like lost ones, and a
- * snapshot is taken.
+ * Maximum number of waiting changes: a minute of a busy network has a few thousand. Beyond it they are dropped like
+ * lost ones, and a new snapshot is taken.
  */
 const changesMax = 200_000;
 /**
- * Bytes of transactions that wait for their change, or to be looked at: sixteen full blocks. `rawtx` also gives all transactions of every
- * block. Beyond it the oldest go, and are asked of the node if they are needed.
+ * Maximum bytes of transactions that wait for their change or for processing: sixteen full blocks, because `rawtx`
+ * also sends all transactions of every block. Beyond it the oldest are dropped, and requested from the node if
+ * needed.
  */
 const transactionBytesMax = 64_000_000;
 
 /** A message of the `sequence` topic. */
 export type ChangeMessage = Exclude<NodeMessage, { kind: 'transaction' | 'gap' }>;
 
-/** What the node said and nobody has looked at yet. */
+/** Messages of the node that were not processed yet. */
 export class MessageQueue {
   #changes: ChangeMessage[] = [];
   readonly #transactions = new Map<HashKey, Uint8Array>();
@@ -36,14 +37,14 @@ export class MessageQueue {
     return lost;
   }
 
-  /** All changes that wait, in order. */
+  /** All waiting changes, in order. */
   takeChanges(): ChangeMessage[] {
     const changes = this.#changes;
     this.#changes = [];
     return changes;
   }
 
-  /** The bytes of a transaction, where they came; they are given once. */
+  /** Takes the bytes of a transaction out of the queue, if they arrived. */
   takeBytes(txid: HashKey): Uint8Array | null {
     const bytes = this.#transactions.get(txid);
     if (bytes === undefined) return null;
@@ -52,7 +53,7 @@ export class MessageQueue {
     return bytes;
   }
 
-  /** Settles when something comes, at once where something waits, and after `timeoutMs` at the latest. */
+  /** Resolves when a message arrives: at once if one is waiting, and after `timeoutMs` at the latest. */
   async news(timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.#changes.length > 0 || this.#lost || signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -78,7 +79,7 @@ export class MessageQueue {
         this.#keep(message.bytes);
         return;
       case 'gap':
-        // bytes that are lost are asked for; nothing replaces a lost change
+        // lost bytes can be requested; a lost change cannot
         if (message.topic === 'sequence') this.#lose();
         break;
       case 'mempool-added':

@@ -4,22 +4,24 @@ import { hashFromDisplay } from '#kernel/primitives/hash.ts';
 import { inTurns } from './in-turns.ts';
 import { type HashKey, hashKey, hashOfKey, type MempoolSnapshot } from './membership.ts';
 
-/** Calls of a node; one that takes many calls in one request is asked so. */
+/** Calls to a node, with batch requests where the node offers them. */
 export interface MempoolRpc extends NodeRpc {
   batch?<Result>(
     calls: readonly { readonly method: string; readonly parameters: readonly unknown[] }[],
     options?: CallOptions,
   ): Promise<Result[]>;
-  /** All txids of the mempool, 32 bytes each in internal order, and the number that the next change will have. */
+  /**
+   * All txids of the mempool, 32 bytes each in internal order, and the mempool sequence number of the next change.
+   */
   rawMempool?(signal?: AbortSignal): Promise<{ readonly txids: Uint8Array; readonly sequence: number }>;
-  /** Results in hex, one after the other, where each ends, and the node's error of each, or 0. */
+  /** Concatenated results in hex, the end of each, and the node's error code for each, or 0. */
   hexBatch?(
     calls: readonly { readonly method: string; readonly parameters: readonly unknown[] }[],
     signal?: AbortSignal,
   ): Promise<{ readonly bytes: Uint8Array; readonly ends: Uint32Array; readonly errors: Int32Array }>;
 }
 
-/** A block of the node by what it says of it. */
+/** A block as the node describes it. */
 export interface NodeBlock {
   readonly hash: HashKey;
   readonly height: number;
@@ -28,7 +30,7 @@ export interface NodeBlock {
   readonly txids: readonly HashKey[];
 }
 
-/** What the node knows of a transaction in its mempool. */
+/** The node's entry of a transaction in its mempool. */
 export interface MempoolEntry {
   /** Sats. */
   readonly fee: number;
@@ -36,17 +38,19 @@ export interface MempoolEntry {
   readonly firstSeen: number;
 }
 
-/** The node's word for: there is no such thing (RPC_INVALID_ADDRESS_OR_KEY). */
+/** The node's error for an unknown thing (RPC_INVALID_ADDRESS_OR_KEY). */
 const notFound = -5;
-/** Calls in one request: 100 transactions of usual size are 50 kB, of the largest that nodes relay 80 MB of hex. */
+/** Calls per request: 100 usual transactions are 50 kB, 100 of the largest relayed ones 80 MB of hex. */
 const batchCalls = 100;
-/** Requests at once: half of what the node works on by default (rpcthreads), so that the follower of blocks gets through. */
+/** Concurrent requests: half of the node's default (rpcthreads), so that the follower of blocks gets through. */
 const requestsAtOnce = 2;
 
-/** Txids of a snapshot that are read in one go, some milliseconds: a full mempool has 200,000, and others wait meanwhile. */
+/**
+ * Txids of a snapshot read in one go, some milliseconds: a full mempool has 200,000, and other tasks wait meanwhile.
+ */
 const txidsAtOnce = 2000;
 
-/** Reads of a node's mempool. Throws as NodeRpc does. */
+/** Reads a node's mempool. Throws as NodeRpc does. */
 export class NodeMempool {
   readonly #rpc: MempoolRpc;
   readonly #signal: AbortSignal;
@@ -86,7 +90,7 @@ export class NodeMempool {
   async block(hash: HashKey): Promise<NodeBlock | null> {
     interface Answer {
       height: number;
-      /** -1: of another branch. */
+      /** -1: on another branch. */
       confirmations: number;
       previousblockhash?: string;
       tx: string[];
@@ -104,13 +108,13 @@ export class NodeMempool {
     };
   }
 
-  /** Null: the node does not have it (any more). */
+  /** Null: the node does not have it, or no longer has it. */
   async blockBytes(hash: HashKey): Promise<Uint8Array | null> {
     const hex = await this.#found<string>('getblock', [displayOfKey(hash), 0]);
     return hex === null ? null : bytesOf(hex);
   }
 
-  /** The bytes of transactions of the mempool; those that left it meanwhile are not there. */
+  /** The bytes of transactions of the mempool; those that left it meanwhile are missing. */
   async transactions(txids: readonly HashKey[]): Promise<Map<HashKey, Uint8Array>> {
     if (this.#rpc.hexBatch !== undefined) return this.#transactionsApart(txids);
     const hexes = await this.#many<string>(
@@ -136,7 +140,7 @@ export class NodeMempool {
       chunk.forEach((txid, index) => {
         const error = answer.errors[index]!;
         if (error !== 0 && error !== notFound) throw refused(error);
-        // of its own: what is kept of one must not keep the hundred that came with it
+        // a copy: keeping one transaction must not keep the hundred of its answer
         if (error === 0) found.set(txid, answer.bytes.slice(answer.ends[index - 1] ?? 0, answer.ends[index]));
       });
     });
@@ -159,8 +163,8 @@ export class NodeMempool {
   }
 
   /**
-   * The values of outputs (36 bytes each) in sats: of blocks, whether or not the mempool spends them, else of the mempool;
-   * null where the node knows none.
+   * The values of outputs (36 bytes each) in sats: of outputs in blocks, spent by the mempool or not, otherwise of
+   * the mempool; null where the node knows none.
    */
   async outputValues(outpoints: readonly Uint8Array[]): Promise<(number | null)[]> {
     const named = outpoints.map((bytes) => {
@@ -201,7 +205,7 @@ export class NodeMempool {
     }
   }
 
-  /** One method for many parameters, in their order; null where there is no such thing. */
+  /** One method for many parameters, in their order; null where the node does not know the thing. */
   async #many<Result>(
     method: string,
     parameters: readonly (readonly unknown[])[],
@@ -221,7 +225,7 @@ export class NodeMempool {
         const calls = chunk.map((parameters) => ({ method, parameters }));
         return await this.#rpc.batch<Result | null>(calls, { signal: this.#signal });
       } catch (error) {
-        // one that is not found fails them all
+        // one unknown output fails the whole request
         if (!isNotFound(error)) throw error;
         const half = chunk.length >> 1;
         const first = await this.#chunk<Result>(method, chunk.slice(0, half));
@@ -232,7 +236,7 @@ export class NodeMempool {
   }
 }
 
-/** Chunks of as many calls as go into one request, so many at once as a node is asked. */
+/** Splits calls into requests, and sends a limited number of them at once. */
 async function eachChunk<Value>(
   values: readonly Value[],
   ask: (chunk: readonly Value[], from: number) => Promise<void>,
@@ -275,7 +279,7 @@ function bytesOf(hex: unknown): Buffer {
 
 const displayOfKey = (key: HashKey): string => hashOfKey(key).reverse().toString('hex');
 
-/** Amounts are decimals of whole coins with eight places: exact in a double once they are rounded to sats. */
+/** Amounts are decimals of whole coins with eight places: exact in a double once rounded to sats. */
 function satsOf(coins: unknown): number {
   const sats = Math.round(Number(coins) * 1e8);
   if (!Number.isSafeInteger(sats) || sats < 0) throw invalid();

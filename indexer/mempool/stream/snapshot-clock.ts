@@ -1,12 +1,12 @@
-/** Polling: at least so long between snapshots, and ten times as long as one takes. */
+/** Polling: the shortest time between snapshots, which is also at least ten times as long as one takes. */
 const pollMs = 2000;
 const pollShare = 10;
-/** A lost number is one where it is missing so long: a reorganisation tells its changes within one call. */
+/** A number that is missing this long is lost: a reorganisation sends its changes within one call. */
 const missingMs = 5000;
-/** A snapshot by the clock, whatever the stream says: what no number showed to be lost is found so. */
+/** A snapshot at fixed intervals, whatever the stream shows: it finds losses that no number revealed. */
 const snapshotEveryMs = 10 * 60_000;
 
-/** What is followed: whether a snapshot is there that the stream joins, and how many changes were lost since. */
+/** The followed mempool: whether a snapshot joins the stream, and how many changes were lost since. */
 interface Followed {
   readonly isJoined: boolean;
   readonly missing: number;

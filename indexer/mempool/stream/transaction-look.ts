@@ -11,11 +11,11 @@ import type { HashKey } from './membership.ts';
 import type { MessageQueue } from './message-queue.ts';
 import type { NodeMempool } from './node-mempool.ts';
 
-/** Transactions a round, so that rounds stay short. */
+/** Transactions per round, so that rounds stay short. */
 const transactionsAtOnce = 5000;
 /**
- * Transactions that are parsed and looked at in one go, and their bytes: some ten milliseconds, in which nobody else is answered. One
- * that is longer than this comes by itself.
+ * Transactions parsed and processed in one go, and their bytes: some ten milliseconds, during which no request is
+ * answered. A longer transaction is processed alone.
  */
 const goTransactionsMax = 250;
 const goBytesMax = 400_000;
@@ -23,7 +23,7 @@ const goBytesMax = 400_000;
 export interface LookOptions {
   readonly pool: pg.Pool;
   readonly node: NodeMempool;
-  /** Null: all bytes are asked for. */
+  /** Null: all bytes are requested from the node. */
   readonly queue: MessageQueue | null;
   readonly log: Logger;
   readonly fingerprintKey: Uint8Array;
@@ -34,7 +34,7 @@ interface Taken {
   readonly bytes: Uint8Array;
 }
 
-/** Looks at the bytes of transactions, and enters what matters of them. */
+/** Reads the bytes of transactions, and enters what matters of them. */
 export class TransactionLook {
   readonly #options: LookOptions;
   readonly #pending: PendingSet;
@@ -44,14 +44,14 @@ export class TransactionLook {
     this.#options = options;
   }
 
-  /** Those of a block but its coinbase. */
+  /** The transactions of a block, except its coinbase. */
   async atBlock(bytes: Uint8Array, block: BlockRef): Promise<void> {
     const { fingerprintKey } = this.#options;
     const batch = TransactionBatch.ofBlock(bytes, fingerprintKey, searchableBytesMaxDefault);
     if (batch !== null) await this.#at(batch, block);
   }
 
-  /** Those that wait, as many as make a round; gives their ids. In a hurry bytes are asked for at once. */
+  /** The waiting transactions, as many as fit a round; returns their ids. In a hurry, bytes are requested at once. */
   async atWaiting(isHurried: boolean): Promise<readonly HashKey[]> {
     const { queue, node } = this.#options;
     const taken = await this.#pending.waiting.take(queue, node, { countMax: transactionsAtOnce, isHurried });
@@ -70,7 +70,7 @@ export class TransactionLook {
       await this.#at(batch, null);
       return;
     }
-    // one of them is broken: each by itself, and that one is left alone
+    // one of them is broken: each is processed alone, and the broken one is skipped
     if (taken.length > 1) for (const one of taken) await this.#atTogether([one]);
     else log.warn('the node gave a transaction that cannot be read');
   }
@@ -89,7 +89,7 @@ export class TransactionLook {
   }
 }
 
-/** Transactions in their order, as many together as are looked at in one go; at least one. */
+/** Groups transactions, in order, into the portions processed in one go; at least one per portion. */
 export function* goesOf(taken: readonly Taken[]): Generator<readonly Taken[]> {
   for (let from = 0; from < taken.length; ) {
     let size = taken[from]?.bytes.length ?? 0;

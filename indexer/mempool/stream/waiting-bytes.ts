@@ -2,16 +2,16 @@ import type { HashKey } from './membership.ts';
 import type { MessageQueue } from './message-queue.ts';
 import type { NodeMempool } from './node-mempool.ts';
 
-/** Asked for at once: what two requests of the node's bring. */
+/** Requested at once: the contents of two requests to the node. */
 const askedAtOnce = 200;
-/** Bytes taken in a round, so that one of large transactions stays as short as others and as small in memory. */
+/** Bytes per round, so that a round of large transactions is as short and as small in memory as others. */
 const roundBytesMax = 16_000_000;
-/** So often a transaction is asked for that the node does not have: it is on its way out, or the node lost it. */
+/** How often a transaction is requested that the node does not have: it is leaving, or the node lost it. */
 const triesMax = 10;
 
-/** Transactions of the mempool whose bytes are to be looked at, and how they are come by. */
+/** Transactions of the mempool whose bytes are needed, and how they are obtained. */
 export class WaitingBytes {
-  /** How often it was waited for or asked for. */
+  /** How often it was waited for or requested. */
   readonly #tries = new Map<HashKey, number>();
   #stoppedEarly = false;
 
@@ -19,7 +19,7 @@ export class WaitingBytes {
     return this.#tries.size;
   }
 
-  /** The last round took as much as it may, and there was more. */
+  /** The last round reached its limit, and more transactions were waiting. */
   get isLoading(): boolean {
     return this.#stoppedEarly;
   }
@@ -33,8 +33,8 @@ export class WaitingBytes {
   }
 
   /**
-   * Takes transactions in the order in which they were added: from what the node sent by itself, else they are asked for, the
-   * newest a round later (their bytes may be on their way), or at once in a hurry.
+   * Takes transactions in the order in which they were added: from the bytes that the node sent; otherwise they are
+   * requested, new ones a round later (their bytes may be on their way), or at once in a hurry.
    */
   async take(
     queue: MessageQueue | null,
