@@ -12,7 +12,7 @@ const graceMs = 3000;
 interface Leaving {
   readonly transaction: KeptTransaction;
   readonly since: number;
-  /** Its block was taken back and the node may add it again: its rows stay until that is clear. */
+  /** Its block was taken back and the node may add it again: its rows stay until that is decided. */
   readonly isDisconnected: boolean;
 }
 

@@ -61,7 +61,7 @@ export class MempoolSession {
     this.#pending = new PendingSet(this.#writes, bounds);
   }
 
-  /** The process whose rows are in the tables, once they are loaded. */
+  /** Start time of the session whose rows are in the tables, once they are loaded. */
   get since(): Date {
     return this.#pending.since;
   }
