@@ -1,11 +1,11 @@
-/** Shorter copies are done byte by byte: a native one costs as much as 30 bytes of them. */
+/** Shorter copies are done byte by byte: a native copy costs as much as 30 bytes. */
 const byteLoopMax = 24;
-/** Unlike `set`, it needs no view of the source, which would be garbage at once. */
+/** Unlike `set`, it needs no view of the source, which would immediately be garbage. */
 // oxlint-disable-next-line typescript/unbound-method -- called with its `this`, which may be any Uint8Array
 const nativeCopy = (Buffer.prototype as Buffer).copy;
 const firstCapacity = 1 << 20;
 
-/** Copies `length` bytes of `source` from `start` on to `to` of `target`. */
+/** Copies `length` bytes of `source` from `start` on into `target` at `to`. */
 export function copyBytes(
   source: Uint8Array,
   start: number,
@@ -20,14 +20,14 @@ export function copyBytes(
   }
 }
 
-/** Bytes that only grow until they are reset, in one buffer that lives on between blocks. */
+/** A buffer of bytes that only grows until it is reset; it is reused from block to block. */
 export class Arena {
   bytes: Uint8Array<ArrayBuffer> = new Uint8Array(firstCapacity);
-  /** The same, by words: for what begins at a multiple of four (`align`). */
+  /** The same as words, for data at a multiple of four (`align`). */
   words = new Int32Array(this.bytes.buffer);
   length = 0;
 
-  /** Makes room for `size` more bytes behind `length`. */
+  /** Makes room for `size` more bytes after `length`. */
   reserve(size: number): void {
     const needed = this.length + size;
     if (needed <= this.bytes.length) return;

@@ -1,8 +1,10 @@
-/** What folding (kernel/text/fold.ts) does to a text: nothing, ASCII letters only, or what all of Unicode needs. */
+/**
+ * What folding (kernel/text/fold.ts) must do to a text: nothing, fold ASCII letters only, or apply all of Unicode.
+ */
 export const foldNeeds = { nothing: 0, ascii: 1, unicode: 2 } as const;
 export type FoldNeed = (typeof foldNeeds)[keyof typeof foldNeeds];
 
-// Four bytes at a time. For bytes below 0x80 the sums below never carry into the next byte, and their high bits say:
+// Four bytes at a time. For bytes below 0x80 the sums below never carry into the next byte, and their high bits tell:
 const lowBits = 0x7f7f7f7f;
 const highBits = 0x80808080;
 /** not before "A" */
@@ -23,8 +25,8 @@ export const isPlainAscii = (word: number): boolean =>
 export const foldAsciiWord = (word: number): number => word | (upperCase(word) >>> 2);
 
 /**
- * What folding needs to do with `length` bytes that begin with word `first`; what is behind them in the last word does
- * not matter. NUL is for the rules of Unicode: it becomes another character (docs/search.md).
+ * What folding must do with `length` bytes that begin with word `first`; later bytes of the last word do not matter.
+ * NUL needs the rules of Unicode: it becomes another character (docs/search.md).
  */
 export function foldNeed(words: Int32Array, first: number, length: number): FoldNeed {
   const end = first + (length >> 2);
@@ -39,7 +41,7 @@ export function foldNeed(words: Int32Array, first: number, length: number): Fold
   }
   const rest = length & 3;
   if (rest > 0) {
-    // the bytes behind the text count as blanks, which need nothing
+    // the bytes after the text count as blanks, which need no folding
     const behind = -1 << (rest * 8);
     const word = (words[end]! & ~behind) | (0x20202020 & behind);
     high |= word;
@@ -50,7 +52,7 @@ export function foldNeed(words: Int32Array, first: number, length: number): Fold
   return upper === 0 ? foldNeeds.nothing : foldNeeds.ascii;
 }
 
-/** Folds ASCII: the words that hold `length` bytes from word `first` on go, folded, to where word `to` is. */
+/** Folds ASCII: copies the words that hold `length` bytes, from word `first` on, folded to word `to` and after. */
 export function foldAscii(words: Int32Array, first: number, length: number, to: number): void {
   const end = first + ((length + 3) >> 2);
   const shift = to - first;

@@ -69,7 +69,10 @@ const columnTypes = {
 
 export type BlockColumns = ColumnsOf<typeof columnTypes>;
 
-/** What a field of table f is. At most one of a kind an envelope; bytes as docs/schema.md says for the column of that name. */
+/**
+ * The kinds of fields in table f. At most one of each kind per envelope; the bytes are those that docs/schema.md
+ * describes for the column of that name.
+ */
 export const fieldKinds = {
   contentEncoding: 1,
   metaprotocol: 2,
@@ -89,7 +92,7 @@ export type FieldKind = (typeof fieldKinds)[keyof typeof fieldKinds];
 export const blockFlags = {
   /** The coinbase or a later transaction has an output above MAX_MONEY. */
   valueOutOfRange: 1,
-  /** Spent outputs were given. */
+  /** The spent outputs were given. */
   hasSpent: 2,
 } as const;
 
@@ -100,7 +103,7 @@ export function encodeBlockColumns(columns: BlockColumns, into: ArrayBuffer | nu
   return encodeColumns(columnTypes, blockColumnsVersion, columns, into);
 }
 
-/** Views on an encoded block. Throws where the buffer is of another version, or torn. */
+/** Views of an encoded block. Throws where the buffer is of another version, or incomplete. */
 export function decodeBlockColumns(buffer: ArrayBuffer): BlockColumns {
   return decodeColumns(columnTypes, blockColumnsVersion, buffer, 'block columns');
 }

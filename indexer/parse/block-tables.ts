@@ -2,11 +2,11 @@ import { withRoom } from '#kernel/growable.ts';
 import { Arena } from './arena.ts';
 
 /**
- * The columns of a block while they are made (meaning: ./block-columns.ts). They keep their room from block to block. A
- * table's `length` counts its rows.
+ * The columns of a block while they are built (their meaning: ./block-columns.ts). Their memory is reused from block
+ * to block. A table's `length` is its number of rows.
  */
 
-/** t: one row a transaction. The other columns of t are those of the block's layout. */
+/** t: one row per transaction. The other columns of t are those of the block's layout. */
 export class TransactionTable {
   inputValue = new Float64Array(1 << 13);
 
@@ -15,7 +15,7 @@ export class TransactionTable {
   }
 }
 
-/** i: one row an input. */
+/** i: one row per input. */
 export class InputTable {
   fingerprintLow = new Uint32Array(1 << 14);
   fingerprintHigh = new Uint32Array(1 << 14);
@@ -28,7 +28,7 @@ export class InputTable {
   }
 }
 
-/** r: one row a transaction with envelopes, and one more of `firstEnvelope`. */
+/** r: one row per transaction with envelopes, and one more of `firstEnvelope`. */
 export class RevealTable {
   length = 0;
   tx = new Uint32Array(1 << 10);
@@ -51,7 +51,7 @@ export class RevealTable {
   }
 }
 
-/** e: one row an envelope, and one more of `firstField`. */
+/** e: one row per envelope, and one more of `firstField`. */
 export class EnvelopeTable {
   length = 0;
   input = new Uint32Array(1 << 10);
@@ -74,7 +74,7 @@ export class EnvelopeTable {
   }
 }
 
-/** c: one row a distinct content. */
+/** c: one row per distinct content. */
 export class ContentTable {
   length = 0;
   hash: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 10);
@@ -82,7 +82,7 @@ export class ContentTable {
   text = new Uint8Array(1 << 10);
   range = new Uint32Array(2 << 10);
   folded = new Uint32Array(2 << 10);
-  /** Zeros where nothing was decoded: `setDecoded` alone writes here. */
+  /** Zeros where nothing was decoded: only `setDecoded` writes here. */
   decodedHash: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 10);
   decodedLength = new Int32Array(1 << 10);
   #decodedRows: number[] = [];
@@ -111,7 +111,7 @@ export class ContentTable {
   }
 }
 
-/** m: one row a distinct metadata text. */
+/** m: one row per distinct metadata text. */
 export class MetadataTable {
   length = 0;
   hash: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 6);
@@ -125,7 +125,7 @@ export class MetadataTable {
   }
 }
 
-/** f: one row a field that few envelopes have. */
+/** f: one row per field that few envelopes have. */
 export class FieldTable {
   length = 0;
   kind = new Uint8Array(1 << 8);

@@ -14,7 +14,7 @@ type ColumnType =
 
 export type ColumnTypes = Readonly<Record<string, ColumnType>>;
 
-/** The columns that types describe, by name. */
+/** The columns described by types, by name. */
 export type ColumnsOf<Types extends ColumnTypes> = {
   readonly [Name in keyof Types]: InstanceType<Types[Name]>;
 };
@@ -24,8 +24,8 @@ const headBytes = 8;
 const entryBytes = 8;
 
 /**
- * Puts columns into one buffer, to be transferred. The result is `into` where that is large enough (what lies behind and
- * between the columns is then what was there), else a new buffer of just the size.
+ * Encodes columns into one buffer, to be transferred. The result is `into` if that is large enough (bytes between and
+ * after the columns keep their old values), else a new buffer of exactly the size.
  */
 export function encodeColumns<Types extends ColumnTypes>(
   types: Types,
@@ -53,7 +53,7 @@ export function encodeColumns<Types extends ColumnTypes>(
   return buffer;
 }
 
-/** Views on encoded columns: nothing is copied. Throws where the buffer is of another version, or torn. */
+/** Views of encoded columns: nothing is copied. Throws where the buffer is of another version, or incomplete. */
 export function decodeColumns<Types extends ColumnTypes>(
   types: Types,
   version: number,

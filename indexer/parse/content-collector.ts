@@ -15,32 +15,35 @@ import type { DerivedBudget } from './derived-budget.ts';
 import { Sha256Lanes } from './sha256/sha256-lanes.ts';
 import { foldedGrowthMax, foldUtf8Into } from './unicode-text.ts';
 
-/** Bit of `chain.contents.variant` for content types whose texts are searched. */
+/** The bit of `chain.contents.variant` for content types whose texts are searchable. */
 export const searchableVariant = 8;
 /** `chain.contents.text`. */
 export const contentText = { none: 0, body: 1, folded: 2 } as const;
 
 const longBody = 4096;
-/** Bodies of one quick hash that are compared; an honest block has one, and whoever makes more gets sha256. */
+/**
+ * Bodies with the same quick hash that are compared; an honest block has one, and a block crafted to have more is
+ * hashed with sha256.
+ */
 const sameQuickHashMax = 8;
 const slotsFirst = 1 << 12;
 
 /**
- * The distinct contents of a block, in the order of first appearance. A body that is there already is found by a
- * quick hash and a comparison of its bytes, for a fraction of what its sha256 costs. Long bodies, and bodies whose
- * quick hash too many others have, are found by their sha256: every body has one of the two ways, so none is missed.
+ * The distinct contents of a block, in the order of first appearance. A repeated body is found by a quick hash and a
+ * comparison of its bytes, for a fraction of the cost of its sha256. Long bodies, and bodies whose quick hash is too
+ * frequent, are found by their sha256. Every body takes exactly one of the two ways, so no repetition is missed.
  */
 export class ContentCollector {
   readonly #table: ContentTable;
   readonly #arena: Arena;
   readonly #budget: DerivedBudget;
-  /** Index + 1 of the content in each slot; a power of two of slots, at most half of them taken. */
+  /** Index + 1 of the content in each slot; the number of slots is a power of two, at most half of them used. */
   #slots = new Int32Array(slotsFirst);
   #slotsTaken = 0;
   #quickHashes = new Int32Array(1 << 10);
   readonly #lanes: Sha256Lanes;
   readonly #indexBySha = new Map<string, number>();
-  /** Secret and odd: nobody can aim at slots. */
+  /** Secret and odd, so that contents cannot be crafted for a slot. */
   #multiplier = 1;
   #textMaxBytes = 0;
 
@@ -61,8 +64,8 @@ export class ContentCollector {
   }
 
   /**
-   * The index of the content whose body is what stands behind `start`, a multiple of four, in the arena; the bytes are taken back where
-   * the content is there already.
+   * The index of the content whose body begins at `start`, a multiple of four, in the arena; if the content is
+   * already known, the bytes are removed again.
    */
   add(start: number, encodingField: Uint8Array | null, searchable: boolean): number {
     const variant = encodingNumber(encodingField) | (searchable ? searchableVariant : 0);
@@ -186,8 +189,8 @@ export class ContentCollector {
   }
 
   /**
-   * Notes the text of a content: `length` bytes of the arena from `start` on, which are the body, or what it decodes to
-   * (`isDecoded`) at the arena's end.
+   * Records the text of a content: `length` bytes of the arena from `start` on, which are the body, or the decoded
+   * body (`isDecoded`) at the arena's end.
    */
   #addText(index: number, start: number, length: number, isDecoded: boolean): void {
     const arena = this.#arena;
@@ -202,7 +205,7 @@ export class ContentCollector {
     } else if (need === foldNeeds.nothing && isDecoded) {
       this.#noteFolded(index, start, length);
     } else {
-      // a body that is its own folded text, or a text that is not wanted
+      // a body that equals its folded text, or a text that is not wanted
       if (need === foldNeeds.nothing) this.#table.text[index] = contentText.body;
       if (isDecoded) arena.length = start;
     }
@@ -244,7 +247,7 @@ function encodingNumber(field: Uint8Array | null): number {
   return name === null ? encodings.unknown : encodings[name];
 }
 
-/** A hash that tells honest bodies apart; whoever aims at it gains nothing (`sameQuickHashMax`). */
+/** A hash that separates honest bodies; an attack on it gains nothing (`sameQuickHashMax`). */
 function quickHash(words: Int32Array, from: number, length: number): number {
   let first = length;
   let second = 0;

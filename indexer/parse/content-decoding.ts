@@ -1,27 +1,27 @@
 import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from 'node:zlib';
 
-/** How a body is encoded, as the low bits of `chain.contents.variant`. */
+/** The encoding of a body, as the low bits of `chain.contents.variant`. */
 export const encodings = { none: 0, br: 1, gzip: 2, zstd: 3, unknown: 4 } as const;
 export type EncodingName = Exclude<keyof typeof encodings, 'none' | 'unknown'>;
 
 export interface DecodingLimits {
   /** Most bytes that come out. */
   readonly outputBytesMax: number;
-  /** Most bytes that come out for each that goes in. */
+  /** Maximum output bytes per input byte. */
   readonly ratioMax: number;
 }
 
-/** ord inscription.rs: what it decodes of properties. */
+/** ord inscription.rs: its limits for properties. */
 export const propertyLimits: DecodingLimits = { outputBytesMax: 4_000_000, ratioMax: 30 };
 
 /**
- * Bodies: as long as the longest that a block could hold as it is, so that encoding gains nobody more work of ours;
- * and 100 to 1, which markup and scripts full of repetitions stay below (they reach 10 to 50), and bombs do not (br and
- * zstd reach 100,000 to 1).
+ * Limits of bodies. The size: the longest unencoded body that a block can hold, so that encoding cannot cause more
+ * work. The ratio: 100 to 1, above repetitive markup and scripts (10 to 50) and below bombs (br and zstd reach
+ * 100,000 to 1).
  */
 export const bodyLimits: DecodingLimits = { outputBytesMax: 4_000_000, ratioMax: 100 };
 
-/** RFC 8878, 3.1.1.1.2: decoders need not go further than windows of 8 MB. */
+/** RFC 8878, 3.1.1.1.2: decoders need not support windows above 8 MB. */
 const zstdWindowLogMax = 23;
 
 const decoders = {
@@ -35,18 +35,18 @@ const decoders = {
     }),
 } as const;
 
-/** The encoding that a content-encoding field names, in exactly these letters; null for all that we cannot decode. */
+/** The encoding that a content-encoding field names, compared exactly; null for all that we cannot decode. */
 export function encodingOf(field: Uint8Array): EncodingName | null {
   if (field.length > 4) return null;
   const name = Buffer.from(field.buffer, field.byteOffset, field.byteLength).toString('latin1');
   return name === 'br' || name === 'gzip' || name === 'zstd' ? name : null;
 }
 
-/** The most bytes that may come out of `length` bytes. */
+/** The maximum output size for `length` bytes. */
 export const outputLengthMax = (length: number, limits: DecodingLimits): number =>
   Math.min(limits.outputBytesMax, length * limits.ratioMax);
 
-/** The decoded bytes, or null where they are not what the encoding says, are cut short or exceed a limit. */
+/** The decoded bytes; null where they do not match the encoding, are truncated or exceed a limit. */
 export function decodeBytes(
   encoding: EncodingName,
   bytes: Uint8Array,
@@ -58,19 +58,19 @@ export function decodeBytes(
     const decoded = decoders[encoding](bytes, lengthMax);
     return decoded.length > lengthMax ? null : decoded;
   } catch {
-    // every error of zlib is about these bytes or the limit
+    // every error of zlib concerns these bytes or the limit
     return null;
   }
 }
 
 /**
- * The same brotli stream with a window (RFC 7932, 9.1) no larger than what may come out needs. A decoder gives nothing
- * back before its window is full, so that a bomb of twenty bytes which names a window of 16 MB costs 30 ms before any
- * limit is seen. What comes out within the limit is the same: no distance in it reaches further than its beginning.
+ * The same brotli stream with a window (RFC 7932, 9.1) no larger than the allowed output needs. A decoder returns
+ * nothing before its window is full, so a bomb of twenty bytes that names a window of 16 MB costs 30 ms before any
+ * limit is checked. Output within the limit is unchanged: no distance in it points before its beginning.
  */
 function withSmallWindow(bytes: Uint8Array, lengthMax: number): Uint8Array {
   const first = bytes[0]!;
-  // bits 1 to 3 behind a set bit 0: window bits 18 to 24; all other codes name 17 or less, or nothing
+  // bits 1 to 3 after a set bit 0: window bits 18 to 24; all other codes mean 17 or less, or are invalid
   const code = (first & 1) === 1 ? (first >> 1) & 7 : 0;
   let needed = 1;
   while (2 ** (17 + needed) - 16 < lengthMax) needed++;

@@ -1,22 +1,24 @@
 /**
- * Most bytes that a block's encoded bodies, metadata and properties may become together when they are decoded: sixteen
- * times what a block can hold. Without it, a block full of bombs, each below its own limits, would become gigabytes.
- * Honest blocks derive less than they hold. What goes beyond it is not derived, in the order of the block, so that
- * everybody leaves out the same.
+ * Maximum total of decoded bytes of a block's encoded bodies, metadata and properties: sixteen times what a block can
+ * hold. Without it, a block full of bombs, each below its own limits, would become gigabytes. Honest blocks decode to
+ * less than they hold. What exceeds it is not derived, in the order of the block, so that every instance leaves out
+ * the same.
  */
 export const derivedBytesMax = 64_000_000;
 
 /**
- * Most bytes that may be decoded of bodies and properties for nothing, each failure counting as what it may have cost, and what finds
- * no room in a budget as what it became: a few seconds of a block that is made of bombs. Room for every inscription of a full block to name a wrong encoding.
+ * Maximum bytes decoded in vain from bodies and properties. A failure counts as what it may have cost, and an output
+ * without room in a budget as its size: a few seconds for a block made of bombs. Enough for every inscription of a
+ * full block to name a wrong encoding.
  */
 export const wastedBytesMax = 2_000_000_000;
 /**
- * Most bytes of CBOR, decoded, that the distinct properties of a block may be read from: sixteen times what a block can
- * hold. A block full of them at ord's 30 to 1 would be 120 MB, and reading costs far more than decoding. What goes beyond it has no properties to show, in the order of the block.
+ * Maximum bytes of CBOR, decoded, from which the distinct properties of a block are read: sixteen times what a block
+ * can hold. A block full of them at ord's 30 to 1 would be 120 MB, and reading costs far more than decoding. What
+ * exceeds it has no properties to show, in the order of the block.
  */
 export const propertiesBytesMax = 64_000_000;
-/** The smallest window that brotli is decoded with (./content-decoding.ts), and so the work before a limit is seen. */
+/** The smallest brotli window used (./content-decoding.ts), and so the work before a limit is noticed. */
 const failureBytesMin = 1 << 18;
 
 export class DerivedBudget {
@@ -30,14 +32,14 @@ export class DerivedBudget {
     this.#propertiesLeft = propertiesBytesMax;
   }
 
-  /** Takes `size` bytes off what is left; false, and nothing taken, where it is not there. */
+  /** Takes `size` bytes from the rest; returns false and takes nothing if less is left. */
   take(size: number): boolean {
     if (size > this.#left) return false;
     this.#left -= size;
     return true;
   }
 
-  /** Takes `size` bytes of CBOR off what properties may still be read from, as `take` does. */
+  /** Takes `size` bytes of CBOR from the budget of properties, as `take` does. */
   takeProperties(size: number): boolean {
     if (size > this.#propertiesLeft) return false;
     this.#propertiesLeft -= size;
@@ -48,7 +50,7 @@ export class DerivedBudget {
     return this.#wasteLeft > 0;
   }
 
-  /** Counts a decoding that failed or found no room, of which at most `size` bytes came out. */
+  /** Counts a decoding that failed or exceeded a budget, with an output of at most `size` bytes. */
   waste(size: number): void {
     this.#wasteLeft -= Math.max(size, failureBytesMin);
   }

@@ -24,9 +24,9 @@ export class DistinctTypes {
     this.#last = -1;
   }
 
-  /** The index of the type that stands at `start` of `source`. */
+  /** The index of the type at `start` of `source`. */
   indexOf(source: Uint8Array, start: number, length: number): number {
-    // most envelopes of a block say what the one before them said
+    // most envelopes of a block repeat the type of the previous one
     if (this.#last >= 0 && this.#isAt(this.#last, source, start, length)) return this.#last;
     const bytes = Buffer.from(source.buffer as ArrayBuffer, source.byteOffset + start, length);
     const name = bytes.toString('latin1');
@@ -73,7 +73,7 @@ export class DistinctMetadata {
   readonly #table: MetadataTable;
   readonly #arena: Arena;
   readonly #budget: DerivedBudget;
-  /** By the raw bytes, so that copies are not read again; -1 for those that are none. */
+  /** By the raw bytes, so that copies are not read again; -1 for bytes without a text. */
   readonly #indexByCbor = new Map<string, number>();
   readonly #indexByJson = new Map<string, number>();
 
@@ -88,7 +88,7 @@ export class DistinctMetadata {
     this.#indexByJson.clear();
   }
 
-  /** The index of the text that `toJson` makes of the bytes, -1 where it makes none. */
+  /** The index of the text that `toJson` makes of the bytes; -1 where there is none. */
   indexOf(cbor: Buffer, toJson: (cbor: Uint8Array) => string | null): number {
     const name = cbor.toString('latin1');
     let index = this.#indexByCbor.get(name);

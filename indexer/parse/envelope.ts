@@ -10,7 +10,7 @@ import { inscriptionIdBytes, isInscriptionId } from './inscription-id-field.ts';
 import { propertiesJson } from './properties-json.ts';
 import { pushedNumber, type ScriptScan, scanBits } from './witness-script.ts';
 
-/** ord tag.rs. Those that it takes are consumed; what is left in an envelope and even makes it unbound. */
+/** ord tag.rs. Values of these tags are consumed; an even tag that remains makes the inscription unbound. */
 const tags = {
   contentType: 1,
   pointer: 2,
@@ -25,7 +25,7 @@ const tags = {
   propertyEncoding: 19,
 } as const;
 
-/** Fields that are kept as they stand, by the tag of their first value. */
+/** Fields that are stored unchanged, by the tag of their first value. */
 const plainFields: readonly (readonly [tag: number, kind: FieldKind])[] = [
   [tags.contentEncoding, fieldKinds.contentEncoding],
   [tags.metaprotocol, fieldKinds.metaprotocol],
@@ -35,7 +35,7 @@ const plainFields: readonly (readonly [tag: number, kind: FieldKind])[] = [
   [tags.note, fieldKinds.note],
 ];
 
-/** Which values of a tag are kept in fields of their own: none, the first, all, or those that are ids. */
+/** Which values of a tag are stored in fields of their own: none, the first, all, or valid ids. */
 const kept = { none: 0, first: 1, all: 2, firstId: 3, allIds: 4 } as const;
 const keptOf = new Uint8Array(256);
 for (const [tag] of plainFields) keptOf[tag] = kept.first;
@@ -45,22 +45,22 @@ keptOf[tags.properties] = kept.all;
 keptOf[tags.delegate] = kept.firstId;
 keptOf[tags.parent] = kept.allIds;
 
-/** Keys of more bytes than one, and how often a linear search among them is cheaper than a set. */
+/** Keys longer than one byte, and the number up to which a linear search among them is cheaper than a set. */
 const longKeysLinearMax = 16;
 
-/** Turns the items of scanned scripts into rows of envelopes: ord's `ParsedEnvelope`, without its objects. */
+/** Turns the items of scanned scripts into rows of envelopes: ord's `ParsedEnvelope`, without objects. */
 export class EnvelopeReader {
   readonly #tables: BlockTables;
   readonly #contents: ContentCollector;
   readonly #budget: DerivedBudget;
   readonly #types: DistinctTypes;
   readonly #metadata: DistinctMetadata;
-  /** The first field that properties became, by their encoding and raw bytes: copies are not read again. */
+  /** The first JSON field made of properties, by their encoding and raw bytes: copies are not read again. */
   readonly #propertiesRows = new Map<string, number>();
   /** The script's bytes and items, while `add` runs. */
   #block: Uint8Array = new Uint8Array(0);
   #scan: ScriptScan | null = null;
-  /** Of the current envelope: how often each one-byte tag occurs (2 for more often), and its first pair. */
+  /** For the current envelope: how often each one-byte tag occurs (2: more than once), and its first pair. */
   readonly #tagCount = new Uint8Array(256);
   readonly #tagFirst = new Int32Array(256);
   #longKeys = 0;
@@ -81,7 +81,7 @@ export class EnvelopeReader {
     this.#propertiesRows.clear();
   }
 
-  /** Adds the envelopes that were found in the script of an input. */
+  /** Adds the envelopes found in the script of an input. */
   add(block: Uint8Array, scan: ScriptScan, input: number): void {
     this.#block = block;
     this.#scan = scan;
@@ -118,8 +118,8 @@ export class EnvelopeReader {
   }
 
   /**
-   * Counts the tags up to the body, whose place it returns (-1: there is none). Gathers flags in `keyFlags`, and in
-   * `mayLeave` whether a pair may be left that no field holds.
+   * Counts the tags up to the body, and returns its index (-1: there is none). Collects flags in `keyFlags`, and sets
+   * `mayLeave` if a pair may remain that no field holds.
    */
   #countTags(scan: ScriptScan, first: number, end: number): number {
     const tagCount = this.#tagCount;
@@ -132,7 +132,7 @@ export class EnvelopeReader {
     for (let item = first; item < end; item += 2) {
       const length = itemLength[item]!;
       if (length === 0) return item;
-      // a key without a value is no field
+      // a key without a value is not a field
       if (item + 1 === end) break;
       if (length > 1) {
         this.#longKeys++;
@@ -153,7 +153,7 @@ export class EnvelopeReader {
     return -1;
   }
 
-  /** Empties the counts of the tags of these pairs: there are a few, and 256 to fill. */
+  /** Clears the counts of these pairs' tags: there are few of them, and 256 counters. */
   #clearTags(first: number, end: number): void {
     const tagCount = this.#tagCount;
     for (let item = first; item < end; item += 2) {
@@ -178,7 +178,7 @@ export class EnvelopeReader {
     return flags;
   }
 
-  /** Whether nothing but a content type stands before the body. */
+  /** Whether only a content type precedes the body. */
   #isPlain(first: number, end: number): boolean {
     return end - first < 2 || (end - first < 4 && this.#tagCount[tags.contentType] === 1);
   }
@@ -254,7 +254,7 @@ export class EnvelopeReader {
     }
   }
 
-  /** The row of the field that the JSON of the properties became, -1 where there is none or no room for it. */
+  /** The row of the JSON field made of the properties; -1 where there is none or the budget is exceeded. */
   #addPropertiesJson(raw: Uint8Array, encoding: Uint8Array | null): number {
     const json = propertiesJson(raw, encoding, this.#budget);
     if (json === null) return -1;
@@ -264,7 +264,7 @@ export class EnvelopeReader {
     return this.#tables.fields.length - 1;
   }
 
-  /** Every pair that no field above holds, values of known tags that are not valid or come again among them. */
+  /** Every pair that no field above holds, including invalid or repeated values of known tags. */
   #addUnknownFields(first: number, end: number): void {
     const { arena } = this.#tables;
     const start = arena.length;
@@ -308,7 +308,7 @@ export class EnvelopeReader {
     return this.#bytes(this.#tagFirst[tag]! + 1);
   }
 
-  /** The values of a tag, one behind the other: a view where one alone is not empty. */
+  /** The values of a tag, concatenated: a view if only one of them is not empty. */
   #wholeValue(tag: number, first: number, end: number): Buffer {
     let size = 0;
     let chunks = 0;
@@ -345,7 +345,7 @@ export class EnvelopeReader {
     return (this.#scan as ScriptScan).itemLength[item]!;
   }
 
-  /** A view of an item's bytes, in the block where they stand there. */
+  /** A view of an item's bytes, in the block if they are there. */
   #bytes(item: number): Buffer {
     const start = (this.#scan as ScriptScan).itemStart[item]!;
     const length = this.#length(item);
@@ -362,16 +362,19 @@ export class EnvelopeReader {
   }
 }
 
-/** What the occurrence of a one-byte tag says that came `before` times already. */
+/** The flags of another occurrence of a one-byte tag that occurred `before` times already. */
 function tagFlags(tag: number, before: number): number {
   let flags = before > 0 ? envelopeFlags.duplicateField : 0;
-  // of the tags that are taken the pointer alone is even, and only its first value is taken
+  // the pointer is the only even tag that is consumed, and only its first value is
   if (tag === tags.pointer) flags |= envelopeFlags.pointer;
   if ((tag & 1) === 0 && (tag !== tags.pointer || before > 0)) flags |= envelopeFlags.unrecognizedEvenField;
   return flags;
 }
 
-/** ord inscription.rs, `pointer`: little endian, bytes past the eighth zero; NaN for none and for 2^53 and above. */
+/**
+ * ord inscription.rs, `pointer`: little endian; bytes after the eighth must be zero. NaN for none and for 2^53 and
+ * above.
+ */
 function pointerValue(bytes: Uint8Array, start: number, end: number): number {
   for (let at = start + 8; at < end; at++) if (bytes[at] !== 0) return Number.NaN;
   let pointer = 0;

@@ -3,7 +3,7 @@ const idLength = 36;
 
 /**
  * Whether a field's value is an inscription id (ord inscription_id.rs): a txid and an index of up to four bytes,
- * little endian; one of less than four bytes must not end in a zero byte.
+ * little endian; an index of less than four bytes must not end in a zero byte.
  */
 export function isInscriptionId(value: Uint8Array): boolean {
   const { length } = value;

@@ -20,22 +20,22 @@ import { readSpentOutputs } from './spent-outputs.ts';
 import { ScriptScan } from './witness-script.ts';
 
 export interface ParseOptions {
-  /** Outputs that the block spends, in the encoding of `SourceBlock.spentOutputs`; null: not known. */
+  /** Outputs that the block spends, in the encoding of `SourceBlock.spentOutputs`; null: unknown. */
   readonly spent: Uint8Array | null;
   /** 32 secret bytes (`chain.state.fingerprint_key`). */
   readonly fingerprintKey: Uint8Array;
-  /** Longest text, decoded, that is made searchable; `searchableBytesMaxDefault` where absent. */
+  /** The longest text, decoded, that is made searchable; absent: `searchableBytesMaxDefault`. */
   readonly textMaxBytes?: number;
   /**
-   * A buffer that nobody needs any more, such as the columns of an earlier block: the columns go there if there is
-   * room. New buffers cost a tenth of a parse, to be zeroed, faulted in and collected.
+   * A buffer that is free for reuse, such as the columns of an earlier block: the columns go there if it is large
+   * enough. Zeroing, faulting in and collecting a new buffer costs a tenth of a parse.
    */
   readonly into?: ArrayBuffer | null;
-  /** The layout of this very block, where it was read before: then it is not read again. */
+  /** The layout of this block, if it was already read. */
   readonly layout?: BlockLayout;
 }
 
-/** As long as the longest body can be: nothing is left out unless somebody sets less. */
+/** The length of the longest possible body: nothing is left out unless an operator sets less. */
 export const searchableBytesMaxDefault = 4_000_000;
 
 export type ParseResult =
@@ -43,17 +43,18 @@ export type ParseResult =
   | {
       readonly kind: 'broken';
       readonly code: BrokenBlock['code'] | 'spent_outputs_mismatch';
-      /** Byte offset, in the block or in its spent outputs, at which it showed. */
+      /** Byte offset of the failure, in the block or in its spent outputs. */
       readonly at: number;
       readonly message: string;
     };
 
-// Room that no honest block needs: a parser that grew beyond it is not kept, so that one odd block costs its memory once.
+// More memory than any honest block needs: a parser that grew beyond it is dropped, so that an unusual block takes
+// its memory only once.
 const keptArenaMax = 16 << 20;
 const keptEnvelopesMax = 1 << 16;
 const keptItemsMax = 1 << 17;
 
-/** All that a parse needs and that is worth keeping for the next: a few MB a thread. */
+/** The reusable state of a parse: a few MB per thread. */
 class BlockParser {
   readonly #layout = new BlockLayout();
   readonly #tables = new BlockTables();
@@ -117,7 +118,7 @@ class BlockParser {
     transactions.reserve(transactionCount);
     transactions.inputValue.fill(unknown, 0, transactionCount);
     inputs.value.fill(unknown, 0, inputCount);
-    // a coinbase spends nothing, whatever is known of the others
+    // a coinbase spends nothing, whether or not the other values are known
     if (transactionCount > 0) {
       transactions.inputValue[0] = 0;
       inputs.value.fill(0, 0, layout.firstInput[1]);
@@ -127,7 +128,7 @@ class BlockParser {
     return readSpentOutputs(spent, layout, this.#tables);
   }
 
-  /** A txid is the hash of a transaction without its witness: the pieces around it are put together. */
+  /** A txid is the hash of a transaction without its witness: the pieces around the witness are concatenated. */
   #hashReveals(block: Uint8Array, layout: BlockLayout): void {
     const { reveals } = this.#tables;
     const lanes = this.#lanes;
@@ -204,12 +205,12 @@ let parser: BlockParser | null = null;
 
 /**
  * Parses a block: bytes in, encoded columns out (decodeBlockColumns reads them). Pure and total: the same input gives
- * the same columns, any bytes give a value, in time and memory linear in the block (what is decoded from it is bounded
- * by ./derived-budget.ts). Works in buffers of this thread that are kept from block to block.
+ * the same columns, and any bytes give a result, in time and memory linear in the block (./derived-budget.ts bounds
+ * what is decoded from it). Works in buffers of this thread that are reused from block to block.
  */
 export function parseBlock(block: Uint8Array, options: ParseOptions): ParseResult {
   parser ??= new BlockParser();
-  // one kind of array in the hot loops: a Buffer is another class to the compiler
+  // one kind of array in the hot loops: to the compiler a Buffer is another class
   const bytes = new Uint8Array(block.buffer, block.byteOffset, block.byteLength);
   const result = parser.parse(bytes, options);
   if (parser.isOutgrown) parser = null;

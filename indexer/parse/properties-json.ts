@@ -12,27 +12,27 @@ interface Attributes {
 }
 
 interface Item {
-  /** 36 bytes, null where the item names none. */
+  /** 36 bytes; null where the item names no id. */
   id: Uint8Array | null;
   attributes: Attributes;
-  /** For an id that is packed: its index. */
+  /** For a packed id: its index. */
   index: number;
 }
 
 interface Properties {
   gallery: Item[];
   attributes: Attributes;
-  /** 32 bytes each: ids of the items in their order. */
+  /** 32 bytes each: the txids of the items, in order. */
   txids: Buffer | null;
 }
 
 /** A gallery while it is read. */
 interface GalleryReading {
   items: Item[];
-  /** Items without an id at this place and behind it cannot get a packed one. */
+  /** Items without an id, from this position on, cannot get a packed one. */
   readonly packedMax: number;
   isDropped: boolean;
-  /** What the next item is read into. */
+  /** The next item is read into this. */
   item: Item;
 }
 
@@ -44,10 +44,10 @@ const i64Max = 2n ** 63n - 1n;
 const simpleNull = 0xf6;
 
 /**
- * The JSON text that ord shows under `properties` of an inscription, made from the fields 17 and 19 (null: not
- * there), or null where they decode to nothing. Rules: ord properties.rs and inscription.rs, 0.29.1, with what their
- * CBOR reader accepts: indefinite outer maps, galleries and items, unknown keys, bytes behind the value. `budget` is
- * what the block of the inscription has left (ours, not ord's): null where it has not enough.
+ * The JSON text that ord shows under `properties` of an inscription, made from the fields 17 and 19 (null: absent),
+ * or null where they decode to nothing. Rules: ord properties.rs and inscription.rs, 0.29.1, with everything their
+ * CBOR reader accepts: indefinite outer maps, galleries and items, unknown keys, bytes after the value. `budget` is
+ * the rest of the block's budget (ours, not ord's): null where it does not suffice.
  */
 export function propertiesJson(
   properties: Uint8Array,
@@ -83,7 +83,7 @@ function decodeProperties(
   return decoded;
 }
 
-/** Packed txids override the ids of their items; one item without an id leaves no gallery at all. */
+/** Packed txids override the ids of their items; one item without an id removes the whole gallery. */
 function galleryIds({ gallery, txids }: Properties): Item[] {
   const packed = txids === null ? 0 : Math.floor(txids.length / 32);
   gallery.slice(0, packed).forEach((item, place) => {
@@ -112,7 +112,7 @@ function readPropertiesField(reader: CborReader, key: number, properties: Proper
 function readGallery(reader: CborReader): Item[] {
   const gallery: GalleryReading = {
     items: [],
-    // no more txids than these can stand in all of the bytes
+    // the bytes cannot hold more txids than these
     packedMax: Math.floor(reader.bytes.length / 32),
     isDropped: false,
     item: emptyItem(),
@@ -127,7 +127,7 @@ function readGallery(reader: CborReader): Item[] {
   return gallery.items;
 }
 
-/** Reads an item. Of a gallery that one item without an id has dropped, the others are checked and not kept. */
+/** Reads an item. After an item without an id has removed the gallery, the others are only checked. */
 function readGalleryItem(reader: CborReader, gallery: GalleryReading): void {
   const { item } = gallery;
   readFields(reader, item, readItemField);
@@ -192,7 +192,7 @@ function readTrait(reader: CborReader): Trait {
   throw new CborError();
 }
 
-/** Reads a map with integer keys; `field` reads the value of a key that it knows, others are passed over. */
+/** Reads a map with integer keys; `field` reads the value of a known key, other values are skipped. */
 function readFields<T>(
   reader: CborReader,
   into: T,
@@ -207,7 +207,7 @@ function readFields<T>(
   if (isIndefinite) reader.at++;
 }
 
-/** The integer that comes next; -1 for all that are negative. */
+/** The next integer; -1 for all negative ones. */
 function readKey(reader: CborReader): number {
   reader.head();
   if (reader.major > major.negative || reader.isIndefinite) throw new CborError();
@@ -247,9 +247,9 @@ function readU32(reader: CborReader): number {
   return reader.argument;
 }
 
-/** Passes over one well-formed item. Levels are counted in an array, so depth costs memory, not stack. */
+/** Skips one well-formed item. Open levels are counted in an array, so depth costs memory, not stack. */
 function skipItem(reader: CborReader): void {
-  // items left on each open level; Infinity: until the break
+  // items left on each open level; Infinity: up to the break
   const left: number[] = [1];
   while (left.length > 0) {
     const level = left.length - 1;

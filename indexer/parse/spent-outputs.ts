@@ -3,14 +3,14 @@ import { breakFound, compactSizeAt, compactSizeLength, sizedEnd } from '#indexer
 import { maxMoney } from '#kernel/bitcoin/consensus.ts';
 import type { BlockTables } from './block-tables.ts';
 
-/** Why spent outputs could not be used; `at` is a byte offset in them. */
+/** Why spent outputs are unusable; `at` is a byte offset in them. */
 export interface BrokenSpentOutputs {
   readonly code: 'block_truncated' | 'spent_outputs_mismatch';
   readonly at: number;
   readonly message: string;
 }
 
-/** The outputs that a block spends, read forward. Total: broken bytes are read as zeros, and flags say so. */
+/** The outputs that a block spends, read forward. Total: broken bytes read as zeros, and flags tell of them. */
 export class SpentReader {
   readonly bytes: Uint8Array;
   readonly view: DataView;
@@ -23,7 +23,7 @@ export class SpentReader {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** 0 where the bytes are broken; the flags say how. */
+  /** 0 where the bytes are broken; the flags tell how. */
   compactSize(): number {
     const { bytes, at } = this;
     const size = compactSizeAt(bytes, at, bytes.length);
@@ -32,7 +32,7 @@ export class SpentReader {
     return size;
   }
 
-  /** The value of the output here, in sats; moves behind its script. */
+  /** The value of the current output, in sats; moves past its script. */
   output(): number {
     const { at, bytes } = this;
     const behind = sizedEnd(bytes, at + valueLength, bytes.length);
@@ -54,9 +54,9 @@ export class SpentReader {
 }
 
 /**
- * Fills the values of inputs from a block's spent outputs (contracts/block-source.ts has their encoding). Null: they
- * fit the block, that is every transaction has as many as inputs, the coinbase none, no value is above what can
- * exist, and no transaction gives more than it takes.
+ * Fills in the values of inputs from a block's spent outputs (contracts/block-source.ts has their encoding). Null:
+ * they fit the block. That is, every transaction has as many as inputs, the coinbase none; no value exceeds what can
+ * exist; and no transaction's outputs exceed its inputs.
  */
 export function readSpentOutputs(
   spent: Uint8Array,

@@ -1,13 +1,13 @@
 /**
- * Envelopes of one script: where their items are. Nothing is copied; the arrays live on between scripts.
+ * Where the items of a script's envelopes are. Nothing is copied; the arrays are reused for each script.
  *
- * `itemLength` is -1 for an item pushed by number: `itemStart` is then the place of the opcode.
+ * `itemLength` is -1 for an item pushed by number: `itemStart` is then the offset of the opcode.
  */
 export class ScriptScan {
   itemStart = new Int32Array(1 << 12);
   itemLength = new Int32Array(1 << 12);
   items = 0;
-  /** Index of the first item of each envelope; one element more. */
+  /** Index of the first item of each envelope; one more element. */
   envelopeFirstItem = new Int32Array(1 << 8);
   /** `pushnum` and `stutter` bits of each envelope. */
   envelopeBits = new Uint8Array(1 << 8);
@@ -24,16 +24,16 @@ const op16 = 0x60;
 const opPushData1 = 0x4c;
 const opPushData4 = 0x4e;
 
-/** The byte that an opcode which pushes a number pushes. */
+/** The byte that a number opcode pushes. */
 export function pushedNumber(opcode: number): number {
   return opcode === opNegative1 ? 0x81 : opcode - op1 + 1;
 }
 
 /**
  * Finds the envelopes of a script by the rules of ord's `envelope.rs`: an empty push, OP_IF, a push of "ord", items,
- * OP_ENDIF. Pushes count however they are encoded. A push that runs past the end, wherever it is, makes the whole
- * script none (zero envelopes); an opcode that is no push ends an envelope without one, and the search goes on behind
- * it. Time is linear in the script.
+ * OP_ENDIF. Any encoding of a push counts. A push beyond the end, anywhere, invalidates the whole script (zero
+ * envelopes). An opcode that is not a push aborts an envelope, and the search continues after it. Time is linear in
+ * the script.
  */
 // oxlint-disable-next-line complexity -- runs over the witness of every input, most of which end it within ten steps
 export function scanScript(scan: ScriptScan, script: Uint8Array, start: number, end: number): number {
@@ -62,7 +62,7 @@ export function scanScript(scan: ScriptScan, script: Uint8Array, start: number, 
       continue;
     }
     at = scanItems(scan, script, inside, end, stutter);
-    // a negative place: what began there is no envelope
+    // a negative offset: not an envelope
     if (at < 0) {
       at = -at;
       stutter = 0;
@@ -72,9 +72,9 @@ export function scanScript(scan: ScriptScan, script: Uint8Array, start: number, 
 }
 
 /**
- * Reads the items of an envelope that was opened before `start`, and returns where it ends; the negative of that where
- * it is none, because another opcode or the end of the script comes before OP_ENDIF; a place behind `end` where a push
- * runs past it.
+ * Reads the items of an envelope that was opened before `start`, and returns the offset of its end. Returns the
+ * negative offset where it is not an envelope, because another opcode or the end of the script precedes OP_ENDIF, and
+ * an offset after `end` where a push exceeds the script.
  */
 function scanItems(
   scan: ScriptScan,
@@ -124,7 +124,7 @@ function readLength(script: Uint8Array, at: number, width: number): number {
   return length;
 }
 
-/** Where the push of "ord" at `at` ends; 0 where there is none. */
+/** The end of the push of "ord" at `at`; 0 where there is none. */
 function behindProtocolId(script: Uint8Array, at: number, end: number): number {
   const opcode = at < end ? script[at]! : 0;
   let from = at + 1;

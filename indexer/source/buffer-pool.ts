@@ -3,12 +3,12 @@ import type { BufferPool } from '#kernel/contracts/block-source.ts';
 const smallest = 64 * 1024;
 
 /**
- * What may lie idle: six usual blocks, of 2 MiB, with their spent outputs and columns; beyond it a buffer is left to the
- * garbage collector.
+ * Maximum of idle memory: six usual blocks, of 2 MiB, with their spent outputs and columns; further buffers are left
+ * to the garbage collector.
  */
 const idleBytesMax = 48 * 1024 * 1024;
 
-/** Sizes step by powers of two from 64 KiB on, so that a buffer fits almost every later block. */
+/** Sizes are powers of two from 64 KiB on, so that a buffer fits almost every later block. */
 function sizeClass(sizeBytes: number): number {
   let size = smallest;
   while (size < sizeBytes) size *= 2;
@@ -16,8 +16,9 @@ function sizeClass(sizeBytes: number): number {
 }
 
 /**
- * Buffers that go round: a file is read into one, it is transferred to a worker and back, and taken again. Allocating
- * 2 MB a block instead would zero them each time and leave the old ones to a collector that does not see them.
+ * Reusable buffers: a file is read into one, which is transferred to a worker and back, and used again. A new
+ * allocation of 2 MB per block would be zeroed each time, and the garbage collector does not account for the old
+ * ones.
  */
 export function createBufferPool(): BufferPool {
   const idle = new Map<number, ArrayBuffer[]>();
@@ -32,7 +33,7 @@ export function createBufferPool(): BufferPool {
     },
     give(buffer) {
       const size = buffer.byteLength;
-      // a detached buffer has no bytes; one of another size was not taken here
+      // a detached buffer has no bytes; one of another size is not from this pool
       if (size === 0 || sizeClass(size) !== size || idleBytes + size > idleBytesMax) return;
       idleBytes += size;
       const list = idle.get(size);

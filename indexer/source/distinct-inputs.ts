@@ -1,13 +1,13 @@
 import { type BlockLayout, outpointLength } from '#indexer/transaction/block-layout.ts';
 
-/** The outpoints that the transactions of a block spend: no two inputs of a valid block have the same. */
+/** The outpoints that the transactions of a block spend: no two inputs of a valid block spend the same one. */
 export class DistinctInputs {
-  /** 53 bits of an outpoint -> where the first one with them stands. */
+  /** 53 bits of an outpoint -> the offset of the first outpoint with them. */
   readonly #seen = new Map<number, number>();
-  /** Those that share their bits with another: somebody made them so, and they are compared whole. */
+  /** Outpoints that share their bits with another: crafted ones, which are compared in full. */
   readonly #others = new Set<string>();
 
-  /** Offset of the first outpoint of the block that was spent before it there; -1: there is none. */
+  /** Offset of the first outpoint that the block spends a second time; -1: there is none. */
   findDoubled(block: Uint8Array, { inputAt, inputCount }: BlockLayout): number {
     this.#seen.clear();
     this.#others.clear();

@@ -8,7 +8,7 @@ import type { FolderListing, ListedBlock } from './folder-listing.ts';
 const headerLength = 80;
 const parentAt = 4;
 
-/** The best chain of a folder: `headers` where they are there, else the files, if no two share a height. */
+/** The best chain of a folder: `headers` if given, else the files, if no two share a height. */
 export function bestChain(dir: string, file: ChainFile, listing: FolderListing): ListedBlock[] {
   const chain =
     file.headers === undefined
@@ -19,8 +19,9 @@ export function bestChain(dir: string, file: ChainFile, listing: FolderListing):
 }
 
 /**
- * The chain that ends in the block `tip`: from its file down by the parents that the headers name, to where it joins
- * the best chain, or to the lowest block that is there. With gaps, what the best chain has below an island stays.
+ * The chain that ends in the block `tip`: from its file down along the parents that the headers name, to where it
+ * joins the best chain, or to the lowest block in the folder. With gaps, the best chain's blocks below an island
+ * stay.
  */
 export async function chainTo(
   dir: string,
@@ -47,7 +48,7 @@ export async function chainTo(
   return chain;
 }
 
-/** With gaps: what the best chain has below the block at which another one begins. */
+/** With gaps: the best chain's blocks below the block at which another branch begins. */
 function islandsBelow(
   best: readonly ListedBlock[],
   lowest: ListedBlock | undefined,
@@ -56,7 +57,7 @@ function islandsBelow(
   return gaps && lowest !== undefined ? best.filter(({ height }) => height < lowest.height - 1) : [];
 }
 
-/** The file of a block's parent, if it is there. */
+/** The file of a block's parent, if it exists. */
 function fileBelow(listing: FolderListing, { height }: ListedBlock, parent: string): ListedBlock | null {
   const isThere = listing.byHeight.get(height - 1)?.includes(parent) === true;
   return isThere ? { height: height - 1, hash: parent } : null;

@@ -2,32 +2,32 @@ import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** A block file: its height and the hash of its name in lower case, as people write it. */
+/** A block file: its height and the hash of its name, in lower case and display order. */
 export interface ListedBlock {
   readonly height: number;
   readonly hash: string;
 }
 
-/** Whatever lies in `blocks/`, by name alone. */
+/** The contents of `blocks/`, by name alone. */
 export interface FolderListing {
-  /** Block files by height; null where the listing was not asked to keep them. */
+  /** Block files by height; null where the caller did not ask for them. */
   readonly byHeight: ReadonlyMap<number, readonly string[]>;
-  /** The file name of a block, in `blocks/` and in `spent/` alike. */
+  /** The file name of a block, in both `blocks/` and `spent/`. */
   fileName(height: number, hash: string): string;
 }
 
 const blockName = /^(\d{1,7})-([0-9a-f]{64})\.bin$/iu;
 const heightDigits = 7;
 
-/** The name that a block file has: height in seven digits, hash as people write it. */
+/** The name of a block file: height in seven digits, hash in display order. */
 export function blockFileName(height: number, hash: string): string {
   return `${String(height).padStart(heightDigits, '0')}-${hash}.bin`;
 }
 
-/** Lists `blocks/`. Names that are not those of a block are passed over. Throws `folder_invalid` without the folder. */
+/** Lists `blocks/`. Other names are skipped. Throws `folder_invalid` without the folder. */
 export async function listFolder(dir: string): Promise<FolderListing> {
   const byHeight = new Map<number, string[]>();
-  // only those that are not written the usual way: heights without leading zeros, hashes in upper case
+  // only unusual spellings: heights without leading zeros, hashes in upper case
   const unusual = new Map<string, string>();
   try {
     for await (const entry of await opendir(join(dir, 'blocks'))) {

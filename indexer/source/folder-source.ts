@@ -17,20 +17,20 @@ import { type FolderListing, listFolder } from './folder-listing.ts';
 
 /**
  * A block has at most 24,390 inputs (41 bytes each, of a million without witnesses), and no output with a script of
- * more than 10,000 bytes can be spent: that many of the longest, with their values and counts.
+ * more than 10,000 bytes can be spent: this is that many of the longest outputs, with their values and counts.
  */
 const spentLengthMax = 24_390 * (8 + 3 + 10_000) + 1_000_000;
 
 export interface FolderSourceOptions {
-  /** Hash of the tip of the chain to take, as people write it; absent: the best chain that chain.json names. */
+  /** Hash of the tip of the chain to take, in display order; absent: the best chain that chain.json names. */
   readonly tip?: string;
 }
 
 /**
  * A chain at rest: a folder with `chain.json`, `blocks/` and, where the outputs that blocks spend are known, `spent/`
- * (docs/architecture.md, "Block folders"). The folder is listed once, here; files are read when they are asked for.
- * Nothing in it is trusted: blocks are checked before they are applied. Throws `folder_invalid`, and with a tip
- * `block_truncated` or `block_unavailable` for a header on the way down.
+ * (docs/architecture.md, "Block folders"). The folder is listed once, here; files are read on demand. Nothing in it
+ * is trusted: blocks are checked before they are applied. Throws `folder_invalid`, and with a tip `block_truncated`
+ * or `block_unavailable` for a header on the way down.
  */
 export async function openFolderSource(dir: string, options: FolderSourceOptions = {}): Promise<BlockSource> {
   const file = await readChainFile(dir);
@@ -39,7 +39,7 @@ export async function openFolderSource(dir: string, options: FolderSourceOptions
     options.tip === undefined
       ? bestChain(dir, file, listing)
       : await chainTo(dir, file, listing, checkedTip(options.tip));
-  // taken for a chain of its own it would mean: take everything back
+  // treated as a chain of its own, an empty folder would mean: take everything back
   if (chain.length === 0) throw new AppError('folder_invalid', `There are no blocks in ${dir}.`, { dir });
   const refs = chain.map(({ height, hash }): BlockRef => ({ height, hash: bytesOfHash(hash) }));
   const islands = islandsOf(dir, file, refs);
@@ -109,7 +109,7 @@ async function readBlock(
   return { ref, bytes, spentOutputs, spentHeights: null };
 }
 
-/** Reads a file into one buffer; null where there is none. */
+/** Reads a file into one buffer; null where it does not exist. */
 async function readWhole(
   path: string,
   lengthMax: number,

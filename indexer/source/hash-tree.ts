@@ -5,8 +5,8 @@ import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 const hashLength = 32;
 
 /**
- * The double sha256 of many messages as the leaves of a merkle tree, and its root. Short messages and the nodes are
- * hashed four at a time. To be used again and again: it keeps the room of the largest tree.
+ * The double sha256 of many messages as the leaves of a merkle tree, and its root. Short messages and nodes are
+ * hashed four at a time. Reusable: it keeps the memory of the largest tree.
  */
 export class HashTree {
   /** Leaves, and later the nodes of a level, 32 bytes each. */
@@ -18,7 +18,7 @@ export class HashTree {
 
   /** Begins a tree of `count` leaves, all zero. */
   reset(count: number): void {
-    // an odd level repeats its last node
+    // an odd level duplicates its last node
     const length = (count + 1) * hashLength;
     if (length > this.leaves.length) {
       this.leaves = new Uint8Array(length * 2);
@@ -29,7 +29,7 @@ export class HashTree {
     this.#count = count;
   }
 
-  /** Sets a leaf to the hash of parts of `source`, from offset to offset, one behind the other. */
+  /** Sets a leaf to the hash of parts of `source`, given by pairs of offsets and concatenated. */
   add(leaf: number, source: Uint8Array, ...parts: readonly (readonly [start: number, end: number])[]): void {
     let length = 0;
     for (const [start, end] of parts) length += end - start;
@@ -45,15 +45,15 @@ export class HashTree {
     else this.leaves.set(doubleSha256(this.#scratch.subarray(0, length)), leaf * hashLength);
   }
 
-  /** All leaves that were added are there after it. */
+  /** Completes all leaves that were added. */
   flush(): void {
     this.#lanes.flush();
   }
 
   /**
-   * Folds the leaves to their root, which is then the first 32 bytes. False where two neighbours of a level are equal:
-   * the last leaves may have been doubled to make another list with the same root (CVE-2012-2459), and Bitcoin Core
-   * refuses such a block whatever its root is (consensus/merkle.cpp `ComputeMerkleRoot`, `mutated`).
+   * Reduces the leaves to their root, which is then the first 32 bytes. False where two neighbours of a level are
+   * equal: the last leaves may have been duplicated to make another list with the same root (CVE-2012-2459), and
+   * Bitcoin Core refuses such a block whatever its root is (consensus/merkle.cpp `ComputeMerkleRoot`, `mutated`).
    */
   fold(): boolean {
     const { leaves } = this;
@@ -66,7 +66,7 @@ export class HashTree {
       }
       if (count % 2 === 1)
         leaves.copyWithin(count * hashLength, (count - 1) * hashLength, count * hashLength);
-      // a node is written only behind what was read for it
+      // a node is only written where its inputs were already read
       for (let node = 0; node < (count + 1) >> 1; node++) {
         lanes.add(leaves, node * 2 * hashLength, 2 * hashLength, node);
       }

@@ -7,9 +7,9 @@ import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import { askChainInfo, fieldsOf, invalidAnswer } from '#node/node-answers.ts';
 
-/** Reorganisations come seconds apart at the worst: a chain that changes at each of so many looks is none. */
+/** Reorganisations are at least seconds apart: a chain that changes at each of this many looks is not a chain. */
 const looksMax = 20;
-/** How far below an invalid tip a block is looked for: deeper than any reorganisation of a real network. */
+/** How far below an invalid tip a block is searched: deeper than any reorganisation of a real network. */
 const invalidDepthMax = 2016;
 
 /** The best block of a node. Throws as NodeRpc does. */
@@ -21,8 +21,8 @@ export async function tipOf(rpc: NodeRpc, signal?: AbortSignal): Promise<BlockRe
 }
 
 /**
- * Up to `count` headers of the best chain from a height on, each naming the one before it as its parent. They come in
- * pages: where the chain changed between two, all are asked for again.
+ * Up to `count` headers of the best chain from a height on, each naming the one before it as its parent. They are
+ * read in pages: if the chain changes between two pages, all are read again.
  */
 export async function headersOfOneMoment(
   node: BitcoinNode,
@@ -52,7 +52,7 @@ export async function headersOfOneMoment(
   });
 }
 
-/** Whether nothing stands above the last header because it is the tip, not because the chain went back. */
+/** Whether there is no block above the last header because it is the tip, not because the chain was reorganised. */
 async function isStillBest(
   node: BitcoinNode,
   last: HeaderRef | undefined,
@@ -67,8 +67,8 @@ const isParent = (hash: Uint8Array, header: Uint8Array): boolean =>
   Buffer.compare(hash, header.subarray(4, 36)) === 0;
 
 /**
- * Whether a block is, or lies below, a tip that the node calls invalid, on a branch of its own. A block that a node could
- * have on its best chain is on it if it has the most work: whoever asks this has a block with more work than the node's.
+ * Whether a block is, or lies below, a tip that the node calls invalid, on a branch of its own. A node has the valid
+ * block with the most work on its best chain, so callers ask this about a block with more work than the node's tip.
  */
 export async function isOfInvalidBranch(
   rpc: NodeRpc,

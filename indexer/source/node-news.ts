@@ -1,6 +1,6 @@
 import type { NodeMessage, NodeMessages } from '#kernel/contracts/node.ts';
 
-/** Remembers that a node said something of its chain until somebody asks, so that nothing said while he worked is lost. */
+/** Remembers news of a node's chain until someone asks, so that no news is lost while the caller works. */
 export class NodeNews {
   readonly #stopListening: () => void;
   #isFresh = false;
@@ -14,7 +14,7 @@ export class NodeNews {
     });
   }
 
-  /** Settles at once if something was said since the last call, else when it is, or after the time. */
+  /** Resolves at once if there was news since the last call, else with the next news or after the timeout. */
   async wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (!this.#isFresh) await this.#untilWoken(timeoutMs, signal);

@@ -12,11 +12,11 @@ export interface NodeSourceOptions {
 }
 
 /**
- * A read is tried again for so long: over a connection that broke or a node that restarts quickly. Whoever asked waits
- * longer than that with the reason at hand.
+ * How long a read is retried: enough for a broken connection or a quick restart of the node. After a longer outage
+ * the caller decides, and knows the reason.
  */
 const readBudgetMs = 5000;
-/** The best chain of a node, as it is at each call. */
+/** The best chain of a node at the time of each call. */
 export function openNodeSource(node: BitcoinNode, options: NodeSourceOptions = {}): LiveBlockSource {
   const { network } = node.facts;
   const firstHeight = options.firstHeight ?? networks[network].firstInscriptionHeight;

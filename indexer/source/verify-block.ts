@@ -16,7 +16,7 @@ import { HashTree } from './hash-tree.ts';
 export type Verification = { readonly ok: true } | ({ readonly ok: false } & BrokenBlock);
 
 export interface Claim {
-  /** The hash by which the block goes, internal order. */
+  /** The expected hash, internal order. */
   readonly hash: Uint8Array;
   readonly height: number;
   readonly network: NetworkName;
@@ -26,7 +26,10 @@ const merkleRootAt = 36;
 const bitsAt = 72;
 const witnessScaleFactor = 4;
 
-/** From here on a block whose coinbase commits to witnesses has one itself (Bitcoin Core kernel/chainparams.cpp `SegwitHeight`). */
+/**
+ * From this height on, a block whose coinbase commits to witnesses has a witness in its coinbase (Bitcoin Core
+ * kernel/chainparams.cpp `SegwitHeight`).
+ */
 const segwitHeights: Readonly<Record<NetworkName, number>> = {
   mainnet: 481_824,
   testnet3: 834_624,
@@ -40,15 +43,15 @@ const commitmentHead = Buffer.from('6a24aa21a9ed', 'hex');
 const commitmentLengthMin = 38;
 
 /**
- * Whether the bytes are the block that they claim to be: the header hashes to its name, with the proof of work that it
- * states and its network asks for; the transactions are those of its merkle root, none doubled (CVE-2012-2459); their
- * witnesses are those of the coinbase's commitment (BIP 141), and no witness is there without one; no two of its inputs
- * spend the same output. After that every
- * byte of the block is vouched for by its hash. Signatures, amounts and the link to the parent are not looked at.
+ * Whether the bytes are the block that they claim to be. The header hashes to the expected hash, with the proof of
+ * work that it states and its network requires. The transactions match its merkle root, none duplicated
+ * (CVE-2012-2459). Their witnesses match the coinbase's commitment (BIP 141), and without one there are none. No two
+ * inputs spend the same output. Then the hash vouches for every byte of the block. Signatures, amounts and the link
+ * to the parent are not checked.
  *
- * Cost: the bytes twice through sha256 (txid and wtxid), and two small hashes a transaction for each tree.
+ * Cost: the bytes twice through sha256 (txid and wtxid), and two small hashes per transaction for each tree.
  *
- * @param layout is filled with the layout of the block, for those who read on
+ * @param layout receives the layout of the block, for later steps
  */
 export function verifyBlock(
   block: Uint8Array<ArrayBuffer>,
@@ -100,9 +103,9 @@ function verifyTransactions(
   return verifyWitnesses(block, layout, hashes.anyWitness, claim) ?? { ok: true };
 }
 
-/** For those who do not read on. */
+/** For callers that do not need the layout. */
 const kept = new BlockLayout();
-/** The trees of the block at hand; kept, as their room is worth more than their contents. */
+/** The trees of the current block, kept to reuse their memory. */
 const txids = new HashTree();
 const wtxids = new HashTree();
 const inputs = new DistinctInputs();
@@ -144,7 +147,7 @@ function verifyWitnesses(
   if (at === null) {
     return anyWitness ? corrupt(headerLength, 'there are witnesses that nothing commits to') : null;
   }
-  // before the rule was one, a coinbase could look as if it committed to witnesses
+  // before the rule was active, a coinbase could look as if it committed to witnesses
   if (!anyWitness && claim.height < segwitHeights[claim.network]) return null;
   const reservedAt = layout.hasWitness(0) ? reservedValue(block, layout.outputsEnd[0]!) : null;
   if (reservedAt === null) {
@@ -162,7 +165,7 @@ function verifyWitnesses(
   return null;
 }
 
-/** Where the 32 bytes of the commitment stand: in the last output of the coinbase whose script begins like one. */
+/** Offset of the 32 bytes of the commitment: in the last output of the coinbase whose script begins like one. */
 function commitmentOffset(block: Uint8Array, outputsAt: number): number | null {
   const walk = new OutputWalk(block);
   walk.open(outputsAt);
@@ -177,7 +180,7 @@ function commitmentOffset(block: Uint8Array, outputsAt: number): number | null {
   return found;
 }
 
-/** The coinbase's witness, at `at`, must be one item of 32 bytes; null where it is anything else. */
+/** The coinbase's witness, at `at`, must be one item of 32 bytes; otherwise null. */
 function reservedValue(block: Uint8Array, at: number): number | null {
   return block[at] === 1 && block[at + 1] === 32 ? at + 2 : null;
 }

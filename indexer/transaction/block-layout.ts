@@ -23,53 +23,54 @@ const markerLength = 2;
 const witnessFlag = 1;
 const annexPrefix = 0x50;
 
-/** The fewest bytes that each takes: a count that claims more of them than fit is refused before room is made. */
+/** The minimum size of each: a count that claims more of them than fit is refused before memory is allocated. */
 const transactionLengthMin = 10;
 const inputLengthMin = outpointLength + 1 + sequenceLength;
 const outputLengthMin = valueLength + 1;
 
 /** A usual block has fewer. */
 const blockRows = { transactions: 1 << 13, inputs: 1 << 14 };
-/** A transaction that is read alone. */
+/** For a single transaction. */
 export const oneTransaction = { transactions: 1, inputs: 8 };
 
 /**
- * Where everything is in a block, as columns of offsets; the inputs of all transactions stand one behind the other. To
- * be used again and again: it keeps the room of the largest block.
+ * Where everything is in a block, as columns of offsets; the inputs of all transactions are consecutive. Reusable: it
+ * keeps the memory of the largest block.
  */
 export class BlockLayout {
   transactionCount = 0;
   inputCount = 0;
-  /** The largest of `outputValue`: no output has more. */
+  /** The largest value of a single output. */
   maxOutputValue = 0;
   /**
-   * Behind the first transaction that has marker and flag and no witness item, which Bitcoin Core refuses ("Superfluous
-   * witness record"); -1: there is none. ord's own vectors have such transactions, so it is a fact and not a break.
+   * End of the first transaction that has marker and flag but no witness item, which Bitcoin Core refuses
+   * ("Superfluous witness record"); -1: there is none. ord's own test vectors have such transactions, so this is
+   * recorded as a fact, not as a break.
    */
   emptyWitnessAt = -1;
 
-  /** Of the transactions; `start` and `firstInput` have one element more: the end of the last. */
+  /** Per transaction; `start` and `firstInput` have one more element: the end of the last. */
   start: Uint32Array<ArrayBuffer>;
-  /** Count of the inputs: behind marker and flag where there are any. */
+  /** Offset of the input count: after marker and flag if present. */
   inputsAt: Uint32Array<ArrayBuffer>;
   firstInput: Uint32Array<ArrayBuffer>;
-  /** Count of the outputs. */
+  /** Offset of the output count. */
   outputsAt: Uint32Array<ArrayBuffer>;
-  /** Behind the last output; the witnesses begin here where there are any. */
+  /** Offset after the last output; the witnesses begin here if present. */
   outputsEnd: Uint32Array<ArrayBuffer>;
   /** Sum of the outputs in sats. */
   outputValue: Float64Array<ArrayBuffer>;
 
-  /** Of the inputs: the outpoint's 36 bytes. */
+  /** Per input: the outpoint's 36 bytes. */
   inputAt: Uint32Array<ArrayBuffer>;
   /**
-   * The script that ord looks into: the last item of the witness but one, an annex left out, whatever was spent
+   * The script that ord reads: the second-last item of the witness, not counting an annex, whatever was spent
    * (rust-bitcoin `Witness::taproot_leaf_script`). Start and end; the start is 0 where there is none.
    */
   scriptAt: Uint32Array<ArrayBuffer>;
   scriptEnd: Uint32Array<ArrayBuffer>;
 
-  /** @param rows room to begin with: of a block, unless there is one transaction to read */
+  /** @param rows initial capacity: for a block, unless a single transaction is read */
   constructor({ transactions, inputs } = blockRows) {
     this.start = new Uint32Array(transactions + 1);
     this.inputsAt = new Uint32Array(transactions + 1);
@@ -82,14 +83,14 @@ export class BlockLayout {
     this.scriptEnd = new Uint32Array(inputs);
   }
 
-  /** Reads a block. Returns the offset behind its last transaction, or `broken`: `breakFound` says why. */
+  /** Reads a block. Returns the offset after its last transaction, or `broken`: `breakFound` tells why. */
   readBlock(block: Uint8Array): number {
     const count = compactSizeAt(block, headerLength, block.length);
     if (count < 0) return broken;
     return this.#read(block, headerLength + compactSizeLength(block[headerLength]!), count);
   }
 
-  /** Reads the one transaction that begins at `at`. Returns the offset behind it, or `broken`. */
+  /** Reads the transaction that begins at `at`. Returns the offset after it, or `broken`. */
   readTransaction(bytes: Uint8Array, at: number): number {
     return this.#read(bytes, at, 1);
   }
@@ -99,7 +100,7 @@ export class BlockLayout {
     return this.inputsAt[tx]! - this.start[tx]! > versionLength;
   }
 
-  /** Any bytes are read in time linear in their number. */
+  /** Reads any bytes in linear time. */
   // oxlint-disable-next-line complexity, max-lines-per-function -- one pass: splitting it at inputs, outputs and witnesses measured a sixth slower
   #read(bytes: Uint8Array, from: number, count: number): number {
     const end = bytes.length;
@@ -188,7 +189,7 @@ export class BlockLayout {
           }
           if (items > end - at) return breakAt('truncated', end);
           if (items > 0) isEmpty = false;
-          // begin and end of the last three items
+          // start and end of the last three items
           let thirdAt = 0;
           let thirdEnd = 0;
           let secondAt = 0;
@@ -216,7 +217,8 @@ export class BlockLayout {
             scriptAt[input] = 0;
             continue;
           }
-          // the last item may be an annex: with one more it is a key path spend, with two or more the script is third
+          // the last item may be an annex: with one more item it is a key path spend, with two or more the script is
+          // the third from the end
           const hasAnnex = lastEnd > lastAt && bytes[lastAt] === annexPrefix;
           scriptAt[input] = hasAnnex ? thirdAt : secondAt;
           scriptEnd[input] = hasAnnex ? thirdEnd : secondEnd;

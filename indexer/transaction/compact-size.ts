@@ -4,29 +4,29 @@
  * the parser.
  */
 
-/** What a reader returns in place of a value or an offset where the bytes are broken; `breakFound` says how. */
+/** Returned instead of a value or an offset where the bytes are broken; `breakFound` tells how. */
 export const broken = -1;
 
 export type BreakKind = 'truncated' | 'not-shortest' | 'unknown-flag';
 
-/** The last break that a reader met: a record that is reused, because returning one would allocate for every read. */
+/** The last break that a reader met: one reused record, because returning one would allocate on every read. */
 export const breakFound: { kind: BreakKind; at: number } = { kind: 'truncated', at: 0 };
 
-/** Keeps how and at which byte the bytes are broken. Returns `broken`. */
+/** Records how and at which byte the bytes are broken. Returns `broken`. */
 export function breakAt(kind: BreakKind, at: number): typeof broken {
   breakFound.kind = kind;
   breakFound.at = at;
   return broken;
 }
 
-/** Bytes that a compact size takes, its first byte included. */
+/** Size of a compact size in bytes, including its first byte. */
 export function compactSizeLength(first: number): number {
   if (first < 0xfd) return 1;
   if (first === 0xfd) return 3;
   return first === 0xfe ? 5 : 9;
 }
 
-/** The compact size that begins at `at`; `broken` where it runs over `end` or is not in its shortest form. */
+/** The compact size at `at`; `broken` where it exceeds `end` or is not in its shortest form. */
 export function compactSizeAt(bytes: Uint8Array, at: number, end: number): number {
   if (at >= end) return breakAt('truncated', end);
   const first = bytes[at]!;
@@ -34,8 +34,8 @@ export function compactSizeAt(bytes: Uint8Array, at: number, end: number): numbe
 }
 
 /**
- * Offset behind the run of bytes that the compact size at `at` counts, such as a script; `broken` where it runs over
- * `end` or the count is not in its shortest form.
+ * Offset after a run of bytes, such as a script, whose length is the compact size at `at`; `broken` where it exceeds
+ * `end` or the length is not in its shortest form.
  */
 export function sizedEnd(bytes: Uint8Array, at: number, end: number): number {
   if (at >= end) return breakAt('truncated', end);
@@ -50,10 +50,13 @@ export function sizedEnd(bytes: Uint8Array, at: number, end: number): number {
   return behind > end ? breakAt('truncated', end) : behind;
 }
 
-/** Larger than any offset: what is said to be this long does not end within the bytes. */
+/** Larger than any offset: such a length always exceeds the bytes. */
 const beyond = 0x7fffffff;
 
-/** A compact size of three bytes or more that begins at `at`; `broken` as above. One that cannot be a length within any block is `beyond`. */
+/**
+ * A compact size of three or more bytes at `at`; `broken` as above. A value that cannot be a length within a block is
+ * `beyond`.
+ */
 export function longCompactSize(bytes: Uint8Array, at: number, end: number): number {
   const length = compactSizeLength(bytes[at]!);
   if (at + length > end) return breakAt('truncated', end);
@@ -68,20 +71,20 @@ export function longCompactSize(bytes: Uint8Array, at: number, end: number): num
   return breakAt('not-shortest', at);
 }
 
-/** The compact size at `at` of bytes that were read through before: nothing is checked. */
+/** The compact size at `at`, in bytes that were already checked: nothing is checked here. */
 export function knownCompactSize(bytes: Uint8Array, at: number): number {
   const first = bytes[at]!;
   return first < 0xfd ? first : knownLongCompactSize(bytes, at);
 }
 
-/** Offset behind the run of bytes that the compact size at `at` counts, in bytes that were read through before. */
+/** Offset after a run of bytes whose length is the compact size at `at`, in bytes that were already checked. */
 export function behindSized(bytes: Uint8Array, at: number): number {
   const first = bytes[at]!;
   if (first < 0xfd) return at + 1 + first;
   return at + compactSizeLength(first) + knownLongCompactSize(bytes, at);
 }
 
-/** Nothing that has 2^32 elements or bytes is in a block: eight bytes are never met. */
+/** No block has 2^32 elements or bytes: sizes of eight bytes never occur. */
 function knownLongCompactSize(bytes: Uint8Array, at: number): number {
   const low = bytes[at + 1]! | (bytes[at + 2]! << 8);
   if (bytes[at] === 0xfd) return low;

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 
 /**
- * Keyed fingerprints of outpoints: 64 bits of the 36 bytes (txid, index) as they stand in a transaction.
+ * Keyed fingerprints of outpoints: 64 bits of the 36 bytes (txid, index) as serialised in a transaction.
  *
- * Two multilinear hashes over the ring of 32-bit integers, with multipliers that nobody outside knows: each is the
- * sum of word times odd multiplier, plus a constant. Outpoints of one transaction never collide in either half (an
- * odd multiplier is a bijection). For two transactions whose words differ first in bit v of some word, each half
- * collides with probability 2^(v-32) over the choice of keys; to make v large for all eight words is a near-collision
- * of sha256. A collision costs one database query, never a wrong answer (docs/adr/0001-foundation.md).
+ * Two multilinear hashes over the ring of 32-bit integers, with secret multipliers: each is the sum of word times odd
+ * multiplier, plus a constant. Outpoints of one transaction never collide in either half (an odd multiplier is a
+ * bijection). For two transactions whose words differ first in bit v of some word, each half collides with
+ * probability 2^(v-32) over the choice of keys; making v large for all eight words requires a near-collision of
+ * sha256. A collision costs one database query, never a wrong answer (docs/adr/0001-foundation.md).
  */
 export interface FingerprintKey {
   /** Nine odd multipliers and a constant for the low half, then the same for the high half. */
@@ -32,7 +32,7 @@ export function expandFingerprintKey(key: Uint8Array): FingerprintKey {
   return { words };
 }
 
-/** The halves of the last fingerprint: returning a pair would allocate once an input. */
+/** The halves of the last fingerprint: returning a pair would allocate for each input. */
 export const fingerprint = { low: 0, high: 0 };
 
 /** Puts the fingerprint of the 36 bytes at `at` into `fingerprint`, as two unsigned 32-bit numbers. */
@@ -45,14 +45,14 @@ export function fingerprintOutpoint(view: DataView, at: number, key: Fingerprint
     low = (low + Math.imul(word, words[index]!)) | 0;
     high = (high + Math.imul(word, words[index + wordsPerHalf]!)) | 0;
   }
-  // the shifts bring the better mixed upper bits down, for tables that mask
+  // the shifts move the better mixed upper bits down, for tables that mask
   fingerprint.low = (low ^ (low >>> 15)) >>> 0;
   fingerprint.high = (high ^ (high >>> 15)) >>> 0;
 }
 
 /**
- * The fingerprints of the outpoints at many offsets, as `fingerprintOutpoint` makes them, into two columns. Written out
- * word by word: a third of the time of a loop over the words.
+ * The fingerprints of the outpoints at many offsets, as `fingerprintOutpoint` makes them, into two columns. Unrolled
+ * by hand: a third of the time of a loop over the words.
  */
 export function fingerprintOutpoints(
   view: DataView,

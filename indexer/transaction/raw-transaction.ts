@@ -4,7 +4,7 @@ import { lastBreak, readLayout } from './read-layout.ts';
 import { strippedHash } from './transaction-id.ts';
 import { InputWalk, OutputWalk, WitnessWalk } from './transaction-parts.ts';
 
-/** An input, its parts being views of the bytes that were read. Hashes are in internal order. */
+/** An input; its parts are views of the bytes. Hashes are in internal order. */
 export interface RawInput {
   readonly previousTxid: Uint8Array;
   readonly previousVout: number;
@@ -14,12 +14,12 @@ export interface RawInput {
 }
 
 export interface RawOutput {
-  /** In sats. Consensus keeps it below 21,000,000 BTC; bytes that say more are refused. */
+  /** In sats. Consensus keeps it below 21,000,000 BTC; larger values are refused. */
   readonly value: number;
   readonly script: Uint8Array;
 }
 
-/** A transaction taken apart, as pages and answers show it. */
+/** A decoded transaction, as pages and answers show it. */
 export interface RawTransaction {
   /** Signed, as Bitcoin Core and rust-bitcoin read it. */
   readonly version: number;
@@ -27,14 +27,14 @@ export interface RawTransaction {
   readonly inputs: readonly RawInput[];
   readonly outputs: readonly RawOutput[];
   readonly txid: Uint8Array;
-  /** All of its bytes. */
+  /** Its complete bytes. */
   readonly bytes: Uint8Array;
 }
 
 const hashLength = 32;
 const witnessScale = 4;
 
-/** The transactions of a block, or one alone: figures of each by offset, and objects of those that are shown. */
+/** The transactions of a block, or a single one: figures of each by offset, and objects for those that are shown. */
 export class RawTransactions {
   readonly count: number;
   readonly #bytes: Uint8Array;
@@ -56,7 +56,7 @@ export class RawTransactions {
     return new RawTransactions(block, layout);
   }
 
-  /** The one transaction that the bytes are. Throws as `ofBlock`. */
+  /** The bytes as a single transaction. Throws as `ofBlock`. */
   static one(bytes: Uint8Array): RawTransaction {
     const layout = new BlockLayout(oneTransaction);
     const end = layout.readTransaction(bytes, 0);
@@ -77,7 +77,7 @@ export class RawTransactions {
     return start[tx + 1]! - start[tx]!;
   }
 
-  /** BIP 141: everything but marker, flag and witnesses counts four times. */
+  /** BIP 141: all bytes except marker, flag and witnesses count four times. */
   weight(tx: number): number {
     const { inputsAt, outputsEnd } = this.#layout;
     const size = this.size(tx);

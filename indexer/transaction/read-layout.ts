@@ -2,7 +2,7 @@ import { blockLengthMax } from '#kernel/bitcoin/consensus.ts';
 import { type BlockLayout, headerLength } from './block-layout.ts';
 import { type BreakKind, breakFound } from './compact-size.ts';
 
-/** Why bytes are not a block: the code of docs/errors.md, and the byte at which it showed. */
+/** Why bytes are not a block: the code of docs/errors.md, and the byte at which it was found. */
 export interface BrokenBlock {
   readonly code: 'block_truncated' | 'block_oversized' | 'block_corrupt';
   readonly at: number;
@@ -15,7 +15,7 @@ const messages: Readonly<Record<BreakKind, string>> = {
   'unknown-flag': 'a transaction has an unknown flag',
 };
 
-/** Fills a layout from the bytes of a whole block. Null: every byte was read. Total: any bytes give an answer. */
+/** Fills a layout from the bytes of a whole block. Null: success. Total: any bytes give an answer. */
 export function readLayout(block: Uint8Array, layout: BlockLayout): BrokenBlock | null {
   if (block.length > blockLengthMax) {
     return oversized(blockLengthMax, `a block has ${blockLengthMax} bytes at most`);
@@ -28,7 +28,7 @@ export function readLayout(block: Uint8Array, layout: BlockLayout): BrokenBlock 
   return end < block.length ? oversized(end, 'there are bytes behind the last transaction') : null;
 }
 
-/** What `breakFound` says, in the words of a block. */
+/** Describes `breakFound` in terms of a block. */
 export function lastBreak(): BrokenBlock {
   const { kind, at } = breakFound;
   const code = kind === 'truncated' ? 'block_truncated' : 'block_corrupt';

@@ -7,8 +7,8 @@ const markerLength = 2;
 let scratch = new Uint8Array(4096);
 
 /**
- * The txid (internal order) of the transaction in [start, end) whose outputs stand at `outputs`, in bytes that were read
- * before: the double sha256 of everything but marker, flag and witnesses.
+ * The txid (internal order) of the transaction in [start, end) whose output count is at `outputs`, in bytes that were
+ * already checked: the double sha256 of all bytes except marker, flag and witnesses.
  */
 export function transactionId(bytes: Uint8Array, start: number, outputs: number, end: number): Uint8Array {
   if (!hasMarker(bytes, start)) return doubleSha256(bytes.subarray(start, end));

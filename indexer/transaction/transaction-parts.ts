@@ -2,20 +2,20 @@ import { outpointLength, sequenceLength, valueLength, versionLength } from './bl
 import { behindSized, compactSizeLength, knownCompactSize } from './compact-size.ts';
 
 /**
- * Steps over the parts of transactions that were read before (./block-layout.ts), and so are known to be well formed.
- * Only transactions that matter are looked at, so nothing is kept.
+ * Steps over the parts of transactions that were already checked (./block-layout.ts), so they are well formed. Only
+ * relevant transactions are read, so nothing is cached.
  */
 
-/** Whether the transaction at `start` has marker and flag: a count of 0 inputs, and one behind it that is not 0. */
+/** Whether the transaction at `start` has marker and flag: an input count of 0, followed by a byte that is not 0. */
 export function hasMarker(bytes: Uint8Array, start: number): boolean {
   return bytes[start + versionLength] === 0 && bytes[start + versionLength + 1] !== 0;
 }
 
-/** Offset of the count of the inputs of the transaction at `start`. */
+/** Offset of the input count of the transaction at `start`. */
 const inputsAt = (bytes: Uint8Array, start: number): number =>
   start + versionLength + (hasMarker(bytes, start) ? 2 : 0);
 
-/** Offsets of the outpoints that a transaction spends. Inputs are to be asked for in ascending order. */
+/** Offsets of the outpoints that a transaction spends. Ask for inputs in ascending order. */
 export class InputWalk {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -25,7 +25,7 @@ export class InputWalk {
     this.#bytes = bytes;
   }
 
-  /** Goes to the transaction at `start`, and gives the number of its inputs. */
+  /** Moves to the transaction at `start`, and returns the number of its inputs. */
   open(start: number): number {
     const at = inputsAt(this.#bytes, start);
     this.#at = at + compactSizeLength(this.#bytes[at]!);
@@ -51,7 +51,7 @@ export class InputWalk {
 
 /** The outputs of a transaction, one after the other. */
 export class OutputWalk {
-  /** Of the output that `next` went to; -1 before the first. */
+  /** The output that `next` moved to; -1 before the first. */
   vout = -1;
   /** Sats. */
   value = 0;
@@ -68,7 +68,7 @@ export class OutputWalk {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Goes before the first output; `outputs` is the offset of their count. */
+  /** Moves before the first output; `outputs` is the offset of their count. */
   open(outputs: number): void {
     this.#left = knownCompactSize(this.#bytes, outputs);
     this.#at = outputs + compactSizeLength(this.#bytes[outputs]!);
@@ -76,7 +76,7 @@ export class OutputWalk {
     this.value = 0;
   }
 
-  /** Goes to the next output; false behind the last. */
+  /** Moves to the next output; false after the last. */
   next(): boolean {
     if (this.#left === 0) return false;
     this.#left--;
@@ -89,16 +89,16 @@ export class OutputWalk {
     return true;
   }
 
-  /** Offset behind the last output. */
+  /** Offset after the last output. */
   end(): number {
     while (this.next());
     return this.#at;
   }
 }
 
-/** The items of the witnesses of a transaction. Inputs are to be asked for in ascending order. */
+/** The items of the witnesses of a transaction. Ask for inputs in ascending order. */
 export class WitnessWalk {
-  /** Range of the item that `next` went to. */
+  /** Range of the item that `next` moved to. */
   itemStart = 0;
   itemLength = 0;
 
@@ -113,14 +113,14 @@ export class WitnessWalk {
     this.#bytes = bytes;
   }
 
-  /** Goes before the first witness, which begins at `at`: behind the last output. */
+  /** Moves before the first witness, which begins at `at`: after the last output. */
   open(at: number): void {
     this.#at = at;
     this.#index = -1;
     this.#left = 0;
   }
 
-  /** Goes before the first item of the witness of input `index`, and gives the number of its items. */
+  /** Moves before the first item of the witness of input `index`, and returns the number of its items. */
   items(index: number): number {
     for (; this.#index < index; this.#index++) {
       while (this.next());
@@ -134,7 +134,7 @@ export class WitnessWalk {
     return this.#count;
   }
 
-  /** Goes to the next item; false behind the last. */
+  /** Moves to the next item; false after the last. */
   next(): boolean {
     if (this.#left === 0) return false;
     this.#left--;

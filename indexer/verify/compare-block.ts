@@ -9,7 +9,7 @@ import { type CopyRow, copyRows, queryCopyRows } from './copy-rows.ts';
 import type { Difference } from './difference.ts';
 import type { RecomputedBlock } from './recompute-block.ts';
 
-/** So many columns at the beginning of a target are its key. */
+/** Number of leading columns of a target that form its key. */
 const keyColumns: Readonly<Record<CopyTarget, number>> = {
   blocks: 1,
   contents: 1,
@@ -19,15 +19,15 @@ const keyColumns: Readonly<Record<CopyTarget, number>> = {
   parents: 2,
   locations: 3,
 };
-/** The moment at which a block was parsed: the one column that depends on no fact. */
+/** The time at which a block was parsed: the only column that depends on no fact. */
 const unequalColumns: ReadonlySet<string> = new Set(['parsed_at']);
 const integerLengths: ReadonlySet<number> = new Set([1, 2, 4, 8]);
 const byteColumns =
   /^(?:hash|header|sha256|body|folded|decoded_sha256|json|txid|content_type|content_encoding|metaprotocol|pointer|delegate|claimed_parents|metadata|properties|property_encoding|properties_json|rune|note|unknown_fields|script)$/u;
-/** So much of a value is shown. */
+/** The length at which shown values are cut. */
 const shownBytes = 40;
 
-/** Compares what a block would write with what the tables have of it, row by row and field by field. */
+/** Compares the rows that a block would write with the stored ones, row by row and field by field. */
 export async function compareBlock(
   client: pg.ClientBase,
   block: ParsedBlock,
@@ -56,7 +56,7 @@ export async function compareBlock(
   return differences;
 }
 
-/** The rows of a table that a block wrote; null: it wrote none and could not have. */
+/** The stored rows of a table that a block wrote; null: it wrote none and could not have. */
 function rowsOf(target: CopyTarget, height: number, { before, after, left }: Batch): string | null {
   const keys = (column: string): string =>
     `${column} >= ${before.counters.nextKey} AND ${column} < ${after.counters.nextKey}`;
@@ -78,7 +78,7 @@ function rowsOf(target: CopyTarget, height: number, { before, after, left }: Bat
   }
 }
 
-/** What later blocks ended was not ended yet. */
+/** Locations that later blocks ended count as not ended. */
 function storedColumns(columns: string, height: number): string {
   return columns.replace(
     'spent_height',
@@ -142,7 +142,7 @@ function shown(column: string, value: Buffer | null): string | null {
   return `${value.subarray(0, shownBytes).toString('hex')}${rest}`;
 }
 
-/** Locations of earlier blocks that the block ended, beside those that are said to have ended there. */
+/** Locations of earlier blocks that the block ended, compared with those stored as ended there. */
 async function compareEnded(client: pg.ClientBase, height: number, { left }: Batch): Promise<Difference[]> {
   const { rows } = await client.query<{ key: number; height: number; step: number }>(
     'SELECT key, height, step FROM chain.locations WHERE spent_height = $1 AND height < $1',
@@ -153,7 +153,7 @@ async function compareEnded(client: pg.ClientBase, height: number, { left }: Bat
   return compareSets(height, 'chain.locations', 'spent_height', expected, found);
 }
 
-/** What the block adds to a derived table, and what the table has of it. */
+/** The rows that the block adds to a derived table, compared with the stored ones. */
 async function comparePart(
   client: pg.ClientBase,
   height: number,
@@ -200,7 +200,7 @@ interface HashRow {
   readonly cumulative_sha256: Buffer;
 }
 
-/** The hash of the block's events of a kind, and the one that is chained to those before it. */
+/** The hash of the block's events of a kind, and the cumulative hash. */
 async function compareHash(
   client: pg.ClientBase,
   height: number,
@@ -218,7 +218,7 @@ async function compareHash(
     row: `kind ${kind.number}, height ${height}`,
   };
   if (last?.height === height) return compareHashRow(row, sha256, last, previous);
-  // the chain of hashes begins with the first block that can matter, and ends where a block is not known
+  // the chain of hashes begins with the first relevant block, and ends where a block is not fully known
   const isDue = sha256 !== null && (height === firstHeight || last?.height === height - 1);
   return isDue ? [{ ...row, column: null, expected: 'a row', found: null }] : [];
 }

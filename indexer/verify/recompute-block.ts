@@ -18,10 +18,11 @@ export interface RecomputedBlock {
 }
 
 /**
- * Applies a block anew, on top of what the tables say of the moment before it, and gives the batch that would be
- * written: its rows stand in its encoders. What the tables say of later blocks does not count.
+ * Applies a block again, on the state that the tables had before it, and returns the batch that would be written: its
+ * rows are in its encoders. Data of later blocks is ignored.
  *
- * @param derived takes what the block adds to derived tables, behind what it has already
+ * @param derived receives the block's derived rows, after those that it already has
+ *
  * @param encoders empty ones
  */
 export async function recomputeBlock(
@@ -58,7 +59,7 @@ export async function recomputeBlock(
   return { batch, encoders };
 }
 
-/** The ids that the hashes of a block had before it; -1 where they had none. */
+/** The ids that the hashes of a block had before it; -1: none. */
 async function knownIds(
   client: pg.ClientBase,
   query: string,
@@ -85,9 +86,9 @@ async function knownIds(
 }
 
 /**
- * Locations of earlier blocks that the block may end: those in outputs that it spends and that nothing has spent, and
- * those that it is said to have ended. One that it ended and that is said to have ended elsewhere is missing here, and
- * its next row is the difference then.
+ * Locations of earlier blocks that the block may end: unspent ones in outputs that it spends, and those stored as
+ * ended by it. A location that it really ended but that is stored as ended elsewhere is missing here; then its next
+ * row shows up as the difference.
  */
 async function heldBefore(client: pg.ClientBase, { columns, ref }: ParsedBlock): Promise<HeldOutputs> {
   const { inputFingerprintLow: low, inputFingerprintHigh: high } = columns;

@@ -3,8 +3,8 @@ import type { DerivedTable } from '#indexer/derived/derived-table.ts';
 import type { Difference } from './difference.ts';
 
 /**
- * Rows up to a height that no block wrote. Every row that a block wrote is one of its ids, or follows from a location
- * that it ended: what is left are ids that no block gave away, and locations without an event.
+ * Rows up to a height that no block wrote. Every row of a block has one of its ids, or follows from a location that
+ * it ended. The rest are ids that no block assigned, and locations without an event.
  */
 export async function strayRows(
   client: pg.ClientBase,

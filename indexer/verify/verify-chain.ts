@@ -23,7 +23,7 @@ import type { Difference } from './difference.ts';
 import { type RecomputedBlock, recomputeBlock } from './recompute-block.ts';
 import { strayRows } from './stray-rows.ts';
 
-/** Heights and hashes that are compared at once. */
+/** Heights and hashes compared at once. */
 const pageBlocks = 1000;
 
 export interface VerifyOptions {
@@ -33,12 +33,12 @@ export interface VerifyOptions {
   /** First and last height; absent: the lowest that is indexed, and the tip. */
   readonly from?: number;
   readonly to?: number;
-  /** Ends where so many differences were found. */
+  /** Stops after this many differences. */
   readonly differencesMax: number;
   readonly threads?: number;
-  /** Absent: those that are registered. */
+  /** Absent: all registered ones. */
   readonly eventKinds?: readonly EventKind[];
-  /** What the database was made with: longest text, decoded, that is made searchable. */
+  /** The database's setting: the longest text, decoded, that is made searchable. */
   readonly textMaxBytes?: number;
   /** Derived tables that the database may have; absent: all of this program. */
   readonly derivedTables?: readonly DerivedTable[];
@@ -67,11 +67,12 @@ interface Stored {
 }
 
 /**
- * Makes every block of a range anew from the source, on top of what the tables say of the moment before it, and compares
- * all that it would write with what the tables have. Reads alone, each block in one moment of the database, so that it
- * may run beside a follower. Over all blocks it finds rows, too, that belong to none.
+ * Recomputes every block of a range from the source, on the state that the tables had before it, and compares
+ * everything that it would write with the tables. Only reads, each block in one snapshot of the database, so it may
+ * run beside a follower. Over all blocks it also finds rows that belong to no block.
  *
- * Throws `network_mismatch`, `nothing_indexed`, `tip_changed` where blocks of the range are taken back meanwhile, and what the source throws.
+ * Throws `network_mismatch`, `nothing_indexed`, `tip_changed` where blocks of the range are taken back meanwhile, and
+ * what the source throws.
  */
 export async function verifyChain(options: VerifyOptions): Promise<Verified> {
   const client = await options.pool.connect();
@@ -172,7 +173,7 @@ async function verifyBlock(
 ): Promise<Found> {
   const { ref } = block;
   const states = await readDerivedStates(tx, tables);
-  // one that catches up has the blocks up to its tip
+  // a table that is catching up has the blocks up to its tip
   const active = states.filter(
     ({ isFollowed, tip }) => isFollowed || (tip !== null && tip.height >= ref.height),
   );
@@ -181,7 +182,7 @@ async function verifyBlock(
   try {
     made = await recomputeBlock(tx, block, facts, new DerivedBatch(active));
   } catch (error) {
-    // what stands in the tables before the block cannot be
+    // the stored state before the block is impossible
     if (!(error instanceof AppError || error instanceof AssertionError)) throw error;
     const difference: Difference = {
       height: ref.height,
@@ -276,7 +277,7 @@ async function compareRefs(
 const beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
 
-/** Works in one moment of the database in which the block is there. */
+/** Runs work in a snapshot of the database that has the block. */
 function inOneMoment<T>(
   client: pg.ClientBase,
   { ref }: ParsedBlock,

@@ -3,30 +3,32 @@ import type { FactSet } from '#indexer/facts/fact.ts';
 import type { CompiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
-/** What goes to a worker: one block. The buffers of `block`, `spent` and `into` are transferred. */
+/** The input of a worker: one block. The buffers of `block`, `spent` and `into` are transferred. */
 export interface ParseJob {
   readonly block: Uint8Array<ArrayBuffer>;
-  /** The outputs that it spends (`SourceBlock.spentOutputs`); null: not known. */
+  /** The outputs that it spends (`SourceBlock.spentOutputs`); null: unknown. */
   readonly spent: Uint8Array<ArrayBuffer> | null;
   readonly hash: Uint8Array;
   readonly height: number;
   readonly network: NetworkName;
-  /** Check that the block is what its name says: its source is not trusted. */
+  /** Check the block against its hash: its source is not trusted. */
   readonly verify: boolean;
   readonly fingerprintKey: Uint8Array;
-  /** Longest text, decoded, that is made searchable. */
+  /** The longest text, decoded, that is made searchable. */
   readonly textMaxBytes: number;
-  /** Where the columns go if there is room for them. */
+  /** A buffer for the columns, used if it is large enough. */
   readonly into: ArrayBuffer;
-  /** What is read beside the columns. `outputs` costs half as much again as the parse. */
+  /** The facts to read besides the columns. `outputs` costs half as much again as the parse. */
   readonly facts: FactSet;
 }
 
-/** What comes back; the buffers are transferred, also where the block is refused. */
+/** The result; the buffers are transferred, also for a refused block. */
 export type ParseJobResult = ParseJobOutcome & {
-  /** The columns: `into`, or a buffer of just their size. Where the block is refused `into`, of no meaning. */
+  /**
+   * The columns: `into`, or a buffer of exactly their size. For a refused block `into`, with meaningless contents.
+   */
   readonly columns: ArrayBuffer;
-  /** What was read of the facts; empty where the block is refused. */
+  /** The requested facts; empty for a refused block. */
   readonly facts: EncodedFacts;
   readonly block: Uint8Array<ArrayBuffer>;
   readonly spent: Uint8Array<ArrayBuffer> | null;
@@ -41,9 +43,9 @@ export type ParseJobOutcome =
       readonly at: number;
     };
 
-/** What a thread of the pool is told at its start. */
+/** The start data of a pool thread. */
 export interface ParseThread {
-  /** Somebody else in this process is to have the processor first. */
+  /** Other work of this process has precedence for the processor. */
   readonly isBackground: boolean;
   readonly sha256: CompiledSha256;
 }

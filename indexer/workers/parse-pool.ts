@@ -19,36 +19,39 @@ export interface ParsedBlock {
   /** The block itself. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly hasSpent: boolean;
-  /** What the pool was asked to read beside the columns. */
+  /** The facts that the pool was asked to read besides the columns. */
   readonly facts: BlockFacts;
-  /** Gives the buffers of the block and of its columns back: nothing that views them may be used then. */
+  /** Returns the buffers of the block and of its columns to the pool: views of them must not be used afterwards. */
   release(): void;
 }
 
 export interface ParsePoolOptions {
-  /** Threads at most; absent: one a core. The main thread and Postgres have the cores too, but not all of the time. */
+  /**
+   * Maximum number of threads; absent: one per core. The main thread and Postgres use the cores too, but not all of
+   * the time.
+   */
   readonly threads?: number;
-  /** Longest text, decoded, that is made searchable; absent: every one. */
+  /** The longest text, decoded, that is made searchable; absent: no limit. */
   readonly textMaxBytes?: number;
-  /** What is read of each block beside its columns; absent: nothing. */
+  /** The facts to read of each block besides its columns; absent: none. */
   readonly facts?: FactSet;
-  /** So many blocks will come: no more threads are started than can have one. */
+  /** Number of blocks to come: no more threads are started than there are blocks. */
   readonly blocks?: number;
   /** Searches of this process: blocks are parsed when these leave the processor free. */
   readonly demand?: SearchDemand;
   readonly onStep?: (step: ParseStep, seconds: number) => void;
-  /** Blocks that are under way or wait to be taken, beside the most that may be, with every change. */
+  /** Called with every change: blocks that are being processed or wait to be taken, and the limit on their number. */
   readonly onQueue?: (waiting: number, limit: number) => void;
 }
 
-/** A phase of a block's way into the pool and through it, and how long it took. */
+/** A phase of a block's way into and through the pool, and its duration. */
 export type ParseStep = 'fetch' | 'parse';
 
 export interface ParsePool {
   /**
-   * Reads, checks and parses blocks, and gives them in the order asked for. A few are under way ahead of what was
-   * taken, never more than `lookAheadBlocks`. Throws the AppError of the first block that fails; those before it were
-   * given. Ends early where the signal is aborted.
+   * Reads, checks and parses blocks, and yields them in the order requested. A few are processed ahead, never more
+   * than `lookAheadBlocks`. Throws the AppError of the first block that fails, after yielding those before it. Ends
+   * early when the signal is aborted.
    */
   blocks(
     source: BlockSource,
@@ -59,7 +62,7 @@ export interface ParsePool {
   close(): Promise<void>;
 }
 
-/** One block in each worker, one more each that waits for it, and one being read. */
+/** One block in each worker, one waiting for each worker, and one being read. */
 function lookAheadBlocks(threads: number): number {
   return threads * 2 + 1;
 }
@@ -73,7 +76,7 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
   const onQueue = options.onQueue ?? (() => undefined);
   const workers = new Piscina<ParseJob, ParseJobResult>({
     filename: new URL('./parse.worker.ts', import.meta.url).href,
-    // all at once: starting takes a quarter of a second, in which others read what the writer must know
+    // all at once: starting takes a quarter of a second, in which the writer's memory can be read
     minThreads: threads,
     maxThreads: threads,
     maxQueue: Math.max(threads ** 2, lookAhead),
@@ -103,7 +106,7 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
         const next = iterator.next();
         if (next.done === true) return false;
         const parsing = parse(context, next.value);
-        // whoever takes it sees the error; until then, or if nobody does, it is no unhandled one
+        // the caller that takes it gets the error; until then it must not count as an unhandled rejection
         parsing.catch(() => undefined);
         underWay.push(parsing);
         onQueue(underWay.length, lookAhead);
@@ -136,11 +139,11 @@ interface ParseContext {
   readonly signal: AbortSignal;
   readonly onStep: (step: ParseStep, seconds: number) => void;
   readonly demand: SearchDemand | null;
-  /** Of the largest columns so far: the next block's will mostly fit. */
+  /** Size of the largest columns so far: those of the next block will mostly fit. */
   columnsBytes: number;
 }
 
-/** Columns of a usual block are about as large; larger ones are made room for from the second block on. */
+/** The size of a usual block's columns; from the second block on buffers are made for larger ones. */
 const columnsBytesFirst = 1024 * 1024;
 
 async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock> {
@@ -172,7 +175,7 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
   onStep('parse', (performance.now() - fetchedAt) / 1000);
   const used = [result.block.buffer, result.columns];
   if (result.spent !== null) {
-    // the scripts of `spent-scripts` are ranges of it
+    // the scripts of `spent-scripts` are ranges of these bytes
     if (context.facts.has('spent-scripts')) used.push(result.spent.buffer);
     else buffers.give(result.spent.buffer);
   }

@@ -13,7 +13,7 @@ const { isBackground, sha256 } = workerData as ParseThread;
 if (isBackground) runInBackground();
 useCompiledSha256(sha256);
 
-/** Checks and parses one block. Gives back its buffers, so that they can be used again. */
+/** Checks and parses one block. Returns its buffers for reuse. */
 export default function run(job: ParseJob): unknown {
   const result = resultOf(job);
   const { block, spent, columns, facts } = result;
@@ -38,7 +38,7 @@ function resultOf(job: ParseJob): ParseJobResult {
 
 const noFactsRead: EncodedFacts = new Map();
 
-/** Of the block at hand: it is read once, for everything that this thread does with the block. */
+/** Layout of the current block: it is read once, for everything that this thread does with the block. */
 const layout = new BlockLayout();
 
 function readable(block: Uint8Array): Verification {

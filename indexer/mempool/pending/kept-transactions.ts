@@ -24,7 +24,9 @@ export interface KeptTransaction {
 /** Fixed part of the size of a kept transaction, in bytes: its rows without contents, and its memory. */
 const overheadBytes = 512;
 
-/** The share that one eviction frees: sorting again for each transaction would be quadratic. */
+/**
+ * Share of the limits that is still used after an eviction: sorting again for each transaction would be quadratic.
+ */
 const roomShare = 0.9;
 
 /** The kept transactions, with limits on their number and bytes. */

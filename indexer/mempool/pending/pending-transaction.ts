@@ -81,8 +81,8 @@ export function inscriptionKey(txid: Uint8Array, index: number): InscriptionKey 
 }
 
 /**
- * The number of inputs whose values are needed, counted from the first: an inscription is in an input after the first
- * one, or revealed there. 0: none are needed.
+ * Index of the last input that holds or reveals an inscription. The values of all inputs up to and including it are
+ * needed; 0: none are needed.
  */
 export function inputValuesNeeded(
   batch: TransactionBatch,

@@ -1,19 +1,19 @@
 import { CborError, CborReader, major } from './cbor-reader.ts';
 
-/** Version of the rules below and of docs/adr/0003-cbor.md; stored beside what was made by them. */
+/** Version of the rules below and of docs/adr/0003-cbor.md; stored with the data that they made. */
 export const cborRulesVersion = 1;
 
-/** ord's reader (ciborium) gives up below this many arrays, maps and tags, and so its metadata is none. */
+/** ord's reader (ciborium) fails on deeper nesting of arrays, maps and tags, so such metadata counts as absent. */
 const depthMax = 256;
 /**
- * JSON is longer than its CBOR: six characters for a byte of text that is escaped, up to 22 for a float of three bytes.
- * Maps as keys of maps double their escapes at every level, and would make any length out of a few bytes: a text that
- * takes more characters to make than this is none.
+ * JSON is longer than its CBOR: six characters for an escaped byte of text, up to 22 for a float of three bytes. Maps
+ * as keys of maps double their escapes at every level, so a few bytes could make a text of any length. Metadata whose
+ * text needs more characters than this count as absent.
  */
 const jsonLengthMax = 4_000_000;
 const charactersPerByteMax = 32;
 const charactersMin = 64;
-/** Bignums of more bytes are not numbers for ord's reader either. */
+/** Longer bignums are not numbers for ord's reader either. */
 const bignumBytesMax = 16;
 
 const simple = { false: 20, true: 21, null: 22, undefined: 23 } as const;
@@ -22,7 +22,7 @@ const bignumTag = { positive: 2, negative: 3 } as const;
 class JsonWriter {
   readonly #reader: CborReader;
   #depth = 0;
-  /** Characters made so far, those of keys again with each level of keys around them. */
+  /** Characters written so far, those of keys again for each level of keys around them. */
   #written = 0;
   readonly #writtenMax: number;
 
@@ -79,7 +79,7 @@ class JsonWriter {
     return this.#count(`{${members.join(',')}}`, members.length * 2 + 2);
   }
 
-  /** Calls `member` behind the header of each item or key of the array or map whose header was just read. */
+  /** Calls `member` after the header of each item or key of the array or map whose header was just read. */
   #each(member: () => void): void {
     const reader = this.#reader;
     const count = reader.isIndefinite ? Infinity : reader.argument;
@@ -95,7 +95,7 @@ class JsonWriter {
     if (reader.isIndefinite) throw new CborError();
     const tag = reader.argument;
     if (tag === bignumTag.positive || tag === bignumTag.negative) return this.#bignum(tag);
-    // Tags say how a value may be read; none of them changes what stands there.
+    // Tags tell how to interpret a value; none of them changes the value itself.
     return this.#nested(() => this.value());
   }
 
@@ -108,14 +108,14 @@ class JsonWriter {
     if (bytes.length > bignumBytesMax) return this.#count(`"${bytes.toString('hex')}"`);
     const value = BigInt(`0x0${bytes.toString('hex')}`);
     if (tag === bignumTag.positive) return this.#count(integerJson(value));
-    // ord's reader holds it in 128 signed bits
+    // ord's reader stores it in 128 signed bits
     if (value >> 127n !== 0n) throw new CborError();
     return this.#count(integerJson(-1n - value));
   }
 
   #other(): string {
     const reader = this.#reader;
-    // additional information 24 may name a simple value below 32 too: ord's reader takes it
+    // additional information 24 may also name a simple value below 32: ord's reader accepts it
     if (reader.info <= 24) return this.#count(simpleJson(reader.argumentLow));
     if (reader.isBreak) throw new CborError();
     const number = floatOf(reader);
@@ -137,7 +137,7 @@ class JsonWriter {
   }
 }
 
-/** A number where JavaScript's readers of JSON keep it exactly, else its digits in a string. */
+/** A number where JavaScript's JSON readers keep it exactly, else its digits in a string. */
 function integerJson(value: bigint): string {
   const exact = value <= BigInt(Number.MAX_SAFE_INTEGER) && value >= BigInt(Number.MIN_SAFE_INTEGER);
   return exact ? value.toString() : `"${value}"`;
@@ -169,7 +169,7 @@ function floatOf(reader: CborReader): number {
   return view.getFloat64(0);
 }
 
-/** IEEE 754 binary16 (RFC 8949, appendix D has the same in C). */
+/** IEEE 754 binary16 (RFC 8949, appendix D, has the same in C). */
 function halfFloat(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 0x1f;
@@ -181,8 +181,8 @@ function halfFloat(bits: number): number {
 
 /**
  * Canonical JSON text of CBOR metadata: the same bytes always give the same text, members in the order of the bytes.
- * Null where ord's reader takes the bytes for no value, or where the text would be longer than the limits above; bytes
- * behind the first item are ignored, as there. docs/adr/0003-cbor.md says what becomes of what JSON cannot say.
+ * Null where ord's reader does not accept the bytes, or where the text would exceed the limits above; bytes after the
+ * first item are ignored, as in ord. docs/adr/0003-cbor.md describes the values that JSON cannot express.
  */
 export function cborToJson(cbor: Uint8Array): string | null {
   try {

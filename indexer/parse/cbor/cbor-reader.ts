@@ -15,7 +15,7 @@ export const major = {
 /** Additional information 31: indefinite length, or the break. */
 const indefinite = 31;
 
-/** What a CBOR text is not; never leaves this folder. */
+/** The input is not CBOR; never leaves this folder. */
 export class CborError extends Error {
   constructor() {
     super('not well-formed');
@@ -23,16 +23,16 @@ export class CborError extends Error {
 }
 
 /**
- * Reads CBOR headers and strings by offset. Every step moves forward and nothing is allocated by a length that is
- * only claimed, so that reading to the end takes time linear in the input, whatever it says.
+ * Reads CBOR headers and strings by offset. Every step moves forward, and no memory is allocated for a length that is
+ * only claimed. So reading takes time linear in the input, for any bytes.
  */
 export class CborReader {
   readonly bytes: Buffer;
   at = 0;
-  /** Of the last header: its major type, additional information and argument. */
+  /** The last header: its major type, additional information and argument. */
   major = 0;
   info = 0;
-  /** Rounded where it is above 2^53: `argumentHigh` and `argumentLow` are exact. 0 for indefinite lengths. */
+  /** Rounded above 2^53: `argumentHigh` and `argumentLow` are exact. 0 for indefinite lengths. */
   argument = 0;
   argumentHigh = 0;
   argumentLow = 0;
@@ -41,7 +41,7 @@ export class CborReader {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Reads a header. Throws at the end of the input and for additional information that is reserved. */
+  /** Reads a header. Throws at the end of the input and for reserved additional information. */
   head(): void {
     const initial = this.#byte();
     this.major = initial >> 5;
@@ -73,7 +73,7 @@ export class CborReader {
     return this.info === indefinite;
   }
 
-  /** Whether the last header is the break that ends what has an indefinite length. */
+  /** Whether the last header is the break that ends an item of indefinite length. */
   get isBreak(): boolean {
     return this.major === major.other && this.info === indefinite;
   }
@@ -93,7 +93,7 @@ export class CborReader {
   /** The content of a byte string whose header was just read; definite ones are views. */
   byteString(): Buffer {
     if (!this.isIndefinite) return this.#take(this.argument);
-    // measured first: an object for each chunk would be hundreds of times the bytes of empty ones
+    // measured first: an object per chunk would take hundreds of times the bytes of empty chunks
     const from = this.at;
     let length = 0;
     while (this.#nextChunk(major.bytes)) length += this.argument;
@@ -105,7 +105,7 @@ export class CborReader {
     return content;
   }
 
-  /** The content of a text string whose header was just read. Each chunk must be UTF-8 of its own. */
+  /** The content of a text string whose header was just read. Each chunk must be UTF-8 on its own. */
   textString(): string {
     if (!this.isIndefinite) return this.#utf8(this.#take(this.argument));
     let text = '';
@@ -115,7 +115,10 @@ export class CborReader {
     return text;
   }
 
-  /** Moves over the next chunk, of `argument` bytes, of a string of that type; false, and over the break, at its end. */
+  /**
+   * Skips the next chunk, of `argument` bytes, of a string of that type. At its end it skips the break and returns
+   * false.
+   */
   #nextChunk(type: number): boolean {
     this.head();
     if (this.isBreak) return false;
@@ -135,7 +138,7 @@ export class CborReader {
     return byte;
   }
 
-  /** Moves over `length` bytes and returns where they begin. */
+  /** Skips `length` bytes and returns their offset. */
   #skip(length: number): number {
     const from = this.at;
     if (from + length > this.bytes.length) throw new CborError();

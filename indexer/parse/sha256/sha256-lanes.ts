@@ -10,10 +10,13 @@ import {
 
 const lanes = 4;
 const blockBytes = 64;
-/** Behind a message: the bit that ends it and its length. */
+/** The padding after a message: the bit that ends it, and its length. */
 const paddingMin = 9;
 
-/** Where digests go: 32 bytes a row, from the beginning of the buffer. The array may be another one at each call, as tables grow. */
+/**
+ * Destination of the digests: 32 bytes per row, from the beginning of the buffer. The array may change from call to
+ * call, as tables grow.
+ */
 export interface DigestRows {
   hash: Uint8Array<ArrayBuffer>;
 }
@@ -23,46 +26,46 @@ interface Sha256Exports {
   readonly hash: (blocks: number, last: number, base: number) => void;
 }
 
-/** The part of the global of that name that is used here; the types of the language alone do not have it. */
+/** The part of the global `WebAssembly` that is used here; the types of the language alone lack it. */
 interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
   readonly Instance: new (module: object) => { readonly exports: Sha256Exports };
 }
 const webAssembly = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly;
 
-/** The module as it was compiled: threads take that of the thread that started them. */
+/** The compiled module: threads take that of the thread that started them. */
 export type CompiledSha256 = object;
 
 let compiled: CompiledSha256 | null = null;
 
-/** Compiles the module, once in this thread. */
+/** Compiles the module, once per thread. */
 export function compiledSha256(): CompiledSha256 {
   compiled ??= new webAssembly.Module(sha256Module());
   return compiled;
 }
 
 /**
- * Takes the module that another thread compiled. One that each thread compiles for itself is freed when the thread ends;
- * with hundreds of threads V8 lost count of its pages of code and aborted the process ("jit_page").
+ * Takes a module that another thread compiled. A module that each thread compiles for itself is freed when the thread
+ * ends; after hundreds of threads V8's accounting of code pages failed and aborted the process ("jit_page").
  */
 export function useCompiledSha256(module: CompiledSha256): void {
   compiled = module;
 }
 
 /**
- * Hashes many short messages: they wait in groups of the same number of blocks until there are four, which are then
- * hashed at once. A call to the native hash costs about a microsecond before it hashes the first byte, as much as two
- * or three short messages take here.
+ * Hashes many short messages: they wait, grouped by their number of blocks, until there are four, which are then
+ * hashed together. A call to the native hash costs about a microsecond before the first byte, as much as two or three
+ * short messages here.
  */
 export class Sha256Lanes {
   readonly #rows: DigestRows;
-  /** 1: the digests are hashed again. */
+  /** 1: the digests are hashed a second time. */
   readonly #extra: number;
   readonly #run: Sha256Exports['hash'];
-  /** Where messages are put. */
+  /** Where messages are written. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly #words: Int32Array<ArrayBuffer>;
-  /** Messages that wait in the group of each number of blocks, and the rows of their digests. */
+  /** The waiting messages in the group of each number of blocks, and the rows of their digests. */
   readonly #waiting = new Uint8Array(laneBlocksMax + 1);
   readonly #waitingRows = new Int32Array((laneBlocksMax + 1) * lanes);
   #begun = 0;
@@ -78,12 +81,12 @@ export class Sha256Lanes {
     new Uint32Array(exports.memory.buffer).set(initialMemory());
   }
 
-  /** Forgets what waits. */
+  /** Drops the waiting messages. */
   reset(): void {
     this.#waiting.fill(0);
   }
 
-  /** Whether a message of this length is hashed here; longer ones belong to `node:crypto`. */
+  /** Whether a message of this length is hashed here; `node:crypto` hashes longer ones. */
   static takes(length: number): boolean {
     return length + paddingMin <= laneBlocksMax * blockBytes;
   }
@@ -105,7 +108,7 @@ export class Sha256Lanes {
     this.commit();
   }
 
-  /** Begins a message of `length` bytes, and returns where in `bytes` they are to be put before `commit`. */
+  /** Begins a message of `length` bytes, and returns where in `bytes` to write them before `commit`. */
   begin(length: number, row: number): number {
     const blocks = (length + paddingMin + blockBytes - 1) >>> 6;
     const lane = this.#waiting[blocks]!;
@@ -113,7 +116,7 @@ export class Sha256Lanes {
     const { bytes } = this;
     const words = this.#words;
     const end = at + blocks * blockBytes;
-    // the word in which the message ends, and all behind it
+    // the word in which the message ends, and all words after it
     for (let pad = (at + length) >> 2; pad < end >> 2; pad++) words[pad] = 0;
     bytes[at + length] = 0x80;
     bytes[end - 2] = length >>> 5;
@@ -124,19 +127,19 @@ export class Sha256Lanes {
     return at;
   }
 
-  /** Ends the message that was begun. */
+  /** Ends the message. */
   commit(): void {
     if (this.#waiting[this.#begun] === lanes) this.#hashGroup(this.#begun);
   }
 
-  /** Hashes what still waits. */
+  /** Hashes the waiting messages. */
   flush(): void {
     for (let blocks = 1; blocks <= laneBlocksMax; blocks++) {
       if (this.#waiting[blocks] !== 0) this.#hashGroup(blocks);
     }
   }
 
-  /** Lanes that wait for nobody hash what was left in them, and nobody reads it. */
+  /** Unused lanes hash leftovers, and their digests are ignored. */
   #hashGroup(blocks: number): void {
     this.#run(blocks, blocks + this.#extra, groupBase(blocks));
     const { hash: target } = this.#rows;

@@ -1,19 +1,19 @@
 /**
  * A WebAssembly module that hashes four messages at once with sha256 (FIPS 180-4), one in each 32-bit lane of its
- * vectors. It is put together here, from the text of the standard, instead of being a binary in the repository.
+ * vectors. It is assembled here, from the text of the standard, instead of being a binary in the repository.
  *
- * Memory: the round constants and the initial state, each four times over, then digests, then the messages. Exported:
- * `hash(blocks, last, base)`: the messages have `blocks` padded blocks each, and lane n's begins at `base + laneAt(n)`;
- * with `last` = blocks + 1 the digests are hashed once more (a txid). The digests come out by words: word w of lane n
- * is at `digestsAt + w * 16 + n * 4`.
+ * Memory: the round constants and the initial state, each four times, then digests, then the messages. Exported:
+ * `hash(blocks, last, base)`: the messages have `blocks` padded blocks each, and lane n's begins at `base +
+ * laneAt(n)`; with `last` = blocks + 1 the digests are hashed a second time (a txid). Digests are stored by words:
+ * word w of lane n is at `digestsAt + w * 16 + n * 4`.
  */
 
-/** Messages of more blocks cost less where they are hashed one by one, by the processor's own instructions. */
+/** Longer messages are cheaper one by one, with the processor's own instructions. */
 export const laneBlocksMax = 16;
 const laneBytes = laneBlocksMax * 64;
-/** Between the bases of two groups of four messages. */
+/** Distance between the bases of two groups of four messages. */
 export const groupBytes = 4 * laneBytes;
-/** Room for a group of each number of blocks, which is 64 KB, and for the rest. */
+/** Memory for a group of each number of blocks (64 KB), and for the rest. */
 const memoryPages = 2;
 const constantsAt = 0;
 const initialAt = constantsAt + 64 * 16;
@@ -33,7 +33,7 @@ function fractions(count: number, root: (prime: number) => number): number[] {
   return words;
 }
 
-/** What the memory holds before the first hash. */
+/** The contents of the memory before the first hash. */
 export function initialMemory(): Uint32Array {
   const words = [...fractions(64, Math.cbrt), ...fractions(8, Math.sqrt)];
   return Uint32Array.from(words.flatMap((word) => [word, word, word, word]));
@@ -46,7 +46,7 @@ const leb = (value: number): number[] => {
   bytes.push(rest);
   return bytes;
 };
-/** A signed constant; ours are not negative, so one more bit than their digits must be clear. */
+/** A signed constant; ours are not negative, so the bit above their digits must be clear. */
 const signedLeb = (value: number): number[] => {
   const bytes = leb(value);
   const last = bytes.length - 1;
@@ -95,7 +95,7 @@ const vectorLocals = 34;
 
 const state = (index: number): number => stateAt + index;
 const schedule = (index: number): number => scheduleAt + (index & 15);
-/** The working variable a (0) to h (7) of a round: instead of moving values, names move on. */
+/** The working variable a (0) to h (7) of a round: names rotate instead of values. */
 const work = (index: number, roundIndex: number): number => workAt + ((index - roundIndex) & 7);
 
 const rotated = (local: number, bits: number): number[] => [
@@ -124,7 +124,7 @@ const smallSigma = (local: number, first: number, second: number, shift: number)
   ...xor,
 ];
 
-/** One round: FIPS 180-4, 6.2.2, step 3; the constant's place is `round` plus an offset. */
+/** One round: FIPS 180-4, 6.2.2, step 3; the constant is at `round` plus an offset. */
 function roundCode(index: number): number[] {
   const [a, b, , d, e, f, g, h] = [0, 1, 2, 3, 4, 5, 6, 7].map((name) => work(name, index)) as [
     number,
@@ -178,7 +178,7 @@ function roundCode(index: number): number[] {
   ];
 }
 
-/** The next word of the message schedule, in the place of the one sixteen rounds before. */
+/** The next word of the message schedule, replacing the one sixteen rounds before. */
 const scheduleCode = (index: number): number[] => [
   ...get(schedule(index)),
   ...smallSigma(schedule(index + 1), 7, 18, 3),
@@ -199,7 +199,7 @@ const loadInitial = eight.flatMap((index) => [
   ...set(state(index)),
 ]);
 
-/** Word by word: that word of all four messages, in the order of numbers. */
+/** Word by word: the same word of all four messages, in the order of messages. */
 const loadMessages = sixteen.flatMap((index) => [
   ...get(pointer),
   ...get(pointer),
@@ -222,17 +222,17 @@ const loadDigests = sixteen.flatMap((index) => {
   return [...(words[index] ?? i32(0)), ...splat, ...set(schedule(index))];
 });
 
-// what follows a structured instruction: no value
+// the type of a structured instruction: no value
 const empty = 0x40;
 const loop = [0x03, empty];
 const ifThen = [0x04, empty];
 const otherwise = [0x05];
-/** Goes back to the beginning of the loop around it where the value before it is not zero. */
+/** Repeats the enclosing loop while the value before it is not zero. */
 const repeatIf = [0x0d, 0];
 
 const body = [
   loadInitial,
-  // a turn a block, and one for the digests
+  // one turn per block, and one for the digests
   loop,
   [get(block), get(blocks), lessThan, ifThen].flat(),
   loadMessages,
