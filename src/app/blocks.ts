@@ -13,9 +13,9 @@ import { mayPostgresSearch } from '#src/config.ts';
 import type { CommandContext } from './command-context.ts';
 import type { Database } from './database.ts';
 import { makeDerivedTables } from './derived-tables.ts';
-import { followerReports } from './follower-reports.ts';
 import { mempoolFollower } from './mempool.ts';
-import type { OperationsParts } from './operations.ts';
+import { followerReports } from './reports/follower-reports.ts';
+import type { OperationsParts } from './reports/operations.ts';
 
 /** The transaction of a batch, or the build of an index that cannot be interrupted. */
 const indexingStopMs = 60_000;

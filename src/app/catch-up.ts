@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readStanding, type Standing } from '#http/operations/chain-lag.ts';
-import type { OperationsParts } from './operations.ts';
+import type { OperationsParts } from './reports/operations.ts';
 
 const lookEveryMs = 100;
 

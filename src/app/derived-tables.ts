@@ -2,7 +2,7 @@ import { type CatchUpOptions, catchUp } from '#indexer/catch-up/catch-up.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import type { CommandContext } from './command-context.ts';
-import type { OperationsParts } from './operations.ts';
+import type { OperationsParts } from './reports/operations.ts';
 
 /** A pass over the whole chain takes hours: the log shows its progress. */
 const progressEveryMs = 30_000;

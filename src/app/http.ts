@@ -13,7 +13,7 @@ import { openAccess } from './access.ts';
 import type { CommandContext } from './command-context.ts';
 import type { Database } from './database.ts';
 import { addressOf, listen } from './listen.ts';
-import type { OperationsParts } from './operations.ts';
+import type { OperationsParts } from './reports/operations.ts';
 import { openSearchEngine } from './search.ts';
 import type { Waited } from './waiting.ts';
 

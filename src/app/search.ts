@@ -16,8 +16,8 @@ import { runSearchSync } from '#search/sync/search-sync.ts';
 import { mayPostgresSearch } from '#src/config.ts';
 import type { CommandContext } from './command-context.ts';
 import type { Database } from './database.ts';
-import type { OperationsParts } from './operations.ts';
-import { createProgress, type Progress } from './progress.ts';
+import type { OperationsParts } from './reports/operations.ts';
+import { createProgress, type Progress } from './reports/progress.ts';
 
 /** Ten times the slowest searches: after this the fallback answers, or an error. */
 const searchTimeoutMs = 10_000;

@@ -2,15 +2,15 @@ import { existingHome } from '#embedded-postgres/server-place.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { announceWaiting, keepEnded } from './announce.ts';
 import { indexBlocks, openBlocks } from './blocks.ts';
 import { caughtUp } from './catch-up.ts';
 import type { CommandContext } from './command-context.ts';
 import { awaitDatabase, type Database, isAnythingIndexed, networkOf, openDatabase } from './database.ts';
 import { type HttpParts, type Listening, serveHttp } from './http.ts';
 import { linkNode, type NodeLink } from './node.ts';
-import { openOperations } from './operations.ts';
 import { startPayments } from './payments.ts';
+import { announceWaiting, keepEnded } from './reports/announce.ts';
+import { openOperations } from './reports/operations.ts';
 import { startSearchSync } from './search.ts';
 import { serveWhileWaiting } from './waiting.ts';
 

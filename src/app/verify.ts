@@ -3,7 +3,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { CommandContext } from './command-context.ts';
 import { openDatabase } from './database.ts';
-import { createProgress } from './progress.ts';
+import { createProgress } from './reports/progress.ts';
 import { openSource } from './source.ts';
 
 /** Enough to see the fault; more would repeat it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createProgress, type ProgressFields, progressText } from '#src/app/progress.ts';
+import { createProgress, type ProgressFields, progressText } from '#src/app/reports/progress.ts';
 
 const state = { blocks: 3, blocksTotal: 12, bytes: 6_000_000, inscriptions: 12_345 };
 

@@ -3,8 +3,8 @@ import { readFollowerReport } from '#chain/blocks/follower-status.queries.ts';
 import { writeFollowerStatus } from '#indexer/follow/status-row.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
-import type { CommandContext } from './command-context.ts';
-import type { ConnectedNode, NodeLink } from './node.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { ConnectedNode, NodeLink } from '#src/app/node.ts';
 
 /** The interval at which the follower reports without a change. */
 const sayEveryMs = 3000;

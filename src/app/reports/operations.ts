@@ -3,10 +3,10 @@ import type { Operations, SearchServerReport } from '#http/operations/operations
 import { createMetrics, type Metrics, type ReadValue } from '#kernel/metrics.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { SearchDemand } from '#kernel/search-demand.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { Database } from '#src/app/database.ts';
 import { mayPostgresSearch } from '#src/config.ts';
 import { version } from '#src/version.ts';
-import type { CommandContext } from './command-context.ts';
-import type { Database } from './database.ts';
 import { readDatabase } from './database-metrics.ts';
 
 /** Health, metrics and a status at once; searches and the writer have connections of their own. */

@@ -2,8 +2,8 @@ import type { FollowOptions, IndexProgress } from '#indexer/follow/follow-option
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { Repeats } from '#kernel/repeats.ts';
-import type { CommandContext } from './command-context.ts';
-import type { MempoolFollower } from './mempool.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { MempoolFollower } from '#src/app/mempool.ts';
 import type { OperationsParts } from './operations.ts';
 import { createProgress, type Progress } from './progress.ts';
 
