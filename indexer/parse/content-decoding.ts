@@ -5,7 +5,7 @@ export const encodings = { none: 0, br: 1, gzip: 2, zstd: 3, unknown: 4 } as con
 export type EncodingName = Exclude<keyof typeof encodings, 'none' | 'unknown'>;
 
 export interface DecodingLimits {
-  /** Most bytes that come out. */
+  /** Maximum size of the output, in bytes. */
   readonly outputBytesMax: number;
   /** Maximum output bytes per input byte. */
   readonly ratioMax: number;

@@ -1,17 +1,17 @@
 /**
  * Points at which the chaos test kills the process, each in another phase of a block (docs/operating.md, "Chaos"):
- * while blocks are fetched, while they are parsed, within the transaction of a batch, between its commit and the moment in which
- * memory learns of it, within the transaction of an undo, and while consumers read the outbox.
+ * while blocks are fetched, while they are parsed, within the transaction of a batch, between its commit and the
+ * update of memory, within the transaction of an undo, and while consumers read the outbox.
  */
 export const failpoints = ['fetch', 'parse', 'transaction', 'committed', 'undo', 'outbox'] as const;
 /**
- * Points of the catch-up pass, which a chaos run does not come to: within and behind the transaction of a batch, and within and
- * behind the one in which the writer takes the table over.
+ * Points of the catch-up pass, which a chaos run does not reach: within and after the transaction of a batch, and
+ * within and after the one in which the writer takes the table over.
  */
 export const catchUpFailpoints = ['catch-up', 'catch-up-committed', 'hand-over', 'handed-over'] as const;
 /**
- * Points of payments seen (docs/payments.md), each behind a commit, before memory learns of it: of a block, of old blocks, of a
- * reorganisation, of new watches, of the mempool, and of what is gone.
+ * Points of payments seen (docs/payments.md), each after a commit and before the update of memory: of a block, of old
+ * blocks, of a reorganisation, of new watches, of the mempool, and of gone payments.
  */
 export const paymentFailpoints = [
   'payments-block',
@@ -26,12 +26,12 @@ export type Failpoint = (typeof allFailpoints)[number];
 
 let armed: { readonly name: string; left: number } | null = null;
 
-/** Arms one point: the process kills itself when it passes it for the `passes`th time. */
+/** Arms one point: the process kills itself at the given pass (`passes`) through it. */
 export function armFailpoint(name: Failpoint, passes: number): void {
   armed = { name, left: passes };
 }
 
-/** Passes a point. Costs a comparison where none is armed. */
+/** Marks a point. Costs a comparison when no point is armed. */
 export function failpoint(name: Failpoint): void {
   if (armed === null || armed.name !== name) return;
   armed.left--;

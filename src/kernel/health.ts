@@ -1,18 +1,18 @@
 import type { AppError } from './errors/app-error.ts';
 import type { ErrorCode } from './errors/error-codes.ts';
 
-/** What keeps a part of this process from its work. */
+/** The problem that keeps a part of this process from its work. */
 export interface Problem {
   readonly code: ErrorCode;
   readonly message: string;
   readonly since: Date;
 }
 
-/** What the parts of a process say of themselves, for `/health/ready`. */
+/** The problems of the parts of a process, for `/health/ready`. */
 export interface Health {
-  /** A part cannot work, by this error; null: it works again. The same code again keeps its `since`. */
+  /** Reports that a part cannot work, by this error; null: it works again. A repeated code keeps its `since`. */
   report(part: string, error: AppError | null): void;
-  /** In the order in which they began. */
+  /** In the order in which they occurred. */
   problems(): readonly Problem[];
 }
 

@@ -1,34 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Why the process ends: a signal, an error that nobody caught, or because its work is done. */
+/** Why the process ends: a signal, an uncaught error, or its work is done. */
 export type StopReason = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'error' | 'done';
 
 export interface StopReport {
-  /** Parts that did not stop within their time. */
+  /** Parts that did not stop in time. */
   readonly late: readonly string[];
   readonly failed: readonly { readonly part: string; readonly error: unknown }[];
 }
 
-/** What runs in this process and how it ends. */
+/** The running parts of this process, and how it ends. */
 export interface Lifecycle {
-  /** Aborted when the end begins. */
+  /** Aborted when the shutdown begins. */
   readonly signal: AbortSignal;
-  /** Null until the end begins. */
+  /** Null until the shutdown begins. */
   readonly reason: StopReason | null;
-  /** Adds a part that runs now; `stop` ends it. Parts stop in the reverse order of their adding. */
+  /** Adds a running part; `stop` ends it. Parts stop in reverse order. */
   add(part: string, stop: () => Promise<void> | void, deadlineMs?: number): void;
   /**
-   * Runs work that listens to `signal`, as a part that stops by settling: what was added before it ends only
-   * after it. An end that begins while it runs waits for it up to the deadline.
+   * Runs work that listens to `signal`, as a part that stops by settling: parts added before it end only after it. A
+   * shutdown that begins while it runs waits for it up to the deadline.
    */
   run<T>(part: string, work: (signal: AbortSignal) => Promise<T>, deadlineMs?: number): Promise<T>;
-  /** Settles when the end begins; rejects with the error of a part that failed and without which nothing goes on. */
+  /**
+   * Resolves when the shutdown begins; rejects with the error of a failed part that the process cannot do without.
+   */
   untilStopping(): Promise<void>;
-  /** Settles after a time; rejects when the end begins before. */
+  /** Resolves after a time; rejects when the shutdown begins before. */
   pause(milliseconds: number): Promise<void>;
-  /** A part that runs in the background failed for good: `untilStopping` rejects. After the end has begun: nothing. */
+  /** A background part failed for good: `untilStopping` rejects. No effect once the shutdown has begun. */
   fail(error: unknown): void;
-  /** Ends all parts once; later calls wait for the same end. Never rejects. */
+  /** Ends all parts once; later calls wait for the same shutdown. Never rejects. */
   stop(reason: StopReason): Promise<StopReport>;
 }
 
@@ -38,17 +40,17 @@ interface Part {
   readonly deadlineMs: number;
 }
 
-/** Enough for open requests and one transaction; a part that may take longer says so. */
+/** Enough for open requests and one transaction; a part that may take longer sets its own deadline. */
 const deadlineDefaultMs = 10_000;
 
-/** One controller, named parts, a deadline for each. A part that is late is left behind: the next one stops. */
+/** One controller, named parts, a deadline for each. A late part is abandoned: the next one stops. */
 export function createLifecycle(): Lifecycle {
   const controller = new AbortController();
   const parts: Part[] = [];
   let reason: StopReason | null = null;
   let stopping: Promise<StopReport> | undefined;
   const failed = Promise.withResolvers<never>();
-  // where nobody waits for the end, the work that needs the part fails by itself
+  // where no caller waits for the shutdown, the work that needs the part fails by itself
   failed.promise.catch(() => undefined);
 
   const add = (name: string, stop: Part['stop'], deadlineMs = deadlineDefaultMs): Part => {
@@ -106,7 +108,7 @@ export function createLifecycle(): Lifecycle {
 async function stopParts(parts: Part[]): Promise<StopReport> {
   const late: string[] = [];
   const failed: { part: string; error: unknown }[] = [];
-  // let the abort reach everybody before the first part is asked to stop
+  // let every part see the abort before the first one is asked to stop
   await Promise.resolve();
   for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
     try {

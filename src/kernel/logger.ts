@@ -8,22 +8,23 @@ export type { Logger } from 'pino';
 const stderr = 2;
 
 /**
- * The logger of the process; each part takes a child of it. Pretty on a terminal where pino-pretty is installed (it is a
- * development dependency), lines of JSON everywhere else. Written synchronously: the last line before an end is there.
+ * The logger of the process; each part takes a child of it. Pretty on a terminal where pino-pretty is installed (a
+ * development dependency), JSON lines everywhere else. Written synchronously, so the last line before an exit is not
+ * lost.
  */
 export function createLogger(level: string): Logger {
   const pretty = isatty(stderr) ? prettyStream() : null;
   return loggerInto(pretty ?? pino.destination({ dest: stderr, sync: true }), level);
 }
 
-/** The same logger with its lines written elsewhere. */
+/** The same logger, with another destination. */
 export function loggerInto(destination: DestinationStream, level: string): Logger {
   const options: LoggerOptions = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: shownError, error: shownError },
-    // by key, whatever object they come in; what is within texts goes in the hook
+    // by key, in any object; the hook redacts within texts
     redact: { paths: secretPaths, censor: hidden },
     hooks: { streamWrite: withoutPasswords },
   };
@@ -47,19 +48,19 @@ function withoutPasswords(line: string): string {
 export interface ShownError {
   readonly type: string;
   readonly message: string;
-  /** Of an AppError, of the system, or SQLSTATE. */
+  /** Code of an AppError or of the system, or SQLSTATE. */
   readonly code?: string | number;
   readonly details?: unknown;
   readonly stack?: string;
   readonly cause?: ShownError;
 }
 
-/** A chain of causes is as long as there are layers; one in a circle must end too. */
+/** A chain of causes is as long as there are layers; a cyclic one must end too. */
 const causesMax = 5;
 
 /**
- * Message, code, stack and causes of an error and nothing else that hangs on it: a lost connection carries its whole client, keys
- * included.
+ * Message, code, stack and causes of an error, and none of its other properties: a lost connection carries its whole
+ * client, including keys.
  */
 export function shownError(error: unknown, depth = 0): ShownError {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };

@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Parts of a block's way whose time is measured. */
+/** Steps of a block's processing whose duration is measured. */
 export const pipelineSteps = ['fetch', 'parse', 'ledger', 'write', 'undo'] as const;
 export type PipelineStep = (typeof pipelineSteps)[number];
 
-/** What is asked for when the metrics are read, e.g. the length of a queue. A reading that fails leaves the value out. */
+/** Values read at each request of the metrics, e.g. the length of a queue. A reading that fails omits the value. */
 export interface Reading {
   readonly name: string;
   readonly help: string;
@@ -34,16 +34,16 @@ export interface QueueState {
 /** The measurements of a process. Names, types and labels: docs/operating.md, "Metrics". */
 export interface Metrics {
   observeStep(step: PipelineStep, seconds: number): void;
-  /** Of a commit. */
+  /** Duration of a commit. */
   countBlocks(done: { readonly blocks: number; readonly bytes: number; readonly inscriptions: number }): void;
-  /** A reorganisation that took back so many blocks. */
+  /** A reorganisation that took back this many blocks. */
   observeReorganisation(depthBlocks: number): void;
   observeRequest(request: HttpRequest): void;
-  /** Adds gauges that are read when somebody asks. */
+  /** Adds gauges that are read on request. */
   read(reading: Reading): void;
-  /** Shows a queue beside its limit. The same name again takes the place of the first. */
+  /** Shows a queue and its limit. A repeated name replaces the first. */
   watchQueue(name: string, look: () => QueueState): void;
-  /** The text of all, and its content type. */
+  /** The text of all metrics, and its content type. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
@@ -51,10 +51,10 @@ export interface Metrics {
 const stepBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** From a look-up (a millisecond) to the time limit of a statement (30 s). */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Of usual reorganisations (one or two), of rare ones, and of those that a person should look at. */
+/** Usual reorganisations (one or two), rare ones, and those that a person should examine. */
 const depthBuckets = [1, 2, 3, 6, 10, 25, 100, 1000];
 
-/** Metrics with a registry of their own. Those of the process and of Node keep the names that dashboards know. */
+/** Metrics with a registry of their own. Metrics of the process and of Node keep the names that dashboards know. */
 export function createMetrics(onReadError: (name: string, error: unknown) => void): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -66,7 +66,7 @@ export function createMetrics(onReadError: (name: string, error: unknown) => voi
     buckets: stepBuckets,
     registers,
   });
-  // a step that has not happened yet is a row of zeros, not a hole in a dashboard
+  // a step that has not happened yet shows zeros, not a gap in a dashboard
   for (const step of pipelineSteps) steps.zero({ step });
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
   const blocks = counter('satscribe_blocks_applied_total', 'Blocks that were applied and committed');
@@ -133,7 +133,7 @@ function addReading(
     registers: [registry],
     collect: async () => {
       gauge.reset();
-      // a gauge without labels is 0 after a reset, which would be a value that nobody measured
+      // after a reset a gauge without labels is 0, a value that was never measured
       if (labels === undefined) gauge.remove();
       try {
         for (const { labels: of, value } of await values()) gauge.set({ ...of }, value);

@@ -1,7 +1,7 @@
-/** A failure that lasts is a line of the log this often, not with every attempt. */
+/** How often a lasting failure is logged, instead of with every attempt. */
 const everyMs = 60_000;
 
-/** Tells whether something is to be said: it is another thing than the last time, or was last said a minute ago. */
+/** Whether to log something: it differs from the last time, or was last logged a minute ago. */
 export class Repeats {
   readonly #now: () => number;
   #last: string | null = null;
@@ -19,7 +19,7 @@ export class Repeats {
     return true;
   }
 
-  /** It works again: the next failure is said at once. */
+  /** It works again: the next failure is logged at once. */
   reset(): void {
     this.#last = null;
   }

@@ -2,15 +2,15 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type ErrorCode, errorCodes, type RetryClass } from '#kernel/errors/error-codes.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 
-/** Where a failure is met, as far as it matters for another try. */
+/** The circumstances of a failure that matter for a retry. */
 export interface RetryPlace {
   /** Blocks come from a folder. */
   readonly isFolder?: boolean | undefined;
-  /** User and password of the node stand in the cookie file that it writes. */
+  /** User and password of the node come from the cookie file that it writes. */
   readonly hasCookieFile?: boolean | undefined;
 }
 
-/** What the table of error codes says of a code, at this place. The only reader of its column. */
+/** The retry class of a code under these circumstances. The only reader of that column of the table. */
 export function retryClassOf(
   code: ErrorCode,
   { isFolder = false, hasCookieFile = false }: RetryPlace = {},
@@ -21,9 +21,9 @@ export function retryClassOf(
   return retry;
 }
 
-/** What somebody has to mend is asked for so often: it costs a few requests, and goes on soon after it was mended. */
+/** How often work is retried that a person must fix: it costs a few requests, and resumes soon after the fix. */
 const mendedEverySeconds = 60;
-/** What is too much now mostly is not a few seconds later. */
+/** An overload has mostly passed a few seconds later. */
 const soonSeconds = 2;
 
 /** The header Retry-After of an answer that failed with this code, in seconds; null: the same request will fail again. */
@@ -52,12 +52,12 @@ export interface BackoffOptions {
   readonly random?: () => number;
 }
 
-/** Doubled more often than this a pause of a millisecond would be longer than a month. */
+/** Doubled more often, a pause of a millisecond would be longer than a month. */
 const doublingsMax = 31;
 
 /**
- * How long to wait after each of several failures: pauses grow exponentially, each is from half of its full length to all of
- * it at random, so that many that failed together do not come back together, and none comes back at once.
+ * The pauses after consecutive failures: they grow exponentially, each a random length from half of its maximum to
+ * all of it, so that many that failed together do not retry together, and none retries at once.
  */
 class Backoff {
   readonly #options: BackoffOptions;
@@ -67,7 +67,7 @@ class Backoff {
     this.#options = options;
   }
 
-  /** The pause after one failure more, in ms. */
+  /** The pause after one more failure, in ms. */
   next(): number {
     const { firstPauseMs = 100, pauseMaxMs = 5000, random = Math.random } = this.#options;
     const fullMs = Math.min(pauseMaxMs, firstPauseMs * 2 ** Math.min(this.#failures, doublingsMax));
@@ -84,17 +84,20 @@ class Backoff {
 const triesMaxDefault = 5;
 
 export interface PatienceOptions extends BackoffOptions, RetryPlace {
-  /** How long failures are waited for, one after the other without a success between; absent: without an end. */
+  /** How long consecutive failures are retried, without a success in between; absent: without limit. */
   readonly budgetMs?: number | undefined;
-  /** Wait for people too: a service that goes on with what it has. Absent: who waits for the end of a run is told. */
+  /**
+   * Also wait for a person to fix something, as a service does that continues with what it has. Absent: the caller
+   * gets the error.
+   */
   readonly waitsForPeople?: boolean | undefined;
   /** Further tries of class `few`. */
   readonly triesMax?: number;
-  /** In place of the usual minute, for tests. */
+  /** Replaces the usual minute, for tests. */
   readonly mendedEveryMs?: number | undefined;
 }
 
-/** Decides whether, and after which pause, failed work is done again. A success begins the count anew. */
+/** Decides whether, and after which pause, failed work is retried. A success resets the count. */
 export class Patience {
   readonly #options: PatienceOptions;
   readonly #backoff: Backoff;
@@ -106,13 +109,13 @@ export class Patience {
     this.#backoff = new Backoff(options);
   }
 
-  /** Something went well: the next failure is the first one. */
+  /** A success: the next failure counts as the first. */
   reset(): void {
     this.#failures = 0;
     this.#backoff.reset();
   }
 
-  /** Milliseconds until the next try; null: another try cannot help, or it took too long already. */
+  /** Milliseconds until the next attempt; null: a retry cannot help, or retries took too long already. */
   delayAfter(error: unknown): number | null {
     if (!(error instanceof AppError)) return null;
     const { triesMax = triesMaxDefault } = this.#options;
@@ -149,11 +152,14 @@ export class Patience {
 }
 
 export interface RetryOptions extends PatienceOptions {
-  /** Learns of each failure that is tried again. */
+  /** Called with each failure that is retried. */
   readonly onRetry?: (error: AppError, attempt: number) => void;
 }
 
-/** Repeats one call while its failure may pass. Codes of class `anew` are for the caller, who has to look where things stand. */
+/**
+ * Retries one call while its failure may pass. Codes of class `anew` are thrown: the caller must look at the current
+ * state first.
+ */
 export class Retry {
   readonly #options: RetryOptions;
 

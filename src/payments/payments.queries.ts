@@ -8,19 +8,22 @@ export interface Payment {
   readonly script: Uint8Array;
   /** Sats. */
   readonly value: bigint;
-  /** When the node had it in its mempool; of one that was first seen in a block, the time of the block. */
+  /** When the node took it into its mempool; for one first seen in a block, the time of the block. */
   readonly firstSeen: Date;
   /** Null: in no block. */
   readonly block: BlockRef | null;
-  /** Since when it is in no block and not in the mempool; null: it is there. */
+  /** Since when it is in no block and not in the mempool; null: it is in one of them. */
   readonly goneAt: Date | null;
-  /** The transaction that took an input of it, or of one that it stands on, where that was seen; null where it is not gone. */
+  /**
+   * The transaction that took an input of it, or of an unconfirmed ancestor, if that was seen; null if it is not
+   * gone.
+   */
   readonly replacedBy: Uint8Array | null;
-  /** Grows with each change, over all payments in the order in which they are committed. */
+  /** Grows with each change of any payment, in the order of commits. */
   readonly change: number;
 }
 
-/** A payment with all who watch its script from its height on. */
+/** A payment with all watchers of its script whose start height covers it. */
 export interface PaymentChange {
   readonly payment: Payment;
   readonly watchers: readonly string[];
@@ -44,7 +47,7 @@ const columns =
   'p.txid, p.vout, p.script, p.value, p.first_seen, p.height, p.hash, p.gone_at, p.replaced_by, p.change';
 const isWatched = 'w.script = p.script AND (p.height IS NULL OR w.since_height <= p.height)';
 
-/** What was seen of the scripts of a watcher, the oldest first. */
+/** The payments to the scripts of a watcher, oldest first. */
 export async function readPayments(
   client: pg.Pool | pg.ClientBase,
   watcher: string,
@@ -57,7 +60,7 @@ export async function readPayments(
   return rows.map(paymentOf);
 }
 
-/** Payments whose rows changed after the change `after`, up to `limit` of them, in the order of their changes. */
+/** Payments whose rows changed after the change `after`, at most `limit`, in the order of their changes. */
 export async function readPaymentChanges(
   client: pg.Pool | pg.ClientBase,
   after: number,

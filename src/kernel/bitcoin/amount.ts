@@ -4,9 +4,10 @@ import { AppError } from '#kernel/errors/app-error.ts';
 const satsMax = 21_000_000 * 100_000_000;
 
 /**
- * Sats of an amount as the node writes it in JSON, in bitcoins. Exact: a double below 2^25 is off by at most 2^-29, which is
- * less than half a sat even after the multiplication, so rounding finds the one sat amount that was written. Throws
- * `node_answer_invalid` for what is no amount, one above what can exist, and one with more than eight decimals.
+ * Sats of an amount that the node gives in JSON, in bitcoins. Exact: a double below 2^25 is off by at most 2^-29,
+ * which is less than half a sat even after the multiplication, so rounding finds the sat amount that was written.
+ * Throws `node_answer_invalid` for a value that is not an amount, exceeds what can exist, or has more than eight
+ * decimals.
  */
 export function satsOfBitcoins(amount: unknown): number {
   if (typeof amount === 'number' && amount >= 0) {

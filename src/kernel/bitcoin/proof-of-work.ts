@@ -21,7 +21,7 @@ function targetOf(bits: number): bigint | null {
 
 /**
  * Whether the hash of a header (32 bytes, internal order) is below the target that the header claims, and that target
- * not easier than the network allows. What the target should be at its height takes the headers before it.
+ * is not easier than the network allows. Whether it is the right target for its height takes the earlier headers.
  */
 export function hasProofOfWork(hash: Uint8Array, bits: number, network: NetworkName): boolean {
   const target = targetOf(bits);
@@ -30,7 +30,10 @@ export function hasProofOfWork(hash: Uint8Array, bits: number, network: NetworkN
   return BigInt(`0x${Buffer.from(hash).reverse().toString('hex')}`) <= target;
 }
 
-/** Hashes that a block with this compact target takes on average (Bitcoin Core chain.cpp `GetBlockProof`); 0 for a target that cannot be. */
+/**
+ * Average number of hashes for a block with this compact target (Bitcoin Core chain.cpp `GetBlockProof`); 0 for an
+ * impossible target.
+ */
 export function workOfBits(bits: number): bigint {
   const target = targetOf(bits);
   return target === null ? 0n : (1n << 256n) / (target + 1n);

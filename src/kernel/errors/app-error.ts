@@ -1,8 +1,8 @@
 import type { ErrorCode } from './error-codes.ts';
 
 /**
- * An operating failure: something outside the code is not as it must be. Broken invariants are assertions,
- * expected outcomes are return values. Codes, what they mean and what to do: docs/errors.md.
+ * An operating failure: something outside the code is wrong. Broken invariants are assertions, expected outcomes are
+ * return values. Codes, what they mean and what to do: docs/errors.md.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;

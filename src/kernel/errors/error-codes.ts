@@ -1,13 +1,13 @@
 import { requestErrors } from './request-errors.ts';
 
 /**
- * What is done after a failure, by everybody who can try again (src/kernel/retry.ts; docs/adr/0024-one-retry-policy.md).
- * - `never`: somebody has to change something first.
- * - `soon`: the same call passes by itself; it is repeated with growing pauses.
- * - `always`: the same, without an end: people make room on a disk in their own time.
- * - `anew`: the same call would fail again. Who asked looks where things stand now, and goes on from there.
- * - `few`: an answer that was wrong may be right the next time: five times more, then like `minute`.
- * - `minute`: a person has to mend a server. A service goes on with what it has and asks once a minute.
+ * What is done after a failure, everywhere (src/kernel/retry.ts; docs/adr/0024-one-retry-policy.md).
+ * - `never`: a person must change something first.
+ * - `soon`: the same call will succeed by itself; it is retried with growing pauses.
+ * - `always`: the same, without limit: it may take long until a person frees space on a disk.
+ * - `anew`: the same call would fail again. The caller looks at the current state and continues from there.
+ * - `few`: a wrong answer may be right the next time: five more attempts, then like `minute`.
+ * - `minute`: a person must fix a server. A service continues with what it has and retries once a minute.
  */
 export type RetryClass = 'never' | 'soon' | 'always' | 'anew' | 'few' | 'minute';
 
@@ -17,8 +17,9 @@ export interface ErrorCodeEntry {
   readonly action: string;
   readonly retry: RetryClass;
   /**
-   * Where alone it is tried again. `node`: a file of a folder stays wrong until somebody replaces it. `cookieFile`: a node writes
-   * its cookie anew at each start; a password is changed by people, with a restart of this program.
+   * The only place where it is retried. `node`: a file of a folder stays wrong until a person replaces it.
+   * `cookieFile`: a node writes its cookie again at each start; a password is changed by people, with a restart of
+   * this program.
    */
   readonly retryOnly?: 'node' | 'cookieFile';
 }
@@ -30,7 +31,7 @@ const table = {
     retry: 'never',
   },
   folder_invalid: {
-    meaning: 'The blocks folder lacks chain.json or blocks/, or chain.json does not say what it must.',
+    meaning: 'The blocks folder lacks chain.json or blocks/, or chain.json is invalid.',
     action:
       'Name a folder like ./samples/mainnet (docs/architecture.md, "Block folders", has what it holds), or leave --blocks out to follow a node.',
     retry: 'never',
@@ -55,7 +56,7 @@ const table = {
     retryOnly: 'node',
   },
   block_oversized: {
-    meaning: 'A block is larger than a block can be, or has bytes behind it.',
+    meaning: 'A block is larger than a block can be, or has bytes after it.',
     action:
       'Copy the file again from a good source; of a node, look at what stands between it and this program.',
     retry: 'few',
@@ -99,7 +100,7 @@ const table = {
     retry: 'soon',
   },
   node_answer_invalid: {
-    meaning: 'The node, or something between it and us, gave an answer that is not what the call gives.',
+    meaning: 'The node, or something between it and us, gave an answer of the wrong form.',
     action: 'Look whether BITCOIN_RPC_URL and BITCOIN_REST_URL lead to a bitcoind itself, and at its log.',
     retry: 'soon',
   },
@@ -133,8 +134,8 @@ const table = {
   },
   postgres_conflict: {
     meaning:
-      'Postgres took back a transaction that stood in the way of another one (deadlock, serialisation, lock).',
-    action: 'Nothing: it is done again. Where it lasts, look what else works in the database.',
+      'Postgres rolled back a transaction that conflicted with another one (deadlock, serialisation, lock).',
+    action: 'Nothing: it is retried. If it persists, look what else uses the database.',
     retry: 'soon',
   },
   postgres_exhausted: {
@@ -144,7 +145,7 @@ const table = {
     retry: 'soon',
   },
   postgres_read_only: {
-    meaning: 'Postgres takes no writes: it is a standby, or set to be read only.',
+    meaning: 'Postgres accepts no writes: it is a standby, or set to read only.',
     action:
       'Let DATABASE_URL name the primary, or promote this one; unset default_transaction_read_only. It is tried again.',
     retry: 'soon',
@@ -157,12 +158,12 @@ const table = {
   postgres_damaged: {
     meaning: 'Postgres cannot read its own data: a page or an index is damaged, or the disk gives errors.',
     action:
-      'Read the log of the server and look at the disk. The schema chain can be made anew from the node; restore service from a backup.',
+      'Read the log of the server and look at the disk. The schema chain can be rebuilt from the node; restore service from a backup.',
     retry: 'never',
   },
   tip_changed: {
-    meaning: 'The indexed tip is not the one that this process left: something else wrote to the database.',
-    action: 'Make sure that one process alone indexes into the database, and start it again.',
+    meaning: 'The indexed tip is not the one that this process wrote: something else wrote to the database.',
+    action: 'Make sure that only one process indexes into the database, and start it again.',
     retry: 'few',
     retryOnly: 'node',
   },
@@ -255,7 +256,7 @@ const table = {
     retry: 'never',
   },
   index_differs: {
-    meaning: 'What is indexed is not what the source gives.',
+    meaning: 'The index differs from the source.',
     action:
       'Read the differences on stdout; `satscribe rollback --to HEIGHT`, to below the first of them, and index again. Verify with the SEARCH_TEXT_MAX_BYTES that the blocks were indexed with.',
     retry: 'never',
@@ -302,13 +303,13 @@ const table = {
     retry: 'never',
   },
   derived_tables_changed: {
-    meaning: 'A derived table has caught up while blocks were being written, which did not know it.',
-    action: 'None: the blocks are prepared again.',
+    meaning: 'A derived table caught up while blocks were being written without it.',
+    action: 'Nothing: the blocks are prepared again.',
     retry: 'anew',
   },
   derived_table_behind: {
     meaning:
-      'The answer comes from a derived table that is being made for blocks that were indexed before (docs/operating.md, "Derived tables").',
+      'The answer needs a derived table that is still being filled for blocks indexed earlier (docs/operating.md, "Derived tables").',
     action:
       'Try again after the seconds that Retry-After names. `/status` has the height that it has reached, and what keeps it.',
     retry: 'soon',
@@ -319,8 +320,7 @@ const table = {
     retry: 'never',
   },
   cursor_stale: {
-    meaning:
-      'The chain was reorganised below the place that a cursor names: what came before it may be another now.',
+    meaning: 'The chain was reorganised below the place that a cursor names: earlier pages may differ now.',
     action: 'Ask for the first page again.',
     retry: 'never',
   },
@@ -337,13 +337,13 @@ const table = {
   },
   mempool_waits_for_index: {
     meaning: 'The mempool is followed only where the chain is indexed, and there is no index yet.',
-    action: 'None: it begins with the index.',
+    action: 'Nothing: it begins with the index.',
     retry: 'soon',
   },
   mempool_tables_lost: {
     meaning:
-      'A crash of Postgres emptied the tables of pending transactions, or the process that indexed before still wrote to them.',
-    action: 'None: they are filled again from the node.',
+      'A crash of Postgres emptied the tables of pending transactions, or an earlier indexing process still wrote to them.',
+    action: 'Nothing: they are filled again from the node.',
     retry: 'soon',
   },
   ...requestErrors,
@@ -381,14 +381,13 @@ const table = {
     retry: 'anew',
   },
   search_engine_behind: {
-    meaning:
-      'What Elasticsearch holds is not of the chain as it is indexed now: it is filled, or blocks are taken back.',
+    meaning: 'Elasticsearch is not at the indexed chain: it is being filled, or blocks are being taken back.',
     action: 'Nothing: the search sync catches up. /status shows how far it is.',
     retry: 'anew',
   },
   search_engine_moved: {
     meaning: 'Another process has written into an index of Elasticsearch that this one was writing into.',
-    action: 'Nothing: it is looked at anew where the index stands.',
+    action: 'Nothing: the state of the index is read again.',
     retry: 'anew',
   },
   search_engine_foreign: {
@@ -398,7 +397,7 @@ const table = {
     retry: 'anew',
   },
   search_engine_rejected: {
-    meaning: 'Elasticsearch does not take a request as it is, or what answers is no Elasticsearch.',
+    meaning: 'Elasticsearch rejects a request, or the server is not an Elasticsearch.',
     action: 'Read its reason in the message; it must be Elasticsearch 9.',
     retry: 'minute',
   },
@@ -436,7 +435,7 @@ const table = {
     retry: 'never',
   },
   key_refused: {
-    meaning: 'What a request sends as its key is no key, or one that was revoked.',
+    meaning: 'The key of a request is unknown or was revoked.',
     action: 'Compare it with `satscribe keys list`, or make another with `satscribe keys create`.',
     retry: 'never',
   },
@@ -451,7 +450,7 @@ const table = {
     retry: 'never',
   },
   rate_limited: {
-    meaning: 'More was asked with a key, or from an address, than its rate allows.',
+    meaning: 'More requests came with a key, or from an address, than its rate allows.',
     action:
       'Wait the seconds that Retry-After names, or make a key with a higher --rate; SEARCH_ADDRESS_RATE is the limit of those without one.',
     retry: 'soon',
@@ -483,7 +482,7 @@ const table = {
     retry: 'never',
   },
   output_failed: {
-    meaning: 'What the command writes to its output could not be written: it is not complete.',
+    meaning: 'The output of the command could not be written completely.',
     action: 'Make room where the output goes, and run the command again.',
     retry: 'never',
   },

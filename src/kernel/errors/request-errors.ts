@@ -1,4 +1,4 @@
-/** What may be wrong with a request over HTTP, and with its answer. */
+/** What may be wrong with an HTTP request or with its answer. */
 export const requestErrors = {
   request_invalid: {
     meaning: 'A request has a parameter that it cannot have.',
@@ -26,12 +26,12 @@ export const requestErrors = {
     retry: 'never',
   },
   token_balance_missing: {
-    meaning: 'An account has less of a token than is to be withdrawn.',
+    meaning: 'An account has less of a token than the withdrawal needs.',
     action: 'Withdraw less, or wait until what was paid is confirmed.',
     retry: 'never',
   },
   internal_error: {
-    meaning: 'Something failed here that nobody expected.',
+    meaning: 'An unexpected failure of this program.',
     action: 'Read the log of the server: it has the error in full. Report it.',
     retry: 'never',
   },
@@ -47,7 +47,7 @@ export const requestErrors = {
     retry: 'never',
   },
   method_not_allowed: {
-    meaning: 'The path is there, and not with this method.',
+    meaning: 'The path exists, but not with this method.',
     action: 'Use a method that the Allow header names.',
     retry: 'never',
   },

@@ -2,13 +2,13 @@ import type { EventKindIdentity } from './event-kind.ts';
 
 /** A place in the stream of events, as a request names it. */
 export interface EventPlace {
-  /** Of the outbox's row. */
+  /** Sequence of the outbox row. */
   readonly sequence: number;
-  /** The event of that row, with the letter of its kind; null: the row as a whole, which is of every kind. */
+  /** The event of that row, with the letter of its kind; null: the whole row, which belongs to every kind. */
   readonly event: { readonly letter: string; readonly index: number } | null;
 }
 
-// what a safe integer and a 32-bit integer can hold
+// the range of a safe integer and of a 32-bit integer
 const form = /^(\d{1,15})(?:\.([a-z]?)(\d{1,9}))?$/u;
 
 /** The id of an event: `<sequence>.<letter of the kind><index>`; the block itself has index 0. */
@@ -16,7 +16,7 @@ export function eventId({ letter }: EventKindIdentity, sequence: number, index: 
   return `${sequence}.${letter}${index}`;
 }
 
-/** Reads the id of an event of any kind, registered or not, or a sequence alone. Null: the text is neither. */
+/** Reads the id of an event of any kind, registered or not, or a bare sequence. Null: the text is neither. */
 export function parseEventPlace(text: string): EventPlace | null {
   const [, sequence, letter = '', index] = form.exec(text) ?? [];
   if (sequence === undefined) return null;

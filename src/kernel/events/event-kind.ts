@@ -2,22 +2,25 @@ import { strict as assert } from 'node:assert';
 
 /** How texts, ids, hashes and answers name a kind of events (docs/events.md). */
 export interface EventKindIdentity {
-  /** The value of `kind` in requests and the second word of its texts: lower-case letters. */
+  /** The value of `kind` in requests, and the second word of its texts: lower-case letters. */
   readonly name: string;
-  /** In the tables: 0 to 32767, and never given to another kind. */
+  /** Its number in the tables: 0 to 32767, never given to another kind. */
   readonly number: number;
-  /** Stands before the index in the ids of its events: one lower-case letter, or nothing. */
+  /** Precedes the index in the ids of its events: one lower-case letter, or nothing. */
   readonly letter: string;
-  /** Of its canonical text. Whatever changes a byte of any text makes it another one, with hashes from the start. */
+  /**
+   * Version of its canonical text. Any change to a byte of any text takes a new version, with new hashes from the
+   * start.
+   */
   readonly version: number;
 }
 
-/** The kind that is meant where a request names none. */
+/** The kind used where a request names none. */
 export const inscriptionKind: EventKindIdentity = { name: 'inscriptions', number: 0, letter: '', version: 1 };
 
 type Marks = Omit<EventKindIdentity, 'version'>;
 
-/** Names, numbers and letters that belong together, whether such a kind is registered or not. */
+/** Matching names, numbers and letters, whether such a kind is registered or not. */
 const reserved: readonly Marks[] = [
   inscriptionKind,
   { name: 'runes', number: 1, letter: 'r' },
@@ -32,7 +35,7 @@ function sharedMarks(one: Marks, other: Marks): number {
     .length;
 }
 
-/** Gives the kinds as they are. Throws an AssertionError where two of them could be taken for each other. */
+/** Returns the kinds unchanged. Throws an AssertionError where two of them are ambiguous. */
 export function checkedEventKinds<Kind extends EventKindIdentity>(kinds: readonly Kind[]): readonly Kind[] {
   for (const [at, kind] of kinds.entries()) {
     const { name, number, letter, version } = kind;

@@ -7,11 +7,11 @@ import type { EventKindIdentity } from './event-kind.ts';
 const eventCharms =
   charms.cursed | charms.lost | charms.reinscription | charms.unbound | charms.vindicated | charms.burned;
 
-/** Large enough that hashing costs little a call; a usual block's text is about as long. */
+/** Large enough that a call of the hash costs little; the text of a usual block is about as long. */
 const chunkBytes = 1 << 18;
-/** No value takes more: an outpoint with its offset is 64 + 1 + 10 + 1 + 16 characters, an id 64 + 1 + 10. */
+/** The longest value: an outpoint with its offset is 64 + 1 + 10 + 1 + 16 characters, an id 64 + 1 + 10. */
 const valueBytesMax = 128;
-/** A text that is longer (some 150,000 events in a block) is not stored: it is made again when it is asked for. */
+/** A longer text (some 150,000 events in a block) is not stored: it is rebuilt on request. */
 const keptBytesMax = 32 * 1024 * 1024;
 
 const hexDigits = Buffer.from('0123456789abcdef', 'latin1');
@@ -30,18 +30,18 @@ const [space, comma, colon, dash, question, newline, zero, letterI] = Buffer.fro
 ) as unknown as [number, number, number, number, number, number, number, number];
 const smallMax = 2 ** 31;
 
-/** The canonical text of one block, whole or only its hash. */
+/** The canonical text of one block, complete or only as its hash. */
 export interface EventText {
   /** sha256 of the text. */
   readonly sha256: Buffer;
   readonly sizeBytes: number;
-  /** The text, where it was to be kept and is not too long for that. */
+  /** The text, if it was requested and is not too long. */
   readonly text: Buffer | null;
 }
 
 /**
- * Writes canonical texts of blocks (docs/events.md), value by value, into a buffer that is used again and again: about
- * half a microsecond a line, hash included. It knows how values are written, not in which order events come.
+ * Writes canonical texts of blocks (docs/events.md), value by value, into a reused buffer: about half a microsecond
+ * per line, hash included. It knows how values are written, not the order of events.
  */
 export class EventTextWriter {
   readonly #bytes = new Uint8Array(chunkBytes);
@@ -51,12 +51,12 @@ export class EventTextWriter {
   #kept: Buffer[] | null = null;
   #doneBytes = 0;
 
-  /** @param bytesMax a longer text is not kept; absent: what is stored at most */
+  /** @param bytesMax a longer text is not kept; absent: the limit of stored texts */
   constructor(bytesMax = keptBytesMax) {
     this.#keptBytesMax = bytesMax;
   }
 
-  /** Begins the text of a block with the line that names it. `hash` in internal order. */
+  /** Begins the text of a block with the line that names it. `hash` is in internal order. */
   begin(
     kind: EventKindIdentity,
     network: string,
@@ -74,7 +74,7 @@ export class EventTextWriter {
     this.#byte(newline);
   }
 
-  /** `created <id> <sequence> <number> <charms> `; null is what is not known. The location follows. */
+  /** `created <id> <sequence> <number> <charms> `; null: unknown. The location follows. */
   created(
     txids: Uint8Array,
     txidAt: number,
@@ -106,12 +106,12 @@ export class EventTextWriter {
     this.#integer(satOffset);
   }
 
-  /** The null outpoint, without an offset: that one depends on whether ord counted sats from the first block on. */
+  /** The null outpoint, without an offset: that depends on whether an ord counted sats from the first block on. */
   lost(): void {
     this.word(words.lost);
   }
 
-  /** Nowhere, or none. */
+  /** No value. */
   none(): void {
     this.#reserve();
     this.#byte(dash);
@@ -136,7 +136,7 @@ export class EventTextWriter {
     this.#integer(index);
   }
 
-  /** ASCII words with the blanks between them, fewer than 128 bytes. */
+  /** ASCII words with the blanks between them, less than 128 bytes. */
   word(word: Uint8Array): void {
     assert(word.length < valueBytesMax, 'a word of a canonical text is too long');
     this.#reserve();
@@ -180,7 +180,7 @@ export class EventTextWriter {
     else this.#integer(value);
   }
 
-  /** 32 bytes as people write them: reversed. */
+  /** 32 bytes in display order: reversed. */
   #hashHex(source: Uint8Array, from: number): void {
     this.#reserve();
     const bytes = this.#bytes;
@@ -212,7 +212,9 @@ export class EventTextWriter {
     this.#at += digits;
   }
 
-  /** Room for it was reserved with the value before it: `valueBytesMax` is far more than any value and its separators. */
+  /**
+   * Its room was reserved with the value before it: `valueBytesMax` is far more than any value and its separators.
+   */
   #byte(value: number): void {
     this.#bytes[this.#at++] = value;
   }

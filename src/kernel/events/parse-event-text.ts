@@ -1,6 +1,6 @@
 import { charmNames } from '#kernel/primitives/charm.ts';
 
-/** An inscription event as it is served; null is what is not known (docs/events.md). */
+/** An inscription event as it is served; null: unknown (docs/events.md). */
 export type InscriptionEvent =
   | {
       readonly type: 'inscription-created';
@@ -20,7 +20,7 @@ export type InscriptionEvent =
       readonly newLocation: string | null;
     };
 
-/** An event of any kind: its type, and the fields that it has beside. */
+/** An event of any kind: its type, and its other fields. */
 export interface ParsedEvent {
   readonly type: string;
 }
@@ -28,8 +28,8 @@ export interface ParsedEvent {
 const newline = 0x0a;
 
 /**
- * The events of a canonical text from one index on (the first one is 1, as in an event's id), with their indexes. Reads
- * our own texts alone: throws a RangeError where one ends within a line, and what `parseLine` throws.
+ * The events of a canonical text from one index on (the first is 1, as in an event's id), with their indexes. Reads
+ * only our own texts: throws a RangeError where one ends within a line, and what `parseLine` throws.
  */
 export function* parseEventText<Event>(
   text: Buffer,

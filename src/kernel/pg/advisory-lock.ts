@@ -7,19 +7,19 @@ export const advisoryLocks = {
   writer: 7_700_100,
   /** The one process that seals segments of the search index. */
   sealer: 7_700_101,
-  /** The one process that brings the chain to the index of a search engine that answers. */
+  /** The one process that brings the chain to the index of a search engine that is in use. */
   searchSync: 7_700_102,
   /** The one process that builds another such index. */
   searchBuild: 7_700_103,
   /** The one process that looks for payments to watched scripts. */
   payments: 7_700_104,
-  /** The one process that makes derived tables for blocks that were indexed before. 105 is spoken for. */
+  /** The one process that fills derived tables for blocks that were indexed before. 105 is reserved. */
   catchUp: 7_700_106,
 } as const;
 export type AdvisoryLock = keyof typeof advisoryLocks;
 
 /**
- * Takes a lock for the life of the client's connection: a process that dies gives it back by dying. Throws
+ * Takes a lock for the life of the client's connection, so it is released even if the process dies. Throws
  * `database_busy` where another connection holds it.
  */
 export async function takeAdvisoryLock(client: pg.ClientBase, lock: AdvisoryLock): Promise<void> {
@@ -30,7 +30,7 @@ export async function takeAdvisoryLock(client: pg.ClientBase, lock: AdvisoryLock
   throw new AppError('database_busy', `Another process holds the ${lock} lock of this database.`, { lock });
 }
 
-/** Whether any connection to this database holds a lock. Takes nothing: whoever wants it meanwhile gets it. */
+/** Whether any connection to this database holds a lock. Takes nothing: another process may take it at once. */
 export async function isAdvisoryLockHeld(
   client: pg.Pool | pg.ClientBase,
   lock: AdvisoryLock,

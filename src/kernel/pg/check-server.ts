@@ -3,12 +3,12 @@ import { shownUrl } from './database-error.ts';
 import { connectClient } from './pool.ts';
 import { postgresFailure } from './postgres-failure.ts';
 
-/** Oldest server that the SQL of ours is tested with. */
+/** The oldest server version that our SQL is tested with. */
 const oldestVersion = 150_000;
 
 /**
- * Asks the server whether it can be used: it answers, is new enough, and keeps text as UTF8. Throws `postgres_unreachable`, `postgres_lost`,
- * `postgres_refused` or `postgres_version`.
+ * Checks that the server is usable: it answers, is new enough, and stores text as UTF8. Throws
+ * `postgres_unreachable`, `postgres_lost`, `postgres_refused` or `postgres_version`.
  */
 export async function checkServer(url: string): Promise<void> {
   const client = await connectClient(url);
@@ -27,7 +27,7 @@ export async function checkServer(url: string): Promise<void> {
       throw new AppError('postgres_version', message, { encoding: found.encoding });
     }
   } catch (error) {
-    // it can be lost between the connection and the first answer
+    // the connection can break before the first answer
     throw postgresFailure(error);
   } finally {
     await client.end();

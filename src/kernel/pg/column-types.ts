@@ -4,8 +4,8 @@ const int8Oid = 20;
 const int8ArrayOid = 1016;
 
 /**
- * A bigint column as a number. Every bigint of ours (sats, times, totals) is below 2^53; one that is not
- * would be rounded without a word, so it throws, and the query fails.
+ * A bigint column as a number. Every bigint of ours (sats, times, totals) is below 2^53; a larger one would be
+ * rounded silently, so it throws, and the query fails.
  */
 export function int8ToNumber(text: string): number {
   const value = Number(text);

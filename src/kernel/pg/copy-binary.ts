@@ -12,7 +12,7 @@ const fileHeader = Buffer.from([
   ...new Uint8Array(8),
 ]);
 
-/** Large enough that a write to the socket costs little a byte, small enough that an idle encoder holds little. */
+/** Large enough that socket writes cost little per byte, small enough that an idle encoder holds little memory. */
 const chunkBytes = 1 << 18;
 /** 8 MB: more than the rows of one table in a usual batch. */
 const idleChunksMax = 32;
@@ -34,9 +34,10 @@ function newChunk(sizeBytes: number): Chunk {
 }
 
 /**
- * Rows in the binary format of COPY, written value by value into buffers that are kept for the next batch. `row()`
- * begins a row; then exactly as many values follow as the target has columns, in their order and of their types:
- * nothing here knows the table. The bytes of `chunks()` belong to the encoder: `reset` only when they were sent.
+ * Rows in the binary format of COPY, written value by value into buffers that are reused for the next batch. `row()`
+ * begins a row; then follow exactly as many values as the target has columns, in their order and of their types: the
+ * encoder does not know the table. The bytes of `chunks()` belong to the encoder: call `reset` only after they were
+ * sent.
  */
 export class CopyEncoder {
   rows = 0;
@@ -116,7 +117,7 @@ export class CopyEncoder {
     this.int8(Math.round((milliseconds - epochOffsetMs) * 1000));
   }
 
-  /** bytea, or text that is UTF-8 already: `length` bytes of `source` from `start` on. */
+  /** bytea, or text in UTF-8: `length` bytes of `source` from `start` on. */
   range(source: Uint8Array, start: number, length: number): void {
     if (length > copiedByLoopMax) {
       this.#longRange(source, start, length);
@@ -135,7 +136,7 @@ export class CopyEncoder {
     this.range(bytes, 0, bytes.length);
   }
 
-  /** Everything that was written, and the trailer; nothing can be added then until `reset`. */
+  /** All written rows and the trailer; nothing can be added afterwards until `reset`. */
   *chunks(): Generator<Uint8Array> {
     this.#reserve(2);
     this.#view.setInt16(this.#at, -1);
@@ -144,7 +145,7 @@ export class CopyEncoder {
     yield this.#bytes.subarray(0, this.#at);
   }
 
-  /** Forgets all rows and keeps buffers for a usual batch: an odd block must not hold its memory for ever. */
+  /** Drops all rows and keeps buffers for a usual batch: an unusual block must not hold its memory for ever. */
   reset(): void {
     for (const chunk of this.#done) if (this.#idle.length < idleChunksMax) this.#idle.push(chunk);
     this.#done = [];
@@ -193,9 +194,9 @@ export class CopyEncoder {
 }
 
 /**
- * Sends the rows of an encoder into `target` (a table and its columns) and gives their number. The client must be one
- * of its own, not a pool: a COPY holds its connection. Sends no faster than the server takes in. The encoder may be
- * reset once this has settled.
+ * Sends the rows of an encoder into `target` (a table and its columns) and returns their number. The client must not
+ * be a pool: a COPY occupies its connection. Sends no faster than the server reads. The encoder may be reset once
+ * this has settled.
  */
 export async function copyBinary(
   client: pg.ClientBase,

@@ -4,12 +4,12 @@ import { to as copyTo } from 'pg-copy-streams';
 const fileHeaderLength = 19;
 const trailer = -1;
 
-/** A row of a binary COPY as it lies in `bytes`: called with the offset of its first field's length. */
+/** A row of a binary COPY within `bytes`: called with the offset of its first field's length. */
 export type CopyRow = (bytes: Buffer, at: number) => void;
 
 /**
- * Streams the rows of a query in the binary format of COPY, without an object for each. Every column must be of a
- * fixed length and not null, so that all rows have `rowBytes` bytes: 2, and for each column 4 and its length.
+ * Streams the rows of a query in the binary format of COPY, without an object per row. Every column must have a fixed
+ * length and not be null, so that all rows have `rowBytes` bytes: 2, and for each column 4 and its length.
  */
 export async function readCopy(
   client: pg.ClientBase,
@@ -18,7 +18,8 @@ export async function readCopy(
   onRow: CopyRow,
 ): Promise<number> {
   const stream = client.query(copyTo(`COPY (${query}) TO STDOUT (FORMAT binary)`));
-  // Only a row that two parts share is copied: a table of millions of rows would leave as much garbage as it has bytes.
+  // Only a row split over two chunks is copied: for a table of millions of rows, copies would leave as much garbage
+  // as it has bytes.
   const split = Buffer.alloc(rowBytes);
   let splitBytes = 0;
   let skip = fileHeaderLength;

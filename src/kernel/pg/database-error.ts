@@ -11,7 +11,7 @@ export function shownUrl(url: string): string {
   }
 }
 
-// SQLSTATE classes that say why a connection did not come about (PostgreSQL manual, appendix A).
+// SQLSTATE classes of failed connections (PostgreSQL manual, appendix A).
 const codeBySqlState: Readonly<Record<string, ErrorCode>> = {
   '28000': 'postgres_refused',
   '28P01': 'postgres_refused',
@@ -20,8 +20,8 @@ const codeBySqlState: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * Turns what `pg` throws while connecting into an AppError: `postgres_refused` where the server does not let us
- * in, `postgres_unreachable` for everything between us and it. An AppError stays as it is.
+ * Turns an error of `pg` while connecting into an AppError: `postgres_refused` where the server does not let us in,
+ * `postgres_unreachable` for everything between us and it. An AppError stays as it is.
  */
 export function databaseError(error: unknown, url: string): AppError {
   if (error instanceof AppError) return error;

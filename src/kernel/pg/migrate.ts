@@ -6,13 +6,13 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { shownUrl } from './database-error.ts';
 import { connectClient } from './pool.ts';
 
-/** The two histories: `chain` can be made again from blocks at any time, `service` is only ever migrated. */
+/** The two histories: `chain` can be rebuilt from blocks at any time, `service` is only ever migrated. */
 export const migrationSchemas = ['chain', 'service'] as const;
 export type MigrationSchema = (typeof migrationSchemas)[number];
 
 const migrationsRoot = new URL('../../../migrations/', import.meta.url);
 const historyTable = 'migrations';
-// any fixed number will do; of our own, so that other programs' migrations in the same server do not wait for us
+// any fixed number; a number of our own, so that migrations of other programs in the same server do not block ours
 const lockValue = 7_700_001;
 
 export interface MigrationSummary {
@@ -21,8 +21,8 @@ export interface MigrationSummary {
 }
 
 /**
- * Brings both schemas of the database up to this code. Callers at the same time wait for each other. Throws
- * `database_newer` where the database has a migration that this code does not know, and changes nothing then.
+ * Migrates both schemas of the database to this version. Concurrent callers wait for each other. Throws
+ * `database_newer`, and changes nothing, where the database has a migration that this version does not know.
  */
 export async function migrate(url: string): Promise<MigrationSummary> {
   const client = await connectClient(url, 'satscribe migrate');
@@ -36,7 +36,7 @@ export async function migrate(url: string): Promise<MigrationSummary> {
   }
 }
 
-/** Names of the migrations of this code that the database has not run yet; throws `database_newer` like `migrate`. */
+/** Names of migrations of this version that the database has not run yet; throws `database_newer` like `migrate`. */
 export async function pendingMigrations(client: pg.ClientBase, url: string): Promise<readonly string[]> {
   const pending: string[] = [];
   for (const schema of migrationSchemas) {
@@ -69,7 +69,7 @@ async function migrateSchema(client: pg.Client, schema: MigrationSchema, url: st
   return ran.map(({ name }) => `${schema}/${name}`);
 }
 
-/** The names that the database has run. Throws where one of them is not a file of ours. */
+/** The names that the database has run. Throws where one of them is not a file of this version. */
 async function refuseNewer(client: pg.ClientBase, schema: MigrationSchema, url: string): Promise<string[]> {
   const { rows } = await client.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
     `${schema}.${historyTable}`,

@@ -3,23 +3,23 @@ import { columnTypes } from './column-types.ts';
 import { databaseError } from './database-error.ts';
 
 export interface PoolOptions {
-  /** Connections at most. 10: more than two cores can serve at once, and far below the server's own 100. */
+  /** Maximum number of connections. 10: more than two cores can serve at once, and far below the server's own 100. */
   readonly max?: number;
   /** Shown in pg_stat_activity. */
   readonly applicationName?: string;
   /** The server ends a statement that takes longer; absent: no limit (the writer's index builds take minutes). */
   readonly statementTimeoutMs?: number;
-  /** Told of errors on idle connections (a restarted server); the pool replaces the connection by itself. */
+  /** Called with errors of idle connections (a restarted server); the pool replaces the connection by itself. */
   readonly onError?: (error: Error) => void;
 }
 
-/** A server that does not answer within this time is not there: a local one answers in milliseconds. */
+/** A server that does not answer within this time counts as unreachable: a local one answers in milliseconds. */
 const connectTimeoutMs = 10_000;
 
-/** While a statement runs the server looks so often whether its client is still there. */
+/** How often the server checks, while a statement runs, that its client is still connected. */
 const connectionCheckMs = 1_000;
 
-/** A pool of connections to `url`. Nothing is connected before the first query. */
+/** A pool of connections to `url`. It connects at the first query. */
 export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -46,12 +46,15 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
   return pool;
 }
 
-/** Whoever asks and goes must not keep a statement running; where the server cannot look, its time limit ends it. */
+/**
+ * A client that leaves must not keep a statement running; where the server cannot check, its time limit ends the
+ * statement.
+ */
 async function checkConnections(client: pg.ClientBase): Promise<void> {
   await client.query(`SET client_connection_check_interval = ${connectionCheckMs}`).catch(() => undefined);
 }
 
-/** Opens one connection outside any pool. Throws an AppError that says why there is none. */
+/** Opens one connection outside any pool. Throws an AppError with the reason of a failure. */
 export async function connectClient(url: string, applicationName = 'satscribe'): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,

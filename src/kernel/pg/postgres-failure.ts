@@ -1,30 +1,34 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 
-/** SQLSTATEs, or their first characters, and what they are here (PostgreSQL manual, appendix A). The longest that fits counts. */
+/**
+ * SQLSTATEs, or their first characters, and our codes for them (PostgreSQL manual, appendix A). The longest match
+ * counts.
+ */
 const codeByState: Readonly<Record<string, keyof typeof what>> = {
-  // the server, or something between, ends a connection; of a database that was dropped the next connection tells
+  // the server, or something in between, ended a connection; if its database was dropped, the next connection shows
+  // it
   '08': 'postgres_lost',
   '57P': 'postgres_lost',
   '25P03': 'postgres_lost',
-  // it starts, ends or recovers, or has no connection left
+  // it starts, stops or recovers, or has no connection left
   '57P03': 'postgres_unreachable',
   '53300': 'postgres_unreachable',
   '53100': 'disk_full',
-  // memory, or another limit of its settings
+  // Postgres lacks resources for a statement
   '53': 'postgres_exhausted',
-  // deadlock, serialisation, a lock that was not waited for
+  // deadlock, serialisation, or a lock that was not available at once
   '40': 'postgres_conflict',
   '55P03': 'postgres_conflict',
-  // a standby, or a server that was set so
+  // a standby, or a server set to read only
   '25006': 'postgres_read_only',
-  // a time limit, or somebody cancelled it
+  // a time limit, or a statement that was cancelled
   '57014': 'postgres_timeout',
-  // pages or indexes that cannot be right, a disk that gives errors
+  // damaged pages or indexes, a disk with errors
   XX001: 'postgres_damaged',
   XX002: 'postgres_damaged',
   '58030': 'postgres_damaged',
-  // a file of a table that is not there
+  // a missing file of a table
   '58P01': 'postgres_damaged',
   '28': 'postgres_refused',
   '3D000': 'postgres_refused',
@@ -43,10 +47,10 @@ const what = {
   disk_full: 'The disk of the database is full',
 } as const satisfies Partial<Record<ErrorCode, string>>;
 
-/** What the system says of a socket file that we may not use. Without a server there is no such file. */
+/** System errors for a socket file that we may not use. Without a server there is no such file. */
 const forbiddenSocket = new Set(['EACCES', 'EPERM']);
 
-/** What the system says of sockets and names, and of the disk of a server on this machine. */
+/** System errors of sockets and names, and of the disk of a server on this machine. */
 const codeBySystem: Readonly<Record<string, keyof typeof what>> = {
   ECONNRESET: 'postgres_lost',
   ECONNREFUSED: 'postgres_lost',
@@ -59,15 +63,15 @@ const codeBySystem: Readonly<Record<string, keyof typeof what>> = {
   ENOSPC: 'disk_full',
 };
 
-/** `pg` has no code for a socket that ended, while a query waits or before the next one. */
+/** `pg` has no code for a socket that ended, during a query or before the next one. */
 const lostMessage = /^(?:Connection terminated|Client has encountered a connection error|Client was closed)/u;
 /** Nor for a pool that got no connection in time. */
 const unreachableMessage =
   /^(?:timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout)/u;
 
 /**
- * What was thrown by work on a database, as the operating failure that it is; what is none (a statement that is wrong, a broken
- * invariant) stays what it is. The one place where SQLSTATEs become codes; whether a code passes is in their table.
+ * Turns an error of work on a database into its operating failure; others (a wrong statement, a broken invariant)
+ * stay unchanged. The only place where SQLSTATEs become codes; whether a code is retried is in the table of codes.
  */
 export function postgresFailure(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;

@@ -37,7 +37,7 @@ async function runTransaction<C extends pg.ClientBase, T>(
     try {
       await client.query('ROLLBACK');
     } catch (rollbackError) {
-      // The first error says what went wrong; this one only that the connection is of no more use.
+      // The first error tells what went wrong; this one only that the connection is unusable.
       onBroken?.(rollbackError as Error);
     }
     throw error;

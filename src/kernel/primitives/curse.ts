@@ -29,7 +29,7 @@ const kebab = [
   'reinscription',
 ] as const;
 
-/** The kebab-case name of a stored curse; null for none and for unknown. */
+/** The kebab-case name of a stored curse; null for no curse and for an unknown one. */
 export function curseName(curse: number | null): string | null {
   return curse === null ? null : (kebab[curse] ?? null);
 }

@@ -1,6 +1,8 @@
 import { displayHash, hashFromDisplay } from './hash.ts';
 
-/** An inscription: the transaction that revealed it (internal order) and its index among that one's envelopes. */
+/**
+ * An inscription: the transaction that revealed it (internal order) and its index among that transaction's envelopes.
+ */
 export interface InscriptionId {
   readonly txid: Uint8Array;
   readonly index: number;

@@ -4,8 +4,8 @@ import { comparedCodePointsMax, isWithinEdits } from './edit-distance.ts';
 const longWordMin = 4;
 
 /**
- * The word that was probably meant: the one with the fewest edits (two at most, one for words of up to three characters), the first
- * of several. Null: none is near.
+ * The word that was probably meant: the one with the fewest edits (at most two, or one for words of up to three
+ * characters), the first of several. Null: none is near.
  */
 export function nearestWord(word: string, known: readonly string[]): string | null {
   const points = pointsOf(word);

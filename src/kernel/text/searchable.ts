@@ -5,12 +5,15 @@
 export const textRulesVersion = 1;
 
 /**
- * UTF-16 units of a metadata text whose keys and values are looked up one by one. A longer text (honest ones have some thousands)
- * is searched as a text alone: each of its values would be several terms of an index.
+ * Longest metadata text, in UTF-16 units, whose keys and values are searchable one by one. A longer text (honest ones
+ * have some thousands) is searchable only as a text: each of its values would be several terms of an index.
  */
 export const metadataMembersLengthMax = 1_000_000;
 
-/** Types beside `text/*`, `*+json`, `*+xml` and `*+yaml` whose bodies are texts (docs/search.md, "What is searchable"). */
+/**
+ * Types besides `text/*`, `*+json`, `*+xml` and `*+yaml` whose bodies are texts (docs/search.md, "What is
+ * searchable").
+ */
 const searchableTypes: ReadonlySet<string> = new Set([
   'application/ecmascript',
   'application/graphql',
@@ -44,7 +47,7 @@ const searchableTypes: ReadonlySet<string> = new Set([
 
 const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
-/** Longer ones are no content type that anybody reads; the bound keeps the work small. */
+/** Longer values are not real content types; the bound keeps the work small. */
 const contentTypeMaxBytes = 1000;
 
 /** The bytes as characters of one byte each: enough to compare with ASCII names. */
@@ -72,8 +75,8 @@ const isSearchableEssence = (essence: string): boolean =>
   searchableTypes.has(essence);
 
 /**
- * Whether bodies of a content type (as inscribed, any bytes) are texts that are searched, provided that they are
- * valid UTF-8. Case does not matter, nor do parameters, except a charset that is neither UTF-8 nor ASCII.
+ * Whether bodies of a content type (as inscribed, any bytes) are searchable texts, provided that they are valid
+ * UTF-8. Case and parameters do not matter, except a charset that is neither UTF-8 nor ASCII.
  */
 export function isSearchableType(contentType: Uint8Array): boolean {
   if (contentType.length === 0 || contentType.length > contentTypeMaxBytes) return false;

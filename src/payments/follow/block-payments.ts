@@ -25,11 +25,11 @@ import {
 import { lowerWatches, nextToScan, scanAllAgain, scanned } from '#payments/store/watches.store.ts';
 import type { PaymentChain } from './payment-chain.ts';
 
-/** Blocks of one round, so that new watches and the mempool have their turn: a second or two. */
+/** Blocks per round, so that new watches and the mempool get their turn: a second or two. */
 const blocksAtOnce = 50;
-/** Headers of one page of a node: their chain is of one moment, and no reorganisation goes as deep. */
+/** Headers per page of a node: they are of one moment, and no reorganisation is deeper. */
 const pageRefs = 2000;
-/** Time in the header of a block. */
+/** Offset of the time in the header of a block. */
 const timeAt = 68;
 
 export interface BlockPaymentsOptions {
@@ -40,12 +40,14 @@ export interface BlockPaymentsOptions {
 }
 
 /**
- * `atTip`: the offset is the source's tip. `behind`: there is more to do. `waiting`: the source has fewer blocks than were
- * looked at, and may have them again.
+ * `atTip`: the offset is the source's tip. `behind`: there is more to do. `waiting`: the source now has fewer blocks
+ * than were scanned, and may get them again.
  */
 export type Progress = 'atTip' | 'behind' | 'waiting';
 
-/** Payments in blocks: follows the chain by the offset, takes back what is not in it any more, and looks at old blocks. */
+/**
+ * Payments in blocks: follows the chain by the offset, takes back blocks that left the chain, and scans old blocks.
+ */
 export class BlockPayments {
   readonly #options: BlockPaymentsOptions;
   /** The last blocks up to the offset, ascending. */
@@ -55,12 +57,12 @@ export class BlockPayments {
     this.#options = options;
   }
 
-  /** The last block that was looked at; null: none. */
+  /** The last scanned block; null: none. */
   get offset(): BlockRef | null {
     return this.#remembered.at(-1) ?? null;
   }
 
-  /** Reads what the last process left. */
+  /** Reads the state that the last process left. */
   async load(): Promise<void> {
     const { client } = this.#options;
     this.#remembered = await readPaymentBlocks(client);
@@ -73,7 +75,7 @@ export class BlockPayments {
     for (const payment of await readUnconfirmed(client)) unconfirmed.add(payment);
   }
 
-  /** Brings the offset nearer to the tip of the source. */
+  /** Moves the offset towards the tip of the source. */
   async follow(): Promise<Progress> {
     const { chain, scripts } = this.#options;
     const { offset } = this;
@@ -86,8 +88,8 @@ export class BlockPayments {
   }
 
   /**
-   * Looks at blocks up to the offset for watches that begin below it. True: there are more. Throws as the source does where it does
-   * not have a block (any more).
+   * Scans blocks up to the offset for watches that begin below it. Returns true if there are more. Throws as the
+   * source does for a block that it does not have (any more).
    */
   async scanOld(): Promise<boolean> {
     const { client, chain } = this.#options;
@@ -96,7 +98,7 @@ export class BlockPayments {
     if (offset === null || from === null) return false;
     const page = await chain.refs(from, pageRefs);
     const refs = page.filter(({ height }) => height <= offset.height);
-    // the chain has parted: the next round takes back first
+    // the chain was reorganised: the next round takes blocks back first
     if (!leadsTo(offset, refs, page.length)) return true;
     const some = refs.slice(0, blocksAtOnce);
     for (const ref of some) await this.#scan(ref);
@@ -106,7 +108,7 @@ export class BlockPayments {
     return end <= offset.height;
   }
 
-  /** Nothing is watched: what is between does not matter. */
+  /** Nothing is watched: the blocks in between do not matter. */
   async #jump(offset: BlockRef | null): Promise<Progress> {
     const { client, chain } = this.#options;
     const tip = await chain.tip();
@@ -175,7 +177,7 @@ export class BlockPayments {
     return { found, timeMs: Math.min(seconds * 1000, Date.now()) };
   }
 
-  /** The offset is not in the chain of the source: back to the last block that both share. */
+  /** The offset is not in the source's chain: goes back to the last common block. */
   async #part(offset: BlockRef): Promise<Progress> {
     const { client, chain, scripts } = this.#options;
     if (await chain.mayReturn(offset)) return 'waiting';
@@ -195,7 +197,10 @@ export class BlockPayments {
     return 'behind';
   }
 
-  /** None of the remembered blocks is in the chain: payments in blocks that are stay, and all blocks are looked at again. */
+  /**
+   * None of the remembered blocks is in the chain: payments in blocks of the chain stay, and all blocks are scanned
+   * again.
+   */
   async #beginAnew(): Promise<Progress> {
     const { client, chain, scripts } = this.#options;
     const tip = await chain.tip();
@@ -220,7 +225,7 @@ export class BlockPayments {
   }
 }
 
-/** Whether the blocks of a page up to the offset end in it, or in a whole page below it. */
+/** Whether the blocks of a page up to the offset end at it, or fill a whole page below it. */
 function leadsTo({ height, hash }: BlockRef, refs: readonly BlockRef[], pageLength: number): boolean {
   const last = refs.at(-1);
   if (last === undefined) return false;

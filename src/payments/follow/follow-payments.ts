@@ -15,26 +15,26 @@ export interface FollowPaymentsOptions {
   /** Of the database. */
   readonly url: string;
   readonly source: BlockSource | LiveBlockSource;
-  /** Whose mempool is followed; null: the source is a folder. */
+  /** The node whose mempool is followed; null: the source is a folder. */
   readonly node: PaymentsNode | null;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
-/** Least time between two rounds: a few a second, however many messages come. */
+/** Shortest time between two rounds: a few a second, however many messages arrive. */
 const roundMs = 200;
-/** Messages may be lost: blocks and watches are asked for so often all the same. */
+/** Messages may be lost: blocks and watches are polled this often anyway. */
 const pollMs = 2000;
-/** One that stands by looks so often whether the other one is gone. */
+/** How often a standby process checks whether the active one is gone. */
 const standbyMs = 1000;
-/** The first and the longest wait after failures. */
+/** The first and the longest pause after failures. */
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
 
 /**
- * Keeps the tables of payments seen equal to the chain of a source and, with a node, to its mempool, until the signal is aborted
- * (docs/payments.md). One process does so for a database; another one stands by. Failures are logged and tried again as the table of
- * error codes says, from what the tables hold. Throws what is not tried again.
+ * Keeps the tables of payments equal to the chain of a source and, with a node, to its mempool, until the signal is
+ * aborted (docs/payments.md). One process per database does so; another one stands by. Failures are logged and
+ * retried as the table of error codes says, from the state in the tables. Throws what is not retried.
  */
 export async function followPayments(options: FollowPaymentsOptions): Promise<void> {
   const { signal, log, node } = options;
@@ -114,7 +114,7 @@ async function run(session: PaymentsSession, waker: Waker, signal: AbortSignal):
   }
 }
 
-/** Remembers that there is news until somebody waits for it. */
+/** Remembers news until someone waits for it. */
 class Waker {
   #isWoken = false;
   #wake: (() => void) | null = null;
@@ -124,7 +124,7 @@ class Waker {
     this.#wake?.();
   }
 
-  /** Settles once woken, at once where that was since the last wait, and after `timeoutMs` at the latest. */
+  /** Resolves once woken, at once if that happened since the last wait, and after `timeoutMs` at the latest. */
   async wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (!this.#isWoken && !signal.aborted) {
       const controller = new AbortController();

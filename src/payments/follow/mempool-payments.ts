@@ -22,18 +22,18 @@ import {
   writeReplaced,
 } from '#payments/store/payments.store.ts';
 
-/** Transactions of a round, and those that are looked at before others have their turn: some milliseconds. */
+/** Transactions per round, and per turn of the event loop: some milliseconds. */
 const transactionsAtOnce = 5000;
 const lookedAtOnce = 500;
 const messagesAtOnce = 4000;
 /**
- * A node tells what it removes before what it was removed for, and what a block gives back some time after the block is gone:
- * so long nothing is called gone unless what replaced it was seen.
+ * A node announces a removal before the transaction that caused it, and transactions of a disconnected block some
+ * time after the block is gone. For this long nothing is marked as gone, unless its replacement was seen.
  */
 const graceMs = 2000;
-/** The stream stands at another block than the node for so long: its messages were lost, and a snapshot is taken. */
+/** If the stream and the node differ in their block for this long, messages were lost and a snapshot is taken. */
 const apartMaxMs = 10_000;
-/** More unconfirmed transactions than any node lets one stand on (25, or clusters of 64). */
+/** More than the unconfirmed ancestors that any node allows a transaction (25, or clusters of 64). */
 const ancestorsMax = 100;
 
 export interface MempoolPaymentsOptions {
@@ -45,7 +45,9 @@ export interface MempoolPaymentsOptions {
   readonly unconfirmed: UnconfirmedPayments;
 }
 
-/** Payments in the mempool of a node: what enters it, what is replaced, what goes. Nothing of it is kept over a failure. */
+/**
+ * Payments in the mempool of a node: what enters, what is replaced, what leaves. None of it is kept after a failure.
+ */
 export class MempoolPayments {
   readonly #options: MempoolPaymentsOptions;
   readonly #membership = new Membership();
@@ -63,20 +65,21 @@ export class MempoolPayments {
     this.#clock = new SnapshotClock(options.queue === null);
   }
 
-  /** There is more to look at. */
+  /** There is more to scan. */
   get hasWork(): boolean {
     return this.#waiting.isLoading;
   }
 
-  /** What is in the mempool already is looked at again for scripts whose short fingerprints these are. */
+  /** Scans the mempool again for scripts with these short fingerprints. */
   watch(fingerprints: ReadonlySet<number>): void {
     for (const txid of this.#outputs.find(fingerprints)) this.#waiting.add(txid);
   }
 
   /**
-   * One round: what the node said, and, where blocks were looked at up to the one at which its mempool stands, what of it matters.
+   * One round: processes the node's messages and, where blocks were scanned up to the mempool's own block, stores
+   * what matters of them.
    *
-   * @param offset the last block that was looked at
+   * @param offset the last scanned block
    */
   async round(offset: BlockRef): Promise<void> {
     const { queue } = this.#options;
@@ -86,7 +89,7 @@ export class MempoolPayments {
       this.#clock.taken(now, Date.now());
     }
     if (queue !== null) await this.#hear(queue);
-    // payments are told to be in the mempool, or not, only where it is clear that they are in no block
+    // payments are marked as in the mempool, or not, only where it is certain that no block has them
     if (!this.#isAt(offset)) return;
     await this.#look();
     await this.#settle();
@@ -131,7 +134,7 @@ export class MempoolPayments {
   }
 
   async #tell(message: ChangeMessage): Promise<void> {
-    // what comes before a snapshot is in it
+    // messages before a snapshot are included in it
     if (!this.#membership.isJoined) return;
     const { node } = this.#options;
     switch (message.kind) {
@@ -170,7 +173,7 @@ export class MempoolPayments {
     this.#outputs.delete(txid);
   }
 
-  /** Looks at what entered. */
+  /** Scans new transactions. */
   async #look(): Promise<void> {
     const { queue, node, scripts, unconfirmed } = this.#options;
     const isHurried = !this.#isLoaded || queue === null;
@@ -195,7 +198,7 @@ export class MempoolPayments {
     const fingerprints: number[] = [];
     const found = scan.transaction(bytes, fingerprints);
     this.#outputs.add(txid, fingerprints);
-    // bytes that are no transaction: a later snapshot asks the node for them again
+    // not a transaction: a later snapshot requests the bytes from the node again
     return found !== null && 'code' in found ? null : found;
   }
 
@@ -226,7 +229,7 @@ export class MempoolPayments {
     }
   }
 
-  /** What a transaction spends, and what the transactions of the mempool spend that it stands on. */
+  /** The outpoints that a transaction spends, and those that its unconfirmed ancestors spend. */
   async #spendsOf({ txid, outpoints }: FoundTransaction): Promise<Spends[]> {
     const { node } = this.#options;
     const spends: Spends[] = [{ spender: txid, outpoints }];
@@ -246,7 +249,7 @@ export class MempoolPayments {
     return spends;
   }
 
-  /** Says of unconfirmed payments that they are gone, or there again. */
+  /** Marks unconfirmed payments as gone, or as present again. */
   async #settle(): Promise<void> {
     const { client, unconfirmed } = this.#options;
     const now = Date.now();
@@ -269,7 +272,7 @@ export class MempoolPayments {
   }
 }
 
-/** Writes that unconfirmed payments are gone, or there again, and remembers it. */
+/** Stores that unconfirmed payments are gone, or present again, and remembers it. */
 export async function writeWhereabouts(
   client: pg.ClientBase,
   unconfirmed: UnconfirmedPayments,

@@ -7,12 +7,12 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 
 const headerLength = 80;
 
-/** Raw blocks of a node without what they spend: half of the bytes. */
+/** Raw blocks of a node without their spent outputs: half of the bytes. */
 export interface RawBlocks {
   block(hash: Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The best chain of a source, as payments are looked for in it. */
+/** The best chain of a source, as the search for payments reads it. */
 export class PaymentChain {
   readonly name: string;
   readonly #source: BlockSource | LiveBlockSource;
@@ -26,7 +26,7 @@ export class PaymentChain {
     this.#signal = signal;
   }
 
-  /** Null: it has no block. */
+  /** Null: it has no blocks. */
   async tip(): Promise<BlockRef | null> {
     if ('tip' in this.#source) return this.#source.tip(this.#signal);
     const last = (await this.#source.islands()).at(-1)?.lastHeight;
@@ -44,14 +44,17 @@ export class PaymentChain {
     return there?.height === height && Buffer.compare(there.hash, hash) === 0;
   }
 
-  /** Whether a block that is not on its best chain may be there again without more blocks: a node that lost some. */
+  /** Whether a block that is not on its best chain may return without new blocks: a node that lost some. */
   async mayReturn({ height, hash }: BlockRef): Promise<boolean> {
     if (!('tip' in this.#source)) return false;
     const tip = await this.#source.tip(this.#signal);
     return tip.height < height && !(await this.#source.isInvalid(hash, this.#signal));
   }
 
-  /** The raw block, checked against its hash: a node's by its header, one of an untrusted source whole. Throws as `read` does. */
+  /**
+   * The raw block, checked against its hash: a node's block by its header, one of an untrusted source completely.
+   * Throws as `read` does.
+   */
   async bytes(ref: BlockRef): Promise<Uint8Array> {
     const bytes =
       this.#raw === null

@@ -16,9 +16,11 @@ import { BlockPayments } from './block-payments.ts';
 import { MempoolPayments, writeWhereabouts } from './mempool-payments.ts';
 import { PaymentChain, type RawBlocks } from './payment-chain.ts';
 
-/** Scripts that are watched no more are forgotten so long after somebody said so: the set is made anew in a tenth of a second. */
+/**
+ * Scripts no longer watched are removed this long after the notification: the set is rebuilt in a tenth of a second.
+ */
 const forgetEveryMs = 60_000;
-/** Blocks that are not there (any more) are asked for again so often: somebody has to bring them. */
+/** How often missing blocks are requested again: a person has to supply them. */
 const unavailableMs = 60_000;
 
 /** A node with its mempool. */
@@ -31,17 +33,17 @@ export interface PaymentsNode extends RawBlocks {
 }
 
 export interface PaymentsSessionOptions {
-  /** The connection that holds the lock: all is written over it. */
+  /** The connection that holds the lock: all writes use it. */
   readonly client: pg.ClientBase;
   readonly source: BlockSource | LiveBlockSource;
   /** Null: the source is a folder. */
   readonly node: PaymentsNode | null;
   readonly signal: AbortSignal;
-  /** Blocks that watches ask for are not there: told once a minute. */
+  /** Blocks that watches need are missing: reported once a minute. */
   readonly onUnavailable: (problem: AppError) => void;
 }
 
-/** Payments between one start and the next failure: memory of what the tables hold, and the mempool. */
+/** Payments between one start and the next failure: the tables' state in memory, and the mempool. */
 export class PaymentsSession {
   readonly #options: PaymentsSessionOptions;
   #scripts = new ScriptSet();
@@ -76,12 +78,12 @@ export class PaymentsSession {
     await this.#blocks.load();
   }
 
-  /** Somebody watches a script no more. */
+  /** A script is no longer watched by a watcher. */
   forget(): void {
     this.#hasFewer = true;
   }
 
-  /** One round: new watches, new blocks, old blocks, the mempool. True: there is more to do at once. */
+  /** One round: new watches, new blocks, old blocks, the mempool. Returns true if there is more to do at once. */
   async round(): Promise<boolean> {
     if (this.#hasFewer && Date.now() - this.#loadedAt >= forgetEveryMs) await this.#loadScripts();
     await this.#pickUp();
@@ -111,7 +113,7 @@ export class PaymentsSession {
     await writeScriptCount(client, scripts.size);
   }
 
-  /** Takes new watches: their old blocks are looked at from then on, and what is in the mempool already. */
+  /** Takes new watches: from then on their old blocks are scanned, and the current mempool. */
   async #pickUp(): Promise<void> {
     const { client } = this.#options;
     const { offset } = this.#blocks;
@@ -138,7 +140,7 @@ export class PaymentsSession {
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       if (error.code !== 'node_pruned' && error.code !== 'block_unavailable') throw error;
-      // payments in newer blocks do not wait for it
+      // payments in newer blocks do not wait for this block
       this.#scanAgainAt = Date.now() + unavailableMs;
       onUnavailable(error);
       return false;
@@ -167,7 +169,7 @@ export class PaymentsSession {
     return this.#mempool.payments;
   }
 
-  /** What is in no block of a folder is nowhere. */
+  /** For a folder, a payment in none of its blocks is gone. */
   async #settleWithoutMempool(): Promise<void> {
     const gone = [...this.#unconfirmed.all()].filter(({ isGone }) => !isGone).map(({ txid }) => txid);
     await writeWhereabouts(this.#options.client, this.#unconfirmed, { gone, back: [] });

@@ -3,8 +3,9 @@ import type { HashKey } from '#indexer/mempool/stream/membership.ts';
 const entriesMin = 1024;
 
 /**
- * What the transactions of the mempool pay, by short fingerprints of scripts: who begins to watch a script hears of payments that
- * are in the mempool already. 8 bytes an output, and a reference a transaction: 6 MB for 200,000 transactions with 3 outputs.
+ * The outputs of the transactions of the mempool, by short fingerprints of their scripts: they show a new watcher the
+ * payments that are already in the mempool. 8 bytes per output, and a reference per transaction: 6 MB for 200,000
+ * transactions with 3 outputs.
  */
 export class MempoolOutputs {
   #fingerprints = new Uint32Array(entriesMin);
@@ -14,7 +15,7 @@ export class MempoolOutputs {
   #txids: (HashKey | null)[] = [];
   readonly #slotOf = new Map<HashKey, number>();
 
-  /** Enters a transaction with the fingerprints of its outputs. */
+  /** Adds a transaction with the fingerprints of its outputs. */
   add(txid: HashKey, fingerprints: readonly number[]): void {
     this.delete(txid);
     const slot = this.#txids.push(txid) - 1;
@@ -34,7 +35,7 @@ export class MempoolOutputs {
     if (this.#txids.length > entriesMin && this.#slotOf.size * 2 < this.#txids.length) this.#compact();
   }
 
-  /** Transactions that probably pay to one of these. */
+  /** Transactions that probably pay one of these. */
   find(fingerprints: ReadonlySet<number>): HashKey[] {
     const found = new Set<HashKey>();
     for (let entry = 0; entry < this.#length; entry++) {
@@ -45,7 +46,7 @@ export class MempoolOutputs {
     return [...found];
   }
 
-  /** Leaves out what left: more than half of all. */
+  /** Drops the transactions that left, once they are more than half of all. */
   #compact(): void {
     const slotOf = new Map<number, number>();
     const txids: HashKey[] = [];

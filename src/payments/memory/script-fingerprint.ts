@@ -7,10 +7,10 @@ const wordsMax = scriptLengthMax / 4;
 /** A word for the length, and a constant. */
 const wordsPerHalf = wordsMax + 2;
 
-/** The halves of the last fingerprint, unsigned: returning a pair would allocate once an output. */
+/** The halves of the last fingerprint, unsigned: returning a pair would allocate for each output. */
 export const scriptFingerprint = { low: 0, high: 0 };
 
-/** Multipliers that nobody outside knows: all odd. */
+/** Secret multipliers: all odd. */
 export type ScriptKey = Int32Array;
 
 /** Expands 32 secret bytes to the multipliers of a key. */
@@ -28,9 +28,9 @@ export function expandScriptKey(secret: Uint8Array): ScriptKey {
 }
 
 /**
- * Puts a keyed fingerprint of 64 bits of a script of 1 to 520 bytes into `scriptFingerprint`: two multilinear hashes over its
- * 32-bit words and its length, like those of outpoints (indexer/transaction/outpoint-fingerprint.ts). Two scripts with the same
- * one cost a question to the database, never a wrong answer.
+ * Puts a keyed fingerprint of 64 bits of a script of 1 to 520 bytes into `scriptFingerprint`: two multilinear hashes
+ * over its 32-bit words and its length, like those of outpoints (indexer/transaction/outpoint-fingerprint.ts). A
+ * collision of two scripts costs a database query, never a wrong answer.
  */
 export function fingerprintScript(view: DataView, at: number, length: number, key: ScriptKey): void {
   let low = key[wordsMax + 1]!;
@@ -49,7 +49,7 @@ export function fingerprintScript(view: DataView, at: number, length: number, ke
     low = (low + Math.imul(rest, key[words]!)) | 0;
     high = (high + Math.imul(rest, key[wordsPerHalf + words]!)) | 0;
   }
-  // the upper bits are the better mixed ones, and tables look at the lower ones
+  // the upper bits are better mixed, and tables use the lower ones
   scriptFingerprint.low = (low ^ (low >>> 15)) >>> 0;
   scriptFingerprint.high = (high ^ (high >>> 15)) >>> 0;
 }

@@ -7,19 +7,20 @@ import {
   scriptLengthMax,
 } from './script-fingerprint.ts';
 
-/** Beyond this share of taken slots the table doubles: probes stay short. */
+/** Above this share of used slots the table doubles: probes stay short. */
 const loadMax = 0.5;
 const slotsMin = 1024;
 
 /**
- * Watched scripts by their fingerprints, 8 bytes each in a table that is at most half full: 2 to 4 MB for 100,000. What it finds
- * is asked of the database, which has the scripts themselves; scripts that are watched no more stay until it is made anew.
+ * Watched scripts by their fingerprints, 8 bytes each in a table that is at most half full: 2 to 4 MB for 100,000.
+ * The database, which has the scripts themselves, confirms each hit. Scripts no longer watched stay until the set is
+ * rebuilt.
  */
 export class ScriptSet {
   readonly #key: ScriptKey;
-  /** Which lengths are watched: most outputs of a block are refused by this alone. */
+  /** The watched lengths: they alone rule out most outputs of a block. */
   readonly #lengths = new Uint8Array(scriptLengthMax + 1);
-  /** Low and high half of each slot; two zeros: it is free. */
+  /** Low and high half of each slot; two zeros: free. */
   #slots = new Uint32Array(2 * slotsMin);
   #size = 0;
 
@@ -27,7 +28,7 @@ export class ScriptSet {
     this.#key = key;
   }
 
-  /** One without scripts, with the same key: fingerprints that were made before stay good. */
+  /** An empty set with the same key: existing fingerprints stay valid. */
   emptied(): ScriptSet {
     return new ScriptSet(this.#key);
   }
@@ -36,7 +37,7 @@ export class ScriptSet {
     return this.#size;
   }
 
-  /** Adds a script; gives the low half of its fingerprint. */
+  /** Adds a script; returns the low half of its fingerprint. */
   add(script: Uint8Array): number {
     const view = new DataView(script.buffer, script.byteOffset, script.byteLength);
     this.#lengths[script.length] = 1;
@@ -47,7 +48,7 @@ export class ScriptSet {
     return low;
   }
 
-  /** Whether a script at `at` is probably watched. */
+  /** Whether the script at `at` is probably watched. */
   has(view: DataView, at: number, length: number): boolean {
     if (length > scriptLengthMax || this.#lengths[length] === 0) return false;
     fingerprintScript(view, at, length, this.#key);
@@ -62,7 +63,7 @@ export class ScriptSet {
     }
   }
 
-  /** The low half of the fingerprint of a script that could be watched one day; -1 for others. */
+  /** The low half of the fingerprint of a script that can be watched; -1 for others. */
   shortFingerprint(view: DataView, at: number, length: number): number {
     if (length === 0 || length > scriptLengthMax) return -1;
     fingerprintScript(view, at, length, this.#key);
@@ -80,7 +81,7 @@ export class ScriptSet {
   }
 }
 
-/** False: it is there already. */
+/** False: it was already present. */
 function put(slots: Uint32Array, low: number, high: number): boolean {
   const mask = slots.length / 2 - 1;
   for (let slot = low & mask; ; slot = (slot + 1) & mask) {

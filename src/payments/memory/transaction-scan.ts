@@ -18,13 +18,13 @@ export interface FoundTransaction {
   readonly txid: HashKey;
   /** Its outputs whose scripts are probably watched. */
   readonly outputs: readonly FoundOutput[];
-  /** What it spends, 36 bytes each. */
+  /** The outpoints that it spends, 36 bytes each. */
   readonly outpoints: Buffer;
-  /** Unconfirmed transactions with payments that cannot be mined any more once this one is. */
+  /** Unconfirmed transactions with payments that this one, once mined, makes invalid. */
   readonly conflicts: readonly HashKey[];
 }
 
-/** Finds what matters to payments in raw transactions, each of whose inputs and outputs is looked at once. */
+/** Finds transactions that matter to payments; each input and output is read once. */
 export class TransactionScan {
   readonly #scripts: ScriptSet;
   readonly #unconfirmed: UnconfirmedPayments;
@@ -35,7 +35,7 @@ export class TransactionScan {
     this.#unconfirmed = unconfirmed;
   }
 
-  /** The transactions of a raw block that matter, in its order; or why it is no block. */
+  /** The relevant transactions of a raw block, in its order; or why the bytes are not a block. */
   block(bytes: Uint8Array): FoundTransaction[] | BrokenBlock {
     const broken = readLayout(bytes, this.#layout);
     if (broken !== null) return broken;
@@ -50,8 +50,8 @@ export class TransactionScan {
   }
 
   /**
-   * The same for one transaction. Null: it does not matter. Adds short fingerprints of its outputs to `outputs`. Bytes that
-   * are no transaction give the reason.
+   * The same for one transaction. Null: it is irrelevant. Adds short fingerprints of its outputs to `outputs`. For
+   * bytes that are not a transaction it returns the reason.
    */
   transaction(bytes: Uint8Array, outputs: number[]): FoundTransaction | BrokenBlock | null {
     if (this.#layout.readTransaction(bytes, 0) < 0) return lastBreak();
@@ -93,7 +93,10 @@ export class TransactionScan {
     return paid;
   }
 
-  /** Unconfirmed payments that hang on an output which the transaction spends, with who may spend it. */
+  /**
+   * Unconfirmed payments that depend on an output that the transaction spends, with the transaction that may spend
+   * it.
+   */
   #touched(start: number, { bytes, inputs }: TransactionReader): [HashKey, HashKey][] | null {
     let touched: [HashKey, HashKey][] | null = null;
     const count = inputs.open(start);
@@ -107,7 +110,7 @@ export class TransactionScan {
   }
 }
 
-/** The readers of one run of bytes. */
+/** The readers of one byte array. */
 class TransactionReader {
   readonly bytes: Uint8Array;
   readonly view: DataView;
@@ -122,7 +125,7 @@ class TransactionReader {
   }
 }
 
-/** What a transaction spends, 36 bytes each. */
+/** The outpoints that a transaction spends, 36 bytes each. */
 export function outpointsOf(transaction: Uint8Array): Buffer {
   const inputs = new InputWalk(transaction);
   return spentBy(inputs, transaction, 0);

@@ -1,6 +1,6 @@
 import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
 
-/** What a transaction spends: 36 bytes an outpoint. */
+/** The outpoints that a transaction spends: 36 bytes each. */
 export interface Spends {
   readonly spender: HashKey;
   readonly outpoints: Uint8Array;
@@ -9,19 +9,22 @@ export interface Spends {
 /** A transaction with payments that is in no block: in the mempool, or gone. */
 export interface Unconfirmed {
   readonly txid: HashKey;
-  /** What it spends itself, and what the unconfirmed transactions spend that it stands on. */
+  /** The outpoints that it spends, and those that its unconfirmed ancestors spend. */
   readonly spends: readonly Spends[];
   isGone: boolean;
 }
 
 const outpointLength = 36;
 
-/** Transactions with payments that are in no block, by what they spend: who takes one of their inputs replaces them. */
+/**
+ * Transactions with payments that are in no block, by the outpoints they depend on: a transaction that takes one of
+ * these replaces them.
+ */
 export class UnconfirmedPayments {
   readonly #byTxid = new Map<HashKey, Unconfirmed>();
-  /** By outpoint: the payment, and which transaction may spend the outpoint without harm to it. */
+  /** By outpoint: the payment, and the transaction that may spend the outpoint without affecting it. */
   readonly #spenders = new Map<string, Map<HashKey, HashKey>>();
-  /** The first four bytes of each outpoint: most inputs of a block are passed by these alone. */
+  /** The first four bytes of each outpoint: they alone rule out most inputs of a block. */
   readonly #beginnings = new Set<number>();
 
   get size(): number {
@@ -62,7 +65,7 @@ export class UnconfirmedPayments {
         if (there?.size === 0) this.#spenders.delete(key);
       }
     }
-    // beginnings stay until none are left: one too many costs a look into the map
+    // prefixes stay until no payment is left: a stale one costs one look-up in the map
     if (this.#byTxid.size === 0) this.#beginnings.clear();
   }
 
@@ -72,7 +75,10 @@ export class UnconfirmedPayments {
     this.#beginnings.clear();
   }
 
-  /** Payments that hang on the outpoint at `at`, each with the one transaction that may spend it without harm to them. */
+  /**
+   * Payments that depend on the outpoint at `at`, each with the one transaction that may spend it without affecting
+   * them.
+   */
   spendersOf(bytes: Uint8Array, at: number): ReadonlyMap<HashKey, HashKey> | null {
     if (!this.#beginnings.has(beginningAt(bytes, at))) return null;
     return this.#spenders.get(hashKey(bytes.subarray(at, at + outpointLength))) ?? null;

@@ -3,17 +3,17 @@ import type pg from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 
 /**
- * So many blocks up to the offset are remembered, and so long the inputs of confirmed payments: a reorganisation that goes deeper is
- * found all the same, by looking at all blocks since the oldest watch again.
+ * Number of remembered blocks up to the offset; inputs of confirmed payments are kept equally long. A deeper
+ * reorganisation is handled too, by scanning all blocks since the oldest watch again.
  */
 export const rememberedBlocks = 144;
 
 export interface PaymentsOffset extends BlockRef {
-  /** Watched scripts, those that ended in the last minute among them. */
+  /** Number of watched scripts, including those that ended in the last minute. */
   readonly scripts: number;
 }
 
-/** The last block that payments were looked for in; null: none was yet. */
+/** The last block scanned for payments; null: none. */
 export async function readPaymentsOffset(client: pg.Pool | pg.ClientBase): Promise<PaymentsOffset | null> {
   const { rows } = await client.query<PaymentsOffset>(
     'SELECT height, hash, scripts FROM service.payments_offset',
@@ -29,7 +29,7 @@ export async function readPaymentBlocks(client: pg.ClientBase): Promise<BlockRef
   return rows;
 }
 
-/** Moves the offset on to a block; what is too deep to be remembered is forgotten. */
+/** Advances the offset to a block; deletes what is too deep to be remembered. */
 export async function moveOffset(
   tx: pg.ClientBase,
   { height, hash }: BlockRef,
@@ -47,7 +47,7 @@ export async function moveOffset(
   );
 }
 
-/** Puts the offset to the last of these blocks, without what is between: nothing is watched, or all is looked at again. */
+/** Sets the offset to a block and skips those in between: nothing is watched, or everything is scanned again. */
 export async function jumpOffset(
   tx: pg.ClientBase,
   blocks: readonly BlockRef[],
@@ -73,7 +73,7 @@ export async function stepOffsetBack(
   await tx.query('DELETE FROM service.payment_blocks WHERE height > $1', [height]);
 }
 
-/** Writes how many scripts are watched, where that changed. */
+/** Stores the number of watched scripts, if it changed. */
 export async function writeScriptCount(client: pg.ClientBase, scripts: number): Promise<void> {
   await client.query(
     'UPDATE service.payments_offset SET scripts = $1, updated_at = now() WHERE scripts <> $1',

@@ -5,17 +5,20 @@ import type { FoundTransaction } from '#payments/memory/transaction-scan.ts';
 import type { Spends, Unconfirmed } from '#payments/memory/unconfirmed-payments.ts';
 import { lockWatches, lowerWatchesOfSeen } from './watches.store.ts';
 
-/** Tells that rows of payments changed: `readPaymentChanges` says which. */
+/** Notification that rows of payments changed: `readPaymentChanges` tells which. */
 export const paymentsChannel = 'satscribe_payments';
 
-/** A transaction with payments, when it was first seen (ms since 1970), and what is spent by it and below it. */
+/**
+ * A transaction with payments, when it was first seen (ms since 1970), and the outpoints that it and its unconfirmed
+ * ancestors spend.
+ */
 export interface SeenTransaction {
   readonly found: FoundTransaction;
   readonly firstSeenMs: number;
   readonly spends: readonly Spends[];
 }
 
-/** Something was taken from an unconfirmed transaction. */
+/** An input of an unconfirmed transaction was taken. */
 export interface Replacement {
   readonly txid: HashKey;
   readonly by: HashKey;
@@ -59,7 +62,7 @@ const columnsOf = (rows: readonly PaymentRow[]): unknown[] => [
   rows.map(({ firstSeenMs }) => firstSeenMs),
 ];
 
-/** Writes payments of a block. True: something changed. */
+/** Stores payments of a block. True: something changed. */
 export async function writeConfirmed(
   tx: pg.ClientBase,
   block: BlockRef,
@@ -81,7 +84,7 @@ export async function writeConfirmed(
   return rowCount !== 0;
 }
 
-/** Writes payments of the mempool that are not there yet; gives the ids of those that are new. */
+/** Stores new payments of the mempool; returns the txids of the new ones. */
 export async function writePending(
   tx: pg.ClientBase,
   transactions: readonly SeenTransaction[],
@@ -119,7 +122,7 @@ async function writeInputs(
   );
 }
 
-/** Says of unconfirmed payments what took an input of them. True: something changed. */
+/** Stores what took an input of unconfirmed payments. True: something changed. */
 export async function writeReplaced(tx: pg.ClientBase, replaced: readonly Replacement[]): Promise<boolean> {
   if (replaced.length === 0) return false;
   const { rowCount } = await tx.query(
@@ -132,7 +135,7 @@ export async function writeReplaced(tx: pg.ClientBase, replaced: readonly Replac
   return rowCount !== 0;
 }
 
-/** Unconfirmed payments are in no block and not in the mempool. True: something changed. */
+/** Marks unconfirmed payments as in no block and not in the mempool. True: something changed. */
 export async function writeGone(tx: pg.ClientBase, txids: readonly HashKey[]): Promise<boolean> {
   if (txids.length === 0) return false;
   const { rowCount } = await tx.query(
@@ -143,7 +146,7 @@ export async function writeGone(tx: pg.ClientBase, txids: readonly HashKey[]): P
   return rowCount !== 0;
 }
 
-/** Payments that were gone are in the mempool again. True: something changed. */
+/** Marks gone payments as in the mempool again. True: something changed. */
 export async function writeBack(tx: pg.ClientBase, txids: readonly HashKey[]): Promise<boolean> {
   if (txids.length === 0) return false;
   const { rowCount } = await tx.query(
@@ -154,7 +157,7 @@ export async function writeBack(tx: pg.ClientBase, txids: readonly HashKey[]): P
   return rowCount !== 0;
 }
 
-/** What was in blocks above a height is in none. True: something changed. */
+/** Payments in blocks above a height are in no block any more. True: something changed. */
 export async function unconfirmAbove(tx: pg.ClientBase, height: number): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE service.payments_seen SET height = NULL, hash = NULL, change = nextval('service.payment_changes')
@@ -164,7 +167,7 @@ export async function unconfirmAbove(tx: pg.ClientBase, height: number): Promise
   return rowCount !== 0;
 }
 
-/** Scripts have a watcher more: what was seen of them counts as changed, so that it hears of it. True: there was something. */
+/** Scripts have a new watcher: their payments count as changed, so that it learns of them. True: there were some. */
 export async function touchPayments(tx: pg.ClientBase, scripts: readonly Buffer[]): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE service.payments_seen SET change = nextval('service.payment_changes') WHERE script = ANY($1)`,
@@ -173,7 +176,7 @@ export async function touchPayments(tx: pg.ClientBase, scripts: readonly Buffer[
   return rowCount !== 0;
 }
 
-/** Listeners hear of it once the transaction is committed. */
+/** Listeners are notified once the transaction commits. */
 export async function tellPayments(tx: pg.ClientBase): Promise<void> {
   await tx.query(`SELECT pg_notify('${paymentsChannel}', '')`);
 }
@@ -186,7 +189,7 @@ export async function readBlocksWithPayments(client: pg.ClientBase): Promise<Blo
   return rows;
 }
 
-/** Transactions with payments that are in no block, as memory holds them. */
+/** Transactions with payments that are in no block, for the in-memory state. */
 export async function readUnconfirmed(client: pg.ClientBase): Promise<Unconfirmed[]> {
   interface Row {
     readonly txid: Buffer;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Tells the process that follows payments that scripts are to be watched, or not any more. */
+/** Notifies the process that follows payments of new or ended watches. */
 export const watchesChannel = 'satscribe_watched_scripts';
 
 export interface Watch {
@@ -10,12 +10,12 @@ export interface Watch {
   readonly sinceHeight: number;
 }
 
-/** Scripts that are read in one question: a few megabytes, and some milliseconds. */
+/** Scripts per query: a few megabytes, and some milliseconds. */
 const readAtOnce = 10_000;
 
 /**
- * Watches scripts for `watcher` in the transaction at hand, which is to be committed before anybody is told to pay to them. A script
- * may have several watchers. Watched again from a lower height, its blocks are looked at from there.
+ * Watches scripts for `watcher` in the current transaction, which must commit before a payment address is given out.
+ * A script may have several watchers. If it is watched again from a lower height, its blocks are scanned from there.
  */
 export async function watchScripts(
   tx: pg.ClientBase,
@@ -34,7 +34,7 @@ export async function watchScripts(
 }
 
 /**
- * Ends what `watcher` watches (READ COMMITTED). Payments that nobody else watches are forgotten with it.
+ * Ends watches of `watcher` (READ COMMITTED). Payments without a watcher left are deleted too.
  *
  * @param scripts absent: all of that watcher
  */
@@ -43,7 +43,7 @@ export async function unwatchScripts(
   watcher: string,
   scripts?: readonly Uint8Array[],
 ): Promise<void> {
-  // two watchers that go at the same moment must not each take the other for one that stays
+  // two watchers that end at the same moment must not each see the other as remaining
   const { rows } = await tx.query<{ script: Buffer }>(
     `SELECT script FROM service.watched_scripts
       WHERE script IN (SELECT script FROM service.watched_scripts
@@ -90,8 +90,8 @@ export async function readWatchedScripts(
 }
 
 /**
- * Takes up to 10,000 watches that the process that follows payments does not know yet: they are known from then on, and those
- * that begin at or below the offset are to be looked for in blocks.
+ * Takes up to 10,000 watches that are new to the process that follows payments: it knows them from then on, and
+ * blocks are scanned for those that begin at or below the offset.
  */
 export async function pickUpWatches(tx: pg.ClientBase, offsetHeight: number): Promise<Buffer[]> {
   const { rows } = await tx.query<{ script: Buffer }>(
@@ -106,7 +106,7 @@ export async function pickUpWatches(tx: pg.ClientBase, offsetHeight: number): Pr
   return rows.map(({ script }) => script);
 }
 
-/** The lowest block below the offset that is still to be looked at; null: none. */
+/** The lowest block below the offset still to be scanned; null: none. */
 export async function nextToScan(client: pg.ClientBase): Promise<number | null> {
   const { rows } = await client.query<{ height: number | null }>(
     'SELECT min(next_height) AS height FROM service.watched_scripts WHERE picked_up AND next_height IS NOT NULL',
@@ -114,7 +114,7 @@ export async function nextToScan(client: pg.ClientBase): Promise<number | null> 
   return rows[0]?.height ?? null;
 }
 
-/** Watches whose blocks below the offset are still to be looked at. */
+/** Watches with blocks below the offset still to be scanned. */
 export async function countUnscanned(client: pg.Pool): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     'SELECT count(*) AS count FROM service.watched_scripts WHERE next_height IS NOT NULL',
@@ -122,7 +122,7 @@ export async function countUnscanned(client: pg.Pool): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Blocks below `height` were looked at; `offsetHeight`: nothing is left to look at above it. */
+/** Blocks below `height` were scanned; above `offsetHeight` nothing is left to scan. */
 export async function scanned(tx: pg.ClientBase, height: number, offsetHeight: number): Promise<void> {
   await tx.query(
     `UPDATE service.watched_scripts SET next_height = CASE WHEN $1 > $2 THEN NULL ELSE $1 END
@@ -131,7 +131,7 @@ export async function scanned(tx: pg.ClientBase, height: number, offsetHeight: n
   );
 }
 
-/** The chain goes on behind `height`, where it parted: payments may be in lower blocks now than before. */
+/** The chain was reorganised and continues after `height`: payments may now be in lower blocks than before. */
 export async function lowerWatches(tx: pg.ClientBase, height: number): Promise<void> {
   await tx.query(
     `UPDATE service.watched_scripts SET since_height = least(since_height, $1 + 1),
@@ -142,8 +142,8 @@ export async function lowerWatches(tx: pg.ClientBase, height: number): Promise<v
 }
 
 /**
- * Watches of payments that were seen before, and are in a block below the height from which they are watched: deep reorganisations
- * leave such ones. They are watched from that block on, and what is above it is looked at for them.
+ * Lowers the watches of known payments that are now in a block below the height from which they are watched, as deep
+ * reorganisations cause. They are watched from that block on, and the blocks above it are scanned for them.
  */
 export async function lowerWatchesOfSeen(
   tx: pg.ClientBase,
@@ -159,7 +159,7 @@ export async function lowerWatchesOfSeen(
   );
 }
 
-/** All blocks of each script are to be looked at again. */
+/** All blocks of each script must be scanned again. */
 export async function scanAllAgain(tx: pg.ClientBase, offsetHeight: number): Promise<void> {
   await tx.query(
     `UPDATE service.watched_scripts SET since_height = least(since_height, $1 + 1),
@@ -170,8 +170,8 @@ export async function scanAllAgain(tx: pg.ClientBase, offsetHeight: number): Pro
 }
 
 /**
- * Which of these scripts are watched, and since which height; by their bytes as latin-1. They stay watched until the transaction
- * ends: an end of their watches waits for it.
+ * Which of these scripts are watched, and from which height on; keyed by their bytes as latin-1. They stay watched
+ * until the transaction ends: an end of their watches waits for it.
  */
 export async function lockWatches(
   tx: pg.ClientBase,
