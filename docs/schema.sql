@@ -149,7 +149,7 @@ CREATE TABLE chain.inscriptions (
 );
 CREATE INDEX inscriptions_class ON chain.inscriptions USING btree (chain.hash32(SUBSTRING(content_type FROM 1 FOR POSITION(('\x2f'::bytea) IN (content_type)))), key) WHERE (SUBSTRING(content_type FROM 1 FOR POSITION(('\x2f'::bytea) IN (content_type))) <> '\x746578742f'::bytea);
 CREATE INDEX inscriptions_content ON chain.inscriptions USING btree (content_id);
-CREATE INDEX inscriptions_cursed ON chain.inscriptions USING btree (((number < 0)), key) WHERE (number < 0);
+CREATE INDEX inscriptions_curse ON chain.inscriptions USING btree (COALESCE((number < 0), (curse <> 0)), key) WHERE COALESCE((number < 0), (curse <> 0));
 CREATE UNIQUE INDEX inscriptions_id ON chain.inscriptions USING btree (txid, index);
 CREATE INDEX inscriptions_metadata ON chain.inscriptions USING btree (metadata_id) WHERE (metadata_id IS NOT NULL);
 CREATE INDEX inscriptions_number ON chain.inscriptions USING btree (number) WHERE (number IS NOT NULL);

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { mayBeCursed } from '#chain/snapshot/cursed-expression.ts';
 import { isRareClass, isRareType, typeClass } from '#chain/snapshot/index-expressions.ts';
 import type { DerivedTable, SecondaryIndex } from '#indexer/derived/derived-table.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
@@ -23,7 +24,7 @@ const ownIndexes = {
     columns: `chain.hash32(${typeClass}), key`,
     where: isRareClass,
   },
-  inscriptions_cursed: { table: 'chain.inscriptions', columns: '(number < 0), key', where: 'number < 0' },
+  inscriptions_curse: { table: 'chain.inscriptions', columns: `(${mayBeCursed}), key`, where: mayBeCursed },
   details_metaprotocol: {
     table: 'chain.inscription_details',
     columns: 'chain.hash32(metaprotocol), key',

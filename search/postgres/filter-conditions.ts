@@ -1,3 +1,4 @@
+import { isCursed } from '#chain/snapshot/cursed-expression.ts';
 import { isRareClass, isRareType, typeClass } from '#chain/snapshot/index-expressions.ts';
 import { keyOfInscription, keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
@@ -30,7 +31,9 @@ export async function filterConditions(
   return {
     range,
     sets,
-    ...(cursed === undefined ? {} : { cursed }),
+    ...(cursed === undefined
+      ? {}
+      : { cursed: { isCursed: cursed, unnumbered: unnumberedSet(matching, cursed) } }),
     ...(contentType === undefined || isLong ? {} : { isType: typeTest(contentType) }),
   };
 }
@@ -78,6 +81,17 @@ function longTypeSet(matching: Matching, contentType: string): KeySet {
     matching,
     `type ${contentType}`,
     keysOfStatement(matching, statement, [Buffer.from(value)]),
+  );
+}
+
+/** Inscriptions without a number that are known to be cursed, or known not to be. */
+function unnumberedSet(matching: Matching, cursed: boolean): KeySet {
+  const statement = `SELECT i.key FROM chain.inscriptions AS i
+    WHERE i.key >= $1 AND i.key < $2 AND i.number IS NULL AND (${isCursed('i')}) = $3::boolean`;
+  return cachedKeySet(
+    matching,
+    `unnumbered, cursed ${cursed}`,
+    keysOfStatement(matching, statement, [cursed]),
   );
 }
 

@@ -15,7 +15,11 @@ export interface KeyConditions {
   readonly range: { readonly first: number; readonly next: number };
   /** Content types, cut to `typeNameBytes`. */
   readonly isType?: (name: Buffer) => boolean;
-  readonly cursed?: boolean;
+  readonly cursed?: {
+    readonly isCursed: boolean;
+    /** Those without a number for which it holds. */
+    readonly unnumbered: KeySet;
+  };
   readonly sets: readonly KeySet[];
 }
 
@@ -41,12 +45,9 @@ export async function matchKeys(
   let turn = 0;
   for (const one of matches) {
     if (conditions.isType !== undefined) keepTypes(one, await columns.types(one.part), conditions.isType);
-    if (conditions.cursed !== undefined) {
-      const { cursed, unknown } = await columns.numbers(one.part);
-      keepNumbers(one.bits, cursed, unknown, conditions.cursed);
-    }
     if (++turn % partsATurn === 0) await nextTurn();
   }
+  if (conditions.cursed !== undefined) await keepCursed(columns, matches, conditions.cursed);
   return kept(matches);
 }
 
@@ -99,6 +100,37 @@ function keepTypes({ bits }: PartMatches, column: TypeColumn, isType: (name: Buf
     if (isWanted[codes[index]!] === true) return;
     bits[index >>> 3] = bits[index >>> 3]! & ~(1 << (index & 7));
   });
+}
+
+/** Columns say it of inscriptions with a number. Few chains have others, so those are looked up where there are any. */
+async function keepCursed(
+  columns: KeyColumns,
+  matches: readonly PartMatches[],
+  { isCursed, unnumbered }: NonNullable<KeyConditions['cursed']>,
+): Promise<void> {
+  const undecided: PartMatches[] = [];
+  for (const [at, { part, bits }] of matches.entries()) {
+    if (at % partsATurn === partsATurn - 1) await nextTurn();
+    const { cursed, unknown } = await columns.numbers(part);
+    const without = commonBits(bits, unknown);
+    if (without !== null) undecided.push({ part, bits: without });
+    keepNumbers(bits, cursed, unknown, isCursed);
+  }
+  if (undecided.length === 0) return;
+  const decided = new Map((await unnumbered(undecided)).map(({ part, bits }) => [part, bits]));
+  for (const { part, bits } of matches) {
+    const more = decided.get(part);
+    if (more === undefined) continue;
+    for (let at = 0; at < bits.length; at++) bits[at] = bits[at]! | more[at]!;
+  }
+}
+
+/** Null: no bit is in both. */
+function commonBits(bits: Uint8Array, others: Uint8Array): Uint8Array | null {
+  for (let at = 0; at < bits.length; at++) {
+    if ((bits[at]! & others[at]!) !== 0) return bits.map((byte, index) => byte & others[index]!);
+  }
+  return null;
 }
 
 function keepNumbers(bits: Uint8Array, cursed: Uint8Array, unknown: Uint8Array, isCursed: boolean): void {

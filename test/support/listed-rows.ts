@@ -13,6 +13,8 @@ export interface ListedRow {
   readonly height: number;
   readonly type: string | null;
   readonly number: number | null;
+  /** As stored (kernel/primitives/curse.ts). Null: unknown. */
+  readonly curse: number | null;
   readonly metaprotocol: string | null;
   /** Number of the delegate, of the owner; null where there is none. */
   readonly delegate: number | null;
@@ -28,6 +30,7 @@ export function listedRow(key: number, { perBlock }: ListedRows): ListedRow {
     height: Math.floor(key / perBlock),
     type: key % 7 === 6 ? null : (types[key % 6] as string),
     number: key % 11 === 3 ? -key : key % 97 === 0 ? null : key,
+    curse: key % 3 === 2 ? null : (key % 3) * 7,
     metaprotocol: key % 5 === 0 ? `p${key % 3}` : null,
     delegate: key % 4 === 1 ? key % 10 : null,
     owner: key % 13 === 0 ? null : key % 2 === 0 ? 0 : key % 500,
@@ -56,9 +59,10 @@ export async function writeListedRows(pool: pg.Pool, { count, perBlock }: Listed
       true, true, min(key), max(key) + 1, 0, 0, max(key) + 1, 0, 0, 0, 0
     FROM r GROUP BY height`);
   await pool.query(`${row}
-    INSERT INTO chain.inscriptions (key, index, height, tx_index, input, number, flags, txid, content_type)
+    INSERT INTO chain.inscriptions (key, index, height, tx_index, input, number, curse, flags, txid, content_type)
     SELECT key, 0, height, 1, 0,
-      CASE WHEN key % 11 = 3 THEN -key WHEN key % 97 = 0 THEN NULL ELSE key END, 0, sha256(('tx ' || key)::bytea),
+      CASE WHEN key % 11 = 3 THEN -key WHEN key % 97 = 0 THEN NULL ELSE key END,
+      CASE WHEN key % 3 <> 2 THEN key % 3 * 7 END, 0, sha256(('tx ' || key)::bytea),
       CASE WHEN key % 7 <> 6 THEN ((ARRAY['${types.join("','")}'])[key % 6 + 1])::bytea END
     FROM r`);
   await pool.query(`${row}

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { isCursed } from '#chain/snapshot/cursed-expression.ts';
 import { hashTerm } from '#search/elastic/text-query.ts';
 import { indexTermOfBytes } from '#search/text/index-term.ts';
 import { int32s } from '#search/text/int32s.ts';
@@ -9,6 +10,7 @@ interface GroupRow {
   content_type: Buffer | null;
   metadata_id: number | null;
   cursed: boolean | null;
+  unnumbered: boolean;
   metaprotocol: Buffer | null;
   properties_json: string | null;
   parents: number[] | null;
@@ -34,8 +36,8 @@ export async function* readGroups(
 ): AsyncGenerator<Group> {
   await client.query(
     `DECLARE search_groups NO SCROLL CURSOR FOR
-     SELECT i.content_id, i.content_type, i.metadata_id, i.number < 0 AS cursed, d.metaprotocol, d.properties_json,
-            p.parents, string_agg(int4send(i.key), '' ORDER BY i.key) AS keys,
+     SELECT i.content_id, i.content_type, i.metadata_id, ${isCursed('i')} AS cursed, i.number IS NULL AS unnumbered,
+            d.metaprotocol, d.properties_json, p.parents, string_agg(int4send(i.key), '' ORDER BY i.key) AS keys,
             string_agg(int4send((b.time / 86400)::integer), '' ORDER BY i.key) AS days
        FROM chain.inscriptions AS i
        JOIN chain.blocks AS b USING (height)
@@ -44,7 +46,7 @@ export async function* readGroups(
                     FROM chain.parents WHERE child_key >= ${fromKey} AND child_key < ${nextKey} GROUP BY child_key) AS p
          USING (key)
       WHERE i.key >= ${fromKey} AND i.key < ${nextKey} AND (i.content_id IS NOT NULL OR i.metadata_id IS NOT NULL OR d.properties_json IS NOT NULL)
-      GROUP BY 1, 2, 3, 4, 5, 6, 7
+      GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
       ORDER BY 1`,
   );
   try {
@@ -172,6 +174,7 @@ function groupOf(
     contentType: indexTermOfBytes(row.content_type),
     contentClass: indexTermOfBytes(classOf(row.content_type)),
     cursed: row.cursed,
+    isUnnumbered: row.unnumbered,
     metaprotocol: indexTermOfBytes(row.metaprotocol),
     parents: row.parents ?? [],
     properties: row.properties_json,

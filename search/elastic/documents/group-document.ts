@@ -20,8 +20,10 @@ export interface Group {
   readonly contentType: string | null;
   /** The content type up to its slash, `image/`. Null: no content type, or not UTF-8. */
   readonly contentClass: string | null;
-  /** Null: the number is unknown. */
+  /** Null: not known (docs/adr/0026). */
   readonly cursed: boolean | null;
+  /** The number is not known. */
+  readonly isUnnumbered: boolean;
   readonly metaprotocol: string | null;
   /** Keys of the parents that hold. */
   readonly parents: readonly number[];
@@ -122,6 +124,7 @@ function sharedFields(group: Group, book: PhraseBook): Record<string, unknown> {
     type: group.contentType,
     class: group.contentClass,
     cursed: group.cursed,
+    unnumbered: group.isUnnumbered ? true : null,
     metaprotocol: group.metaprotocol,
     parents: group.parents,
     size: content?.sizeBytes ?? 0,

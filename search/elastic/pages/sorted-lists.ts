@@ -31,11 +31,18 @@ const behindKey = (window: KeyWindow, order: Order, key: number): KeyWindow =>
     order === 'asc' ? { from: Math.min(key + 1, keysEnd), to: keysEnd } : { from: 0, to: key },
   );
 
+const unnumbered: Clause = { term: { unnumbered: true } };
+
+/** Whether an inscription is cursed can be known where its number is not. */
+const numbered = (isCursed: boolean): Clause => ({
+  bool: { filter: [{ term: { cursed: isCursed } }], must_not: [unnumbered] },
+});
+
 /** Cursed ones count down. Inscriptions without a number have only their order. */
 const byNumber: readonly { readonly clause: Clause; readonly order: Order }[] = [
-  { clause: { term: { cursed: true } }, order: 'desc' },
-  { clause: { term: { cursed: false } }, order: 'asc' },
-  { clause: { bool: { must_not: { exists: { field: 'cursed' } } } }, order: 'asc' },
+  { clause: numbered(true), order: 'desc' },
+  { clause: numbered(false), order: 'asc' },
+  { clause: unnumbered, order: 'asc' },
 ];
 
 function wholeLists(sort: SearchSort, order: Order, window: KeyWindow): SortedList[] {

@@ -5,7 +5,7 @@ import type { ElasticClient } from './elastic-client.ts';
 /**
  * The version of the mapping, of the analysis and of what documents hold. A change of any of them needs a new index.
  */
-export const mappingVersion = 3;
+export const mappingVersion = 4;
 
 export interface IndexOptions {
   readonly shards: number;
@@ -46,6 +46,7 @@ export const mappings = {
     class: term,
     size: number,
     cursed: { type: 'boolean' },
+    unnumbered: { type: 'boolean' },
     metaprotocol: term,
     parents: { type: 'integer', doc_values: false },
     metadataKeys: term,

@@ -1,3 +1,4 @@
+import { isCursed, mayBeCursed } from '#chain/snapshot/cursed-expression.ts';
 import {
   isCommonClass,
   isCommonType,
@@ -16,7 +17,7 @@ export interface InscriptionFilter {
   readonly to?: number | undefined;
   /** Script of the output that holds it now. */
   readonly owner?: Uint8Array | undefined;
-  /** Whether its number is below 0. Inscriptions with an unknown number match neither value. */
+  /** Whether it is cursed. Inscriptions of which that is not known match neither value (docs/adr/0026). */
   readonly cursed?: boolean | undefined;
   readonly metaprotocol?: string | undefined;
   /** One of its parents. */
@@ -86,10 +87,10 @@ const indexes = {
   },
   cursed: {
     table: 'chain.inscriptions',
-    column: '(number < 0)',
+    column: `(${mayBeCursed})`,
     equals: 'true',
     key: 'key',
-    where: 'number < 0',
+    where: mayBeCursed,
   },
 } as const satisfies Record<string, CandidateIndex>;
 
@@ -137,8 +138,6 @@ function typeCondition(contentType: string): Condition {
 }
 
 function cursedCondition(cursed: boolean): Condition {
-  // most inscriptions match: a walk by key finds them at once
-  return cursed
-    ? { check: '(i.number < 0) = $1::boolean', value: true, index: indexes.cursed }
-    : { check: '(i.number >= 0) = $1::boolean', value: true, index: null };
+  // most inscriptions are not cursed: a walk by key finds them at once
+  return { check: `(${isCursed('i')}) = $1::boolean`, value: cursed, index: cursed ? indexes.cursed : null };
 }

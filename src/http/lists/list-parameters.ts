@@ -28,7 +28,7 @@ export const filterQuery = {
   contentType: text('content type to the letter, or image/*', 'image/*'),
   from: wholeNumberText('lowest height of the reveal', '767430'),
   to: wholeNumberText('highest height of the reveal', '800000'),
-  cursed: text('true: a number below 0; false: another one', 'true'),
+  cursed: text('true: cursed inscriptions; false: all others; not known: neither', 'true'),
   metaprotocol: text('to the letter', 'brc-20'),
   parent: text('id of a parent', '6fb976ab…i0'),
 };

@@ -33,7 +33,7 @@ export interface SearchFilter {
   /** Heights of the reveal, both included. */
   readonly from?: number;
   readonly to?: number;
-  /** Whether its number is below 0. Inscriptions with an unknown number match neither value. */
+  /** Whether it is cursed. Inscriptions of which that is not known match neither value (docs/adr/0026). */
   readonly cursed?: boolean;
   readonly metaprotocol?: string;
   /** One of its parents that hold. */

@@ -44,6 +44,15 @@ function filterOf({ owner, parent, delegate, ...others }: PlainFilter): Inscript
   };
 }
 
+/** ord's jubilee on regtest: no inscription from there on is cursed. */
+const jubileeHeight = 110;
+
+function cursedOf({ number: ordsNumber, height, curse }: ListedRow): boolean | null {
+  if (ordsNumber !== null) return ordsNumber < 0;
+  if (height >= jubileeHeight) return false;
+  return curse === null ? null : curse > 0;
+}
+
 function meets(row: ListedRow, filter: PlainFilter): boolean {
   const { contentType, from, to, cursed } = filter;
   if (contentType !== undefined) {
@@ -56,7 +65,7 @@ function meets(row: ListedRow, filter: PlainFilter): boolean {
   }
   if (from !== undefined && row.height < from) return false;
   if (to !== undefined && row.height > to) return false;
-  if (cursed !== undefined && (row.number === null || row.number < 0 !== cursed)) return false;
+  if (cursed !== undefined && cursedOf(row) !== cursed) return false;
   return (['metaprotocol', 'owner', 'parent', 'delegate'] as const).every(
     (name) => filter[name] === undefined || row[name] === filter[name],
   );
@@ -172,7 +181,7 @@ describe('lists of inscriptions', () => {
     ['a type', { contentType: 'image/png' }, 'inscriptions_type'],
     ['a type that nobody has', { contentType: 'image/none' }, 'inscriptions_type'],
     ['a class of types', { contentType: 'image/*' }, 'inscriptions_class'],
-    ['cursed', { cursed: true }, 'inscriptions_cursed'],
+    ['cursed', { cursed: true }, 'inscriptions_curse'],
     ['blessed', { cursed: false }, 'inscriptions_pkey'],
     ['a metaprotocol within a range', { metaprotocol: 'p1', from: 20, to: 590 }, 'details_metaprotocol'],
     ['an owner of very many', { owner: 0 }, 'locations_owner'],

@@ -97,6 +97,33 @@ export function testFilters(subject: () => ConformanceSubject): void {
     }
   });
 
+  test('know the cursed ones without a number, before the jubilee and from it on', async () => {
+    await subject().clear();
+    const block = Array.from({ length: 60 }, (_, at): TestInscription => {
+      const numbered = (['unknown', 'unknown', 'blessed', 'cursed'] as const)[at % 4]!;
+      const curse = [null, 0, 9][at % 3]!;
+      return { content: text(`copy ${at % 2}`), metadata: '{"of":1}', numbered, curse };
+    });
+    for (let height = 0; height < 112; height++) {
+      await subject().addBlock([0, 1, 109, 110, 111].includes(height) ? block : []);
+      if (height === 1 || height === 110) await subject().takeUp();
+    }
+    for (const state of ['committed', 'taken up', 'taken back']) {
+      if (state === 'taken up') await subject().takeUp();
+      if (state === 'taken back') await subject().undoAbove(109);
+      for (const cursed of [true, false]) {
+        await subject().expectPage(question('copy', { cursed }), everything);
+        await subject().expectPage(question('copy 1', { cursed, to: 109 }), {
+          ...everything,
+          sort: 'number',
+        });
+        await subject().expectPage(question('copy', { cursed, from: 110 }), { ...everything, order: 'desc' });
+        await subject().expectFacets(question('copy', { cursed }));
+      }
+      await subject().expectPage(question('copy', {}), { ...everything, sort: 'number', order: 'desc' });
+    }
+  });
+
   test('count by type and day: the most first, no more than fifty, and days that come back', async () => {
     await subject().clear();
     const times = [5 * day - 1, 5 * day, 4 * day, 5 * day + 7, 20 * day, 5 * day - 1, 2 ** 32 - 1];

@@ -261,6 +261,7 @@ const inscription: fc.Arbitrary<TestInscription> = fc
       nil: undefined,
     }),
     numbered: fc.constantFrom('blessed', 'blessed', 'blessed', 'cursed', 'unknown'),
+    curse: fc.constantFrom(null, 0, 7),
     metaprotocol: fc.option(fc.constantFrom('brc-20', 'BRC-20', 'é', ''), { freq: 1 }),
     parents: fc.array(fc.nat({ max: 6 }), { maxLength: 2 }),
     properties: fc.option(properties, { freq: 2 }),

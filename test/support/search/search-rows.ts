@@ -23,6 +23,8 @@ export interface TestInscription {
   readonly contentType?: string | null;
   /** Which number it gets: the next one, the next one below 0, or none. Default `blessed`. */
   readonly numbered?: 'blessed' | 'cursed' | 'unknown';
+  /** As stored (kernel/primitives/curse.ts); null unknown, as without one here. */
+  readonly curse?: number | null;
   readonly metaprotocol?: string | null;
   /** Of each parent which one of the inscriptions before it, counted round and round. */
   readonly parents?: readonly number[];
@@ -36,6 +38,7 @@ export interface StoredInscription {
   readonly metadata: string | null;
   readonly contentType: string | null;
   readonly number: number | null;
+  readonly curse: number | null;
   readonly metaprotocol: string | null;
   /** Their keys, each once. */
   readonly parents: readonly number[];
@@ -87,7 +90,12 @@ export function storedInscription(
   place: Pick<StoredInscription, 'key' | 'height' | 'time' | 'number'>,
 ): StoredInscription {
   const { content, metadata } = inscription;
-  const { contentType = content?.type ?? null, metaprotocol = null, properties = null } = inscription;
+  const {
+    contentType = content?.type ?? null,
+    curse = null,
+    metaprotocol = null,
+    properties = null,
+  } = inscription;
   const parents = (inscription.parents ?? []).flatMap((parent) =>
     place.key === 0 ? [] : [parent % place.key],
   );
@@ -96,6 +104,7 @@ export function storedInscription(
     content,
     metadata,
     contentType,
+    curse,
     metaprotocol,
     parents: [...new Set(parents)],
     properties,
@@ -203,8 +212,9 @@ class SqlRows implements SearchRows {
     const metadataId = metadata === null ? null : await this.#metadataId(tx, metadata);
     await tx.query(
       `INSERT INTO chain.inscriptions
-         (key, txid, index, height, tx_index, input, content_id, content_type, number, flags, metadata_id)
-       VALUES ($1, $2, 0, $3, 1, 0, $4, $5, $6, 0, $7)`,
+         (key, txid, index, height, tx_index, input, content_id, content_type, number, flags, metadata_id,
+          curse)
+       VALUES ($1, $2, 0, $3, 1, 0, $4, $5, $6, 0, $7, $8)`,
       [
         key,
         testTxid(key),
@@ -213,6 +223,7 @@ class SqlRows implements SearchRows {
         contentType === null ? null : Buffer.from(contentType, 'latin1'),
         inscription.number,
         metadataId,
+        inscription.curse,
       ],
     );
     const { metaprotocol, properties } = inscription;

@@ -16,6 +16,7 @@ const group = (changed: Partial<Group> = {}): Group => ({
   contentType: 'text/plain',
   contentClass: 'text/',
   cursed: false,
+  isUnnumbered: false,
   metaprotocol: null,
   parents: [],
   properties: null,
