@@ -24,12 +24,15 @@ export interface ListedRow {
 
 const types = ['text/plain', 'image/png', 'text/plain;charset=utf-8', 'image/webp', 'text/plain', 'no-slash'];
 
+/** ord's jubilee on regtest: no inscription from there on is cursed. */
+export const jubileeHeight = 110;
+
 export function listedRow(key: number, { perBlock }: ListedRows): ListedRow {
   return {
     key,
     height: Math.floor(key / perBlock),
     type: key % 7 === 6 ? null : (types[key % 6] as string),
-    number: key % 11 === 3 ? -key : key % 97 === 0 ? null : key,
+    number: key % 11 === 3 && key < jubileeHeight * perBlock ? -key : key % 97 === 0 ? null : key,
     curse: key % 3 === 2 ? null : (key % 3) * 7,
     metaprotocol: key % 5 === 0 ? `p${key % 3}` : null,
     delegate: key % 4 === 1 ? key % 10 : null,
@@ -61,7 +64,7 @@ export async function writeListedRows(pool: pg.Pool, { count, perBlock }: Listed
   await pool.query(`${row}
     INSERT INTO chain.inscriptions (key, index, height, tx_index, input, number, curse, flags, txid, content_type)
     SELECT key, 0, height, 1, 0,
-      CASE WHEN key % 11 = 3 THEN -key WHEN key % 97 = 0 THEN NULL ELSE key END,
+      CASE WHEN key % 11 = 3 AND height < ${jubileeHeight} THEN -key WHEN key % 97 = 0 THEN NULL ELSE key END,
       CASE WHEN key % 3 <> 2 THEN key % 3 * 7 END, 0, sha256(('tx ' || key)::bytea),
       CASE WHEN key % 7 <> 6 THEN ((ARRAY['${types.join("','")}'])[key % 6 + 1])::bytea END
     FROM r`);

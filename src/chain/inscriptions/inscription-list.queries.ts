@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { jubileeHeight } from '#chain/snapshot/cursed-expression.ts';
 import { keyOfInscription, keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import {
@@ -54,10 +55,10 @@ export async function listInscriptions(client: ClientBase, question: ListQuestio
   const { filter, order, limit } = question;
   const parentKey = filter.parent === undefined ? null : await keyOfInscription(client, filter.parent);
   const conditions = conditionsOf(filter, parentKey);
+  await client.query(planSettings);
   const range = await keyRange(client, question);
   if (range === null || (filter.parent !== undefined && parentKey === null))
     return { inscriptions: [], endKey: null };
-  await client.query(planSettings);
   const values: unknown[] = [range.low, range.high];
   const driver = await rarest(client, conditions, range);
   const candidates = candidateQuery(driver, order, values);
@@ -151,9 +152,19 @@ async function keyRange(
   if (first === null || end === null) return null;
   let low = first;
   let high = end - 1;
+  // candidates above are vindicated, and could fill many pages without a row
+  if (filter.cursed === true) high = Math.min(high, (await firstKeyOfJubilee(client)) - 1);
   if (after !== null && order === 'asc') low = Math.max(low, after + 1);
   if (after !== null && order === 'desc') high = Math.min(high, after - 1);
   return low <= high ? { low, high } : null;
+}
+
+/** The first key at or above the jubilee height. Infinity: no block is that high. */
+async function firstKeyOfJubilee(client: ClientBase): Promise<number> {
+  const { rows } = await client.query<{ first_key: number }>(
+    `SELECT first_key FROM chain.blocks WHERE height >= ${jubileeHeight} ORDER BY height LIMIT 1`,
+  );
+  return rows[0]?.first_key ?? Infinity;
 }
 
 /** The height of the block that revealed an inscription. */

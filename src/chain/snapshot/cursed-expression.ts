@@ -9,8 +9,8 @@ const jubileeCases = Object.values(networks)
   .map(({ name, jubileeHeight }) => `WHEN '${name}' THEN ${jubileeHeight}`)
   .join(' ');
 
-/** The jubilee height of the database's network. It depends on no row: Postgres reads it once for each statement. */
-const jubileeHeight = `(SELECT CASE network ${jubileeCases} END FROM chain.state WHERE one)`;
+/** SQL: the jubilee height of the database's network. It depends on no row: Postgres reads it once for each statement. */
+export const jubileeHeight = `(SELECT CASE network ${jubileeCases} END FROM chain.state WHERE one)`;
 
 /**
  * SQL: whether a row of chain.inscriptions is cursed for ord, which then gives it a number below 0. Null: not known.

@@ -5,7 +5,13 @@ import type { InscriptionFilter } from '#chain/inscriptions/inscription-filter.t
 import { type ListQuestion, listInscriptions } from '#chain/inscriptions/inscription-list.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { type ListedRow, listedRow, ownerScript, writeListedRows } from '#test/support/listed-rows.ts';
+import {
+  jubileeHeight,
+  type ListedRow,
+  listedRow,
+  ownerScript,
+  writeListedRows,
+} from '#test/support/listed-rows.ts';
 
 const shape = { count: 24_000, perBlock: 40 };
 const rows = Array.from({ length: shape.count }, (_, key) => listedRow(key, shape));
@@ -43,9 +49,6 @@ function filterOf({ owner, parent, delegate, ...others }: PlainFilter): Inscript
     ...(delegate === undefined ? {} : { delegate: delegateOf(delegate) }),
   };
 }
-
-/** ord's jubilee on regtest: no inscription from there on is cursed. */
-const jubileeHeight = 110;
 
 function cursedOf({ number: ordsNumber, height, curse }: ListedRow): boolean | null {
   if (ordsNumber !== null) return ordsNumber < 0;
