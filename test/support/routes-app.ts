@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { App } from '#http/server/app-dependencies.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
@@ -8,7 +8,7 @@ import { silentLogger } from './http-app.ts';
 import { testOperations } from './operations.ts';
 
 /** The app without a database, for what no route has to ask one about; routes of a test are added before it is ready. */
-export function createRoutesApp(): App {
+export function createRoutesApp(options: Pick<AppDependencies, 'bodyRoom'> = {}): App {
   const pool = new pg.Pool({ max: 1 });
   const engine = createPostgresEngine();
   const app = buildCheckedApp({
@@ -17,6 +17,7 @@ export function createRoutesApp(): App {
     network: networks.regtest,
     logger: silentLogger(),
     operations: testOperations(pool),
+    ...options,
   });
   app.addHook('onClose', async () => {
     await engine.close();

@@ -1,9 +1,6 @@
 import { Type } from 'typebox';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** ord accepts posted JSON up to 32 MiB (server.rs): 460,000 ids. */
-export const batchBytes = 32 * 1024 * 1024;
-
 /**
  * The body of these routes: an array of strings, which `batchOf` checks. The validator accepts anything: a schema for
  * so many items would cost more than the items.

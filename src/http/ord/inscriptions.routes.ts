@@ -13,12 +13,13 @@ import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { clientGone } from '#http/server/client-gone.ts';
 import { open } from '#http/server/guard.ts';
+import { bodyLimits } from '#http/server/limits.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { SearchGate } from '#search/service/search-gate.ts';
 import { type AnswerBody, answerFromIndex, idText, sendOrd } from './answers.ts';
-import { batchBody, batchBytes, batchOf } from './batch.ts';
+import { batchBody, batchOf } from './batch.ts';
 import { ordAnswers, pathParts } from './ord.schemas.ts';
 import { inscriptionIdOf, inscriptionQuestionOf, placeOf, quoted } from './parameters.ts';
 
@@ -54,7 +55,7 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
       response: ordAnswers.inscriptions,
     },
     config,
-    bodyLimit: batchBytes,
+    bodyLimit: bodyLimits.batch,
     handler: async (request, reply) => {
       const ids = batchOf(request.body, inscriptionsMax, inscriptionIdOf);
       const { tip, body } = await gate.run(clientGone(reply), () =>
@@ -78,7 +79,7 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
       response: ordAnswers.missing,
     },
     config,
-    bodyLimit: batchBytes,
+    bodyLimit: bodyLimits.batch,
     handler: async (request, reply) => {
       const ids = batchOf(request.body, idsMax, claimedId);
       const { tip, missing } = await gate.run(clientGone(reply), () =>

@@ -2,8 +2,9 @@ import { Type } from 'typebox';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
+import { bodyLimits } from '#http/server/limits.ts';
 import { sendOrd } from './answers.ts';
-import { batchBody, batchBytes, batchOf } from './batch.ts';
+import { batchBody, batchOf } from './batch.ts';
 import { ordAnswers, pathParts } from './ord.schemas.ts';
 import type { Outputs } from './outputs.ts';
 import { outpointOf } from './parameters.ts';
@@ -61,7 +62,7 @@ export function outputsRoutes(app: App, outputs: Outputs): void {
       response: ordAnswers.outputs,
     },
     config,
-    bodyLimit: batchBytes,
+    bodyLimit: bodyLimits.batch,
     handler: async (request, reply) => {
       const outpoints = batchOf(request.body, outputsMax, outpointOf);
       const { tip, json } = await outputs.outputs(outpoints);

@@ -9,6 +9,7 @@ import type {
   RouteOptions,
 } from 'fastify';
 import type { TSchema } from 'typebox';
+import { mediaTypes } from '#http/bodies/media-types.ts';
 import { errorAnswers } from './answer-schemas.ts';
 import type { App } from './app-dependencies.ts';
 import { type ErrorForm, type ErrorFormName, errorForms } from './error-forms.ts';
@@ -65,7 +66,11 @@ export function apiRoute<const Schema extends RouteSchema>(app: App, route: ApiR
   const form: ErrorForm = errorForms[config.errors];
   const response = errorAnswers(form, { ...config, hasBody: schema.body !== undefined }, schema.response);
   const security = needsKey(config.guard) ? [{ key: [] }, {}] : [];
-  app.route({ ...route, schema: { ...schema, response, security } } as unknown as Options<RouteSchema>);
+  const consumes = [mediaTypes[config.body ?? 'json']];
+  app.route({
+    ...route,
+    schema: { ...schema, response, security, consumes },
+  } as unknown as Options<RouteSchema>);
 }
 
 /** Where searches are open a key is optional, but its limits hold. */

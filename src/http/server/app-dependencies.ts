@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type pg from 'pg';
 import type { SearchAccess } from '#accounts/search-access.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
+import type { BodyRoom } from '#http/bodies/body-room.ts';
 import type { Operations } from '#http/operations/operations.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -31,6 +32,8 @@ export interface AppDependencies {
   readonly node?: NodeRpc | null;
   /** The maximum delay of the event loop. Absent: the one of `limits`. */
   readonly eventLoop?: EventLoopLimits;
+  /** Room for large bodies; left out: `limits` says how much. */
+  readonly bodyRoom?: BodyRoom;
 }
 
 export type App = FastifyInstance<

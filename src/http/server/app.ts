@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import files from '@fastify/static';
 import fastify, { LogController } from 'fastify';
+import { readBodies } from '#http/bodies/read-bodies.ts';
 import { contentRoutes } from '#http/content/content.routes.ts';
 import { previewRoutes } from '#http/content/preview.routes.ts';
 import { eventsRoutes } from '#http/events/events.routes.ts';
@@ -107,6 +108,7 @@ export function buildApp(deps: AppDependencies): App {
   compressAnswers(app);
   refuseUnderPressure(app, deps.eventLoop);
   checkRequests(app);
+  readBodies(app, deps.bodyRoom);
   // pages link to assets by a hash of their bytes
   app.register(files, {
     root: assetsFolder,

@@ -61,6 +61,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   search_engine_failed: 503,
   access_unavailable: 503,
   overloaded: 503,
+  bodies_busy: 503,
 };
 
 /** Refusals because of other clients' load are not failures; the request metrics count them. */
@@ -73,6 +74,7 @@ function isRefusal(error: unknown): boolean {
     code === 'too_many_streams' ||
     code === 'derived_table_behind' ||
     code === 'overloaded' ||
+    code === 'bodies_busy' ||
     // how the service was started, not what happens to it
     code === 'mempool_not_followed' ||
     code.startsWith('search_engine_')
@@ -110,31 +112,15 @@ function operatingFailureOf(error: AppError): Found {
   return { status, code, faults: [fault], ...(retryAfter === null ? {} : { retryAfter }) };
 }
 
-/** Fastify's own refusals, by code. */
-const framework: Readonly<Record<string, { readonly code: ErrorCode; readonly message: string }>> = {
-  FST_ERR_CTP_INVALID_JSON_BODY: { code: 'request_invalid', message: 'the body is not JSON' },
-  FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'request_invalid', message: 'the body is not JSON' },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-    code: 'media_type_unsupported',
-    message: 'the body must be sent with content-type: application/json',
-  },
-  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large', message: 'the body is larger than this path takes' },
-};
-
 function failureOf(error: unknown): Found {
   if (error instanceof AppError) return operatingFailureOf(error);
   if (!(error instanceof Error)) return internal;
-  const { validation, validationContext, statusCode, code } = error as FastifyError;
+  const { validation, validationContext, statusCode } = error as FastifyError;
   if (validation !== undefined) {
     return { status: 400, code: 'request_invalid', faults: faultsOf(validation, validationContext ?? '') };
   }
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return internal;
-  const known = framework[code] ?? { code: 'request_invalid', message: error.message };
-  return {
-    status: statusByCode[known.code] ?? statusCode,
-    code: known.code,
-    faults: [{ message: known.message }],
-  };
+  return { status: statusCode, code: 'request_invalid', faults: [{ message: error.message }] };
 }
 
 /** Answers any error in the form of its path. Unexpected errors are logged in full and answered without details. */

@@ -7,13 +7,23 @@ export const limits = {
   headerBytes: 64 * 1024,
   /** A URL, in bytes: two needles of the largest size, and room for additions of proxies and clients. */
   urlBytes: 32 * 1024,
-  /** A body: 10,000 hashes of 64 digits as JSON take 670 kB. */
+  /** A body: 10,000 hashes of 64 digits as JSON take 670 kB. A route that takes more names one of `bodyLimits`. */
   bodyBytes: 1024 * 1024,
+  /** Bodies above this size are large: bounded together, and parsed in a thread (1 MiB takes the event loop 5 to 10 ms). */
+  largeBodyBytes: 1024 * 1024,
+  /** All large bodies that are being read, parsed or answered: two of the largest, and some smaller ones. */
+  largeBodiesBytes: 256_000_000,
   /** Hashes in one request. */
   hashes: 10_000,
-  /** Milliseconds until the headers are complete, and until the whole request is. */
+  /** Milliseconds until the headers are complete, and until the whole request is, however large. */
   headersTimeoutMs: 15_000,
-  requestTimeoutMs: 30_000,
+  requestTimeoutMs: 600_000,
+  /**
+   * After these milliseconds a body must have come at this average rate, in bytes a second. Bodies that are not large must be
+   * complete by then: 1 MiB is less than 30 s at this rate.
+   */
+  bodyPatienceMs: 30_000,
+  bodyRate: 64_000,
   /** Milliseconds of silence on a connection, also of a slow reader. */
   idleTimeoutMs: 60_000,
   /** Concurrent connections; each can hold a body in memory. Further ones are closed at once. */
@@ -37,4 +47,14 @@ export const limits = {
   eventLoopSampleMs: 5_000,
   /** A parameter in a path: a needle in `/search/<query>`. */
   pathParameterChars: 4_000,
+} as const;
+
+/** Sizes of bodies in bytes, for routes that take more than `limits.bodyBytes`. */
+export const bodyLimits = {
+  /** ord accepts posted JSON up to 32 MiB (server.rs): 460,000 ids. */
+  batch: 32 * 1024 * 1024,
+  /** A collection with its phases and their allow lists. */
+  collection: 8_000_000,
+  /** Orders: files of 50 MB in all, which are 67 MB as base64, and their fields. */
+  order: 100_000_000,
 } as const;

@@ -20,9 +20,15 @@ export const requestErrors = {
     action: 'Send less at once; docs/http.md has the limits.',
     retry: 'never',
   },
+  bodies_busy: {
+    meaning: 'More large bodies are sent to the process at once than it has room for.',
+    action:
+      'Nothing: clients try again after the seconds that Retry-After names. Start further processes with --role api where it lasts.',
+    retry: 'soon',
+  },
   media_type_unsupported: {
     meaning: 'The body of a request is of a content type that its path does not read.',
-    action: 'Send it as JSON with content-type: application/json.',
+    action: 'Send it with the content-type that the message names: application/json for all paths but a few.',
     retry: 'never',
   },
   token_balance_missing: {

@@ -87,7 +87,7 @@ describe('on the wire', () => {
   test('timeouts and sizes are set on purpose', () => {
     const { server } = http.app;
     expect(server.headersTimeout).toBe(15_000);
-    expect(server.requestTimeout).toBe(30_000);
+    expect(server.requestTimeout).toBe(600_000);
     expect(server.timeout).toBe(60_000);
     expect(server.keepAliveTimeout).toBe(72_000);
     expect(server.maxConnections).toBe(1_000);

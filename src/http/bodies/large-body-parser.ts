@@ -1,0 +1,27 @@
+import { Piscina } from 'piscina';
+import type { BodyTask } from './body.worker.ts';
+import type { ParsedBody } from './parse-body.ts';
+
+/** More than the room for large bodies lets in: each has more than a mebibyte. */
+const waitingMax = 256;
+/** The thread ends after this time without work: orders come in bursts. */
+const idleMs = 30_000;
+/** Parses large bodies one after the other in a thread of its own, which starts with the first. */
+export class LargeBodyParser {
+  readonly #workers = new Piscina<BodyTask, ParsedBody>({
+    filename: new URL('./body.worker.ts', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: 1,
+    maxQueue: waitingMax,
+    idleTimeout: idleMs,
+  });
+
+  /** The bytes are transferred, so they are gone here. */
+  parse(task: BodyTask): Promise<ParsedBody> {
+    return this.#workers.run(task, { transferList: [task.bytes.buffer] });
+  }
+
+  close(): Promise<void> {
+    return this.#workers.destroy();
+  }
+}

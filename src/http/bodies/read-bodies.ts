@@ -1,0 +1,119 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import type { App } from '#http/server/app-dependencies.ts';
+import { limits } from '#http/server/limits.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { BodyRoom, type HeldRoom } from './body-room.ts';
+import { LargeBodyParser } from './large-body-parser.ts';
+import { mediaTypes } from './media-types.ts';
+import { type BodyKind, parseBody } from './parse-body.ts';
+import { cutSlowBodies } from './slow-bodies.ts';
+
+/** A body that is read. */
+interface Reading {
+  readonly room: HeldRoom;
+  /** Resolves when nothing of the body is parsed any more. */
+  parsing: Promise<unknown>;
+}
+
+/**
+ * Reads bodies within the limits of their routes (docs/http.md, "Bodies"). All of it comes behind the hooks `onRequest`, which decide
+ * about access and rates: who is refused has sent nothing that was read. Call it before the routes.
+ */
+export function readBodies(app: App, room: BodyRoom = new BodyRoom(limits.largeBodiesBytes)): void {
+  const largeBodies = new LargeBodyParser();
+  const readings = new WeakMap<FastifyRequest, Reading>();
+  app.addHook('onClose', () => largeBodies.close());
+  cutSlowBodies(app);
+
+  app.addHook('preParsing', async (request, reply) => {
+    const reading: Reading = { room: room.hold(), parsing: Promise.resolve() };
+    const bytes = lengthOf(request);
+    try {
+      if (bytes > request.routeOptions.bodyLimit) throw tooLarge();
+      if (bytes > limits.largeBodyBytes) reading.room.grow(bytes);
+    } catch (error) {
+      // the client may go on sending what is not read
+      reply.header('connection', 'close');
+      throw error;
+    }
+    readings.set(request, reading);
+    // answered, cut or failed: the response is closed in every case. A thread may have the bytes for longer
+    reply.raw.once('close', () => void reading.parsing.finally(() => reading.room.release()));
+  });
+
+  const readAs = (kind: BodyKind | null) => async (request: FastifyRequest, payload: IncomingMessage) => {
+    // what is not there is told without reading on
+    if (request.is404) return undefined;
+    const wanted = request.routeOptions.config.body ?? 'json';
+    if (kind !== wanted) {
+      throw new AppError(
+        'media_type_unsupported',
+        `the body must be sent with content-type: ${mediaTypes[wanted]}`,
+      );
+    }
+    const reading = readings.get(request);
+    if (reading === undefined) throw new Error('a body is read behind the hook that makes room for it');
+    const bytes = await readWhole(request, payload, reading.room);
+    const parsing =
+      bytes.byteLength > limits.largeBodyBytes
+        ? largeBodies.parse({ kind, bytes })
+        : Promise.resolve(parseBody(kind, bytes));
+    reading.parsing = parsing.catch(() => undefined);
+    const parsed = await parsing;
+    if (!parsed.ok) throw new AppError('request_invalid', parsed.message);
+    return parsed.value;
+  };
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(mediaTypes.json, readAs('json'));
+  app.addContentTypeParser(mediaTypes.form, readAs('form'));
+  app.addContentTypeParser('*', readAs(null));
+}
+
+const tooLarge = (): AppError => new AppError('body_too_large', 'the body is larger than this path takes');
+
+/** What a request says of the length of its body; 0 where it says nothing: its chunks are counted. */
+function lengthOf({ headers }: FastifyRequest): number {
+  return Number(headers['content-length'] ?? 0);
+}
+
+/** The bytes of a body, each copied once. Throws `body_too_large`, `bodies_busy`, and `request_invalid` where it ends too early. */
+async function readWhole(
+  request: FastifyRequest,
+  payload: IncomingMessage,
+  room: HeldRoom,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { bodyLimit } = request.routeOptions;
+  const expected = lengthOf(request);
+  const chunks: Uint8Array[] = [];
+  // a body whose length is known is not twice in memory
+  let whole = expected > limits.largeBodyBytes ? new Uint8Array(expected) : null;
+  let length = 0;
+  let held = whole === null ? 0 : expected;
+  try {
+    // left to itself, a loop that ends early would close the connection, and with it the answer
+    const read = payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+    for await (const chunk of read) {
+      const before = length;
+      length += chunk.byteLength;
+      if (length > bodyLimit) throw tooLarge();
+      if (length > limits.largeBodyBytes && length > held) {
+        room.grow(length - held);
+        held = length;
+      }
+      if (whole === null) chunks.push(chunk);
+      else whole.set(chunk, before);
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError('request_invalid', 'the body ended before all of it was there', {}, error);
+  }
+  if (whole !== null) return whole;
+  whole = new Uint8Array(length);
+  let place = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, place);
+    place += chunk.byteLength;
+  }
+  return whole;
+}

@@ -1,0 +1,288 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { BodyRoom } from '#http/bodies/body-room.ts';
+import { parseBody } from '#http/bodies/parse-body.ts';
+import { cutSlowBodies } from '#http/bodies/slow-bodies.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
+import { bodyLimits } from '#http/server/limits.ts';
+import { createRoutesApp } from '#test/support/routes-app.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+
+const roomBytes = 6_000_000;
+const room = new BodyRoom(roomBytes);
+let app: App;
+let port: number;
+/** Requests to `/test/order` are answered after this. */
+let held: Promise<void> = Promise.resolve();
+let handled = 0;
+
+beforeAll(async () => {
+  app = createRoutesApp({ bodyRoom: room });
+  app.register(async (scope) => {
+    const response = { 200: Type.Object({ keys: Type.Array(Type.String()), body: Type.Unknown() }) };
+    const schema = { summary: 'A path of a test', tags: ['test'], response } as const;
+    const body = Type.Object({});
+    apiRoute(scope as App, {
+      method: 'POST',
+      url: '/test/order',
+      schema: { ...schema, operationId: 'testOrder', body },
+      config: { errors: 'orderWrite', guard: open },
+      bodyLimit: bodyLimits.order,
+      handler: async (request) => {
+        handled++;
+        await held;
+        return { keys: Object.keys(request.body), body: null };
+      },
+    });
+    apiRoute(scope as App, {
+      method: 'POST',
+      url: '/test/small',
+      schema: { ...schema, operationId: 'testSmall', body },
+      config: { errors: 'own', guard: open },
+      handler: async (request) => ({ keys: Object.keys(request.body), body: request.body }),
+    });
+    apiRoute(scope as App, {
+      method: 'POST',
+      url: '/test/form',
+      schema: { ...schema, operationId: 'testForm', body },
+      config: { errors: 'orderWrite', guard: open, body: 'form' },
+      bodyLimit: bodyLimits.collection,
+      handler: async (request) => ({ keys: Object.keys(request.body), body: request.body }),
+    });
+  });
+  port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
+}, 120_000);
+
+beforeEach(() => {
+  held = Promise.resolve();
+  handled = 0;
+});
+
+afterAll(async () => {
+  await app.close();
+});
+
+const jsonOf = (bytes: number): string => JSON.stringify({ file: 'a'.repeat(bytes) });
+
+function post(
+  path: string,
+  body: string | ReadableStream<Uint8Array>,
+  contentType = 'application/json',
+): Promise<Response> {
+  const headers = { 'content-type': contentType };
+  return fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    body,
+    headers,
+    duplex: 'half',
+  } as RequestInit);
+}
+
+function inChunks(text: string, chunkBytes = 100_000): ReadableStream<Uint8Array> {
+  const bytes = Buffer.from(text);
+  let place = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (place >= bytes.length) controller.close();
+      else controller.enqueue(bytes.subarray(place, (place += chunkBytes)));
+    },
+  });
+}
+
+/** Sends the head of a request, and what of the body is given; the answer is up to the test. */
+function begin(path: string, header: string, body = ''): Socket {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${header}\r\n\r\n${body}`,
+  );
+  return socket;
+}
+
+async function answerOf(socket: Socket): Promise<string> {
+  const [bytes] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  return bytes.toString();
+}
+
+describe('a body', () => {
+  test('is taken up to the limit of its route, chunked or not', async () => {
+    for (const body of [jsonOf(5_000_000), inChunks(jsonOf(5_000_000))]) {
+      const answer = await post('/test/order', body);
+      expect(await answer.json()).toEqual({ keys: ['file'], body: null });
+    }
+    for (const body of [jsonOf(1_100_000), inChunks(jsonOf(1_100_000))]) {
+      // a client that still sends may see the connection end in place of the answer
+      const answer = await post('/test/small', body).catch(() => null);
+      if (answer !== null) expect(answer.status).toBe(413);
+    }
+    expect(room.usedBytes).toBe(0);
+  });
+
+  test('that is too long by its length is refused before a byte of it comes', async () => {
+    const text = await answerOf(begin('/test/order', `Content-Length: ${bodyLimits.order + 1}`));
+    expect(text).toMatch(/^HTTP\/1.1 413 .*connection: close/isu);
+    expect(text).toContain('{"error":[{"msg":"the body is larger than this path takes"}]}');
+  });
+
+  test('that finds no room is 503 with Retry-After in the form of its route, and comes in later', async () => {
+    let answerHeld = (): void => undefined;
+    held = new Promise((resolve) => {
+      answerHeld = resolve;
+    });
+    const first = post('/test/order', jsonOf(4_000_000));
+    await waitUntil(() => handled === 1);
+    const text = await answerOf(begin('/test/order', 'Content-Length: 3000000'));
+    expect(text).toMatch(/^HTTP\/1.1 503 .*retry-after: 2\r\n/isu);
+    expect(text).toContain('{"status":"error","reason":"too many large bodies are sent at once');
+    const chunked = await post('/test/order', inChunks(jsonOf(3_000_000))).catch(() => null);
+    if (chunked !== null) expect(chunked.status).toBe(503);
+    // small ones need none
+    expect((await post('/test/small', jsonOf(1000))).status).toBe(200);
+    answerHeld();
+    expect((await first).status).toBe(200);
+    await waitUntil(() => room.usedBytes === 0);
+    expect((await post('/test/order', jsonOf(3_000_000))).status).toBe(200);
+  });
+
+  test.each([
+    ['with its length', 'Content-Length: 3000000', 'a'.repeat(2_000_000)],
+    ['in chunks', 'Transfer-Encoding: chunked', `1e8480\r\n${'a'.repeat(2_000_000)}\r\n`],
+  ])('that a client gives up gives its room back: %s', async (_name, header, body) => {
+    const socket = begin('/test/order', header, body);
+    await waitUntil(() => room.usedBytes >= 2_000_000);
+    socket.destroy();
+    await waitUntil(() => room.usedBytes === 0);
+    expect(handled).toBe(0);
+  });
+
+  test('that is large and wrong gives its room back, and is told of as a small one', async () => {
+    for (const body of ['[', `{"file":"${'a'.repeat(2_000_000)}`]) {
+      const answer = await post('/test/order', body);
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toEqual({ error: [{ msg: 'the body is not JSON' }] });
+    }
+    await waitUntil(() => room.usedBytes === 0);
+  });
+
+  test.each([
+    ['more values', `[${'[],'.repeat(600_000)}0]`, 'more than 1000000 brackets, commas and colons'],
+    ['deeper lists', `${'['.repeat(600_000)}${']'.repeat(600_000)}`, 'nested deeper than 500 levels'],
+  ])('of %s than memory is there for is refused', async (_name, text, words) => {
+    const answer = await post('/test/order', text);
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(words)]);
+  });
+
+  test('may have any brackets within its texts', async () => {
+    const text = JSON.stringify({ file: `${String.raw`\"[{,`.repeat(400_000)}\\`, b: 1 });
+    expect(await (await post('/test/order', text)).json()).toEqual({ keys: ['file', 'b'], body: null });
+  });
+
+  test.each([
+    '{"__proto__":{"a":1}}',
+    '[{"a":{"__proto__":1}}]',
+    String.raw`{"\u005f_proto__":1}`,
+    '{"constructor":{"prototype":{}}}',
+  ])('that would change what objects inherit is refused: %s', (text) => {
+    expect(parseBody('json', Buffer.from(text))).toEqual({ ok: false, message: 'the body is not JSON' });
+  });
+
+  test('may have those names where they do no harm', () => {
+    expect(parseBody('json', Buffer.from('\ufeff{"constructor":"Miller","b":"__proto__"}'))).toEqual({
+      ok: true,
+      value: { constructor: 'Miller', b: '__proto__' },
+    });
+  });
+
+  test('that comes too slowly is 408, read or not; one that keeps the pace is taken', async () => {
+    const slow = createRoutesApp();
+    cutSlowBodies(slow, { bodyPatienceMs: 300, bodyRate: 20_000, checkMs: 20 });
+    const usual = port;
+    try {
+      port = Number(new URL(await slow.listen({ host: '127.0.0.1', port: 0 })).port);
+      for (const path of ['/search/hashes', '/nothing/there']) {
+        const socket = begin(path, 'Content-Length: 100000', '{');
+        let text = '';
+        for await (const chunk of socket) text += String(chunk);
+        if (path === '/search/hashes') expect(text).toContain('HTTP/1.1 408');
+        else expect(text).toContain('HTTP/1.1 404');
+      }
+      const paced = begin('/search/hashes', 'Content-Length: 60000', '{');
+      for (let part = 0; part < 6; part++) {
+        await wait(100);
+        paced.write('x'.repeat(part === 5 ? 9999 : 10_000));
+      }
+      expect(await answerOf(paced)).toContain('the body is not JSON');
+    } finally {
+      port = usual;
+      await slow.close();
+    }
+  });
+});
+
+describe('a form', () => {
+  const form = 'application/x-www-form-urlencoded';
+
+  test('has lists and objects', async () => {
+    const text =
+      'name=Great+Art&phases[0][price]=1&phases[1][price]=2&phases[1][allowList][]=x&phases[1][allowList][]=y';
+    expect(await (await post('/test/form', text, form)).json()).toEqual({
+      keys: ['name', 'phases'],
+      body: { name: 'Great Art', phases: [{ price: '1' }, { price: '2', allowList: ['x', 'y'] }] },
+    });
+  });
+
+  test('keeps every item of a list of a thousand, in either way of writing it', async () => {
+    for (const name of ['files[]', 'files[PLACE]']) {
+      const text = Array.from(
+        { length: 1000 },
+        (_, place) => `${name.replace('PLACE', String(place))}=${place}`,
+      ).join('&');
+      const { body } = (await (await post('/test/form', text, form)).json()) as { body: { files: string[] } };
+      expect(body.files).toEqual(Array.from({ length: 1000 }, (_, place) => String(place)));
+    }
+  });
+
+  test('above a mebibyte is read in the thread', async () => {
+    const answer = await post('/test/form', `file=${'a'.repeat(3_000_000)}`, form);
+    expect(((await answer.json()) as { keys: string[] }).keys).toEqual(['file']);
+  });
+
+  test.each([
+    ['a list of more', 'files[]=1&'.repeat(1001), 'a list of the form has more than 1000 entries'],
+    ['a place far away', 'files[5000]=1', 'a list of the form has more than 1000 entries'],
+    [
+      'more fields',
+      Array.from({ length: 20_001 }, (_, place) => `f${place}=`).join('&'),
+      'the form has more than 20000 fields',
+    ],
+    ['deeper names', 'a[b][c][d][e][f][g]=1', 'a name in the form is more than 5 levels deep'],
+  ])('beyond its bounds is refused: %s', async (_name, text, msg) => {
+    const answer = await post('/test/form', text, form);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({ error: [{ msg }] });
+  });
+
+  test('changes nothing that objects inherit', () => {
+    for (const text of ['__proto__[a]=1', 'constructor[prototype][a]=1', 'b[__proto__][a]=1']) {
+      parseBody('form', Buffer.from(text));
+      expect(({} as { a?: unknown }).a).toBeUndefined();
+    }
+  });
+
+  test('is taken by the routes that name it alone, and they take nothing else', async () => {
+    const refused = await post('/test/small', 'a=1', form);
+    expect([refused.status, await refused.text()]).toEqual([
+      415,
+      expect.stringContaining('application/json'),
+    ]);
+    const json = await post('/test/form', '{}');
+    expect([json.status, await json.text()]).toEqual([415, expect.stringContaining(form)]);
+    const text = await post('/test/form', 'a=1', 'text/plain');
+    expect([text.status, await text.text()]).toEqual([415, expect.stringContaining(form)]);
+  });
+});
