@@ -14,9 +14,14 @@ interface Rule {
 const root = new URL('../../', import.meta.url);
 const rulesFile = new URL('.dependency-cruiser.mjs', root).href;
 const { default: cruiser } = (await import(rulesFile)) as { default: { forbidden: readonly Rule[] } };
+/** Git keeps no empty folder; one may be left in a checkout whose files have moved. */
+const hasFiles = (folder: string): boolean =>
+  readdirSync(new URL(`${folder}/`, root), { withFileTypes: true, recursive: true }).some((entry) =>
+    entry.isFile(),
+  );
 const foldersOf = (folder: string): string[] =>
   readdirSync(new URL(`${folder}/`, root), { withFileTypes: true }).flatMap((entry) =>
-    entry.isDirectory() ? [`${folder}/${entry.name}`] : [],
+    entry.isDirectory() && hasFiles(`${folder}/${entry.name}`) ? [`${folder}/${entry.name}`] : [],
   );
 
 const rooms = ['src', 'indexer', 'search'].flatMap(foldersOf).toSorted();
