@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { ReadSession } from '#search/elastic/read-session.ts';
@@ -49,6 +49,10 @@ beforeAll(async () => {
   await once(server, 'listening');
   client = createElasticClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
 });
+beforeEach(() => {
+  searches = 0;
+  indices = [];
+});
 afterAll(async () => {
   await client.close();
   server.closeAllConnections();
@@ -80,8 +84,6 @@ test('a moment is of the index that its marker is of, whatever the alias names m
 });
 
 test('searches do not wait until shapes are counted, and use them once they are', async () => {
-  searches = 0;
-  indices = [];
   const session = new ReadSession(client, 'index', () => Promise.resolve('this one'));
   const snapshot = { client: {} as Snapshot['client'], tip };
   const shapes = (): Promise<ReadonlyMap<string, number> | null> =>
