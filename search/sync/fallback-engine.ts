@@ -28,27 +28,27 @@ export interface FallbackEngine extends SearchEngine {
  * one search.
  */
 const restMs = 2000;
-/** Who went away after so long had waited far longer than a search takes: the time limit would have said the same. */
+/** A client that left after this long waited far longer than a search takes, which says as much as the time limit. */
 const slowMs = 10_000;
 
-/** Failures that a whole index is the end of; whether searches are slow only searches tell. */
+/** Failures that end once the index is complete. Whether searches are slow, only searches tell. */
 const overOnceWhole: readonly string[] = [
   'search_engine_missing',
   'search_engine_behind',
   'search_engine_unreachable',
 ];
 
-/** What an engine found, of a moment. */
+/** The result of an engine, and its moment. */
 interface Answered {
   readonly tip: Tip | null;
 }
 
-/** Failures after which the server rests. Whatever else it says it says at once. */
+/** Failures after which the server is left alone for a while. Other failures come at once. */
 const resting: readonly string[] = ['search_engine_unreachable', 'search_engine_slow', 'search_engine_busy'];
 
 /**
- * Searches that the first engine answers as long as it can, and another one in its place while it cannot. An answer is one engine's
- * alone, of one block.
+ * The first engine answers searches while it can, and another one while it cannot. Each answer comes from one engine,
+ * and speaks of one block.
  */
 export function createFallbackEngine(options: FallbackEngineOptions): FallbackEngine {
   const { first, fallback, lagMaxBlocks, onChange, now = () => performance.now() } = options;
@@ -67,7 +67,7 @@ export function createFallbackEngine(options: FallbackEngineOptions): FallbackEn
     ask: (engine: SearchEngine) => Promise<Found>,
   ): Promise<Found> => {
     if (problem !== null && now() < restUntil) throw problem;
-    // those that come while this one asks do not wait for it
+    // searches that arrive while this one asks do not wait for it
     if (problem !== null && resting.includes(problem.code)) restUntil = now() + restMs;
     const askedAt = now();
     try {
@@ -128,7 +128,7 @@ function refuseLag({ tip }: Snapshot, hits: Answered, lagMaxBlocks: number): voi
 const tooSlow = (): AppError =>
   new AppError('search_engine_slow', 'Elasticsearch did not answer before its client gave up.');
 
-/** What is too much for one engine says nothing of the server, and another engine has other bounds. */
+/** What is too much for one engine says nothing about the server, and another engine has other bounds. */
 const isTooBroad = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'search_too_broad';
 

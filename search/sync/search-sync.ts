@@ -13,7 +13,7 @@ import { IndexSync, type StepDone } from './sync-step.ts';
 
 /** Tells when the outbox may have grown (src/chain/events/outbox-listener.ts). */
 export interface OutboxNews {
-  /** To be taken before the outbox is read. */
+  /** Take this mark before reading the outbox. */
   mark(): number;
   /** Settles when something was written after `mark`, at the latest after `timeoutMs`, or when aborted. */
   news(mark: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
@@ -23,35 +23,36 @@ export interface SearchSyncOptions
   extends Omit<IndexBuildOptions, 'chain' | 'signal' | 'onProgress' | 'onRetry' | 'loadKeysMax'> {
   readonly databaseUrl: string;
   readonly news: OutboxNews;
-  /** Inscriptions of a step at most, but for a block that has more. */
+  /** Most inscriptions of a step, unless one block has more. */
   readonly keysMax?: number;
   readonly loadKeysMax?: number;
-  /** An index that was built is merged once it was followed so long. Default: a minute. */
+  /** How long an index is followed before it is merged after a build. Default: a minute. */
   readonly mergeAfterMs?: number;
   readonly onStep?: (done: StepDone, seconds: number) => void;
   readonly onBuild?: (progress: BuildProgress | null) => void;
-  /** Another process works on the index, and this one takes over when that one ends. */
+  /** Another process works on the index; this one takes over when that one ends. */
   readonly onStandby?: () => void;
-  /** A failure that is waited for; null: work goes on. */
+  /** A failure that is waited for. Null: work goes on. */
   readonly onProblem?: (error: AppError | null) => void;
 }
 
-/** Of a step while answers come from the index: some seconds of work behind which it is seen. */
+/** Inscriptions of a step while the index answers searches: a few seconds of work before they become visible. */
 const keysMaxDefault = 100_000;
-/** How often it is looked whether the index is still the one that is served, where nothing is heard of the outbox. */
+/** How often to check that the index is still the served one while the outbox is quiet. */
 const lookMs = 2000;
-/** One that stands by, or waits for somebody else's build, looks so often. */
+/** The same for a process that stands by, or waits for another process's build. */
 const standbyMs = 1000;
-/** Twice as long as a server keeps for replicas what was written (`beginMerge`). */
+/** Twice as long as a server keeps recent writes for replicas (`beginMerge`). */
 export const mergeAfterMsDefault = 60_000;
 const mergeAgainMs = 600_000;
 const pauseFirstMs = 250;
 const pauseMaxMs = 10_000;
 
 /**
- * Keeps the index that searches are answered from at the chain: makes one where there is none, or none of this database, and follows
- * the outbox. Any number of processes may run it: one works, the others stand by. It ends with the signal; failures are waited for as
- * the table of error codes says, and what is not tried again is thrown (`postgres_refused`, `postgres_damaged`).
+ * Keeps the served index at the chain: builds one where there is none, or none of this database, and follows the
+ * outbox. Any number of processes may run it: one works, the others stand by. Ends with the signal. Failures are
+ * waited for as the table of error codes says; those that are not tried again are thrown (`postgres_refused`,
+ * `postgres_damaged`).
  */
 export async function runSearchSync(given: SearchSyncOptions, signal: AbortSignal): Promise<void> {
   let isTold = false;
@@ -90,7 +91,7 @@ export async function runSearchSync(given: SearchSyncOptions, signal: AbortSigna
   await session.close();
 }
 
-/** What is no operating failure is a bug of ours, or something that nobody has met yet: it is told in full, and tried again. */
+/** A failure that is not an operating failure is a bug, or unknown so far: it is logged in full and tried again. */
 function failureOf(error: unknown): AppError {
   const known = postgresFailure(error);
   if (known instanceof AppError) return known;
@@ -98,7 +99,7 @@ function failureOf(error: unknown): AppError {
   return new AppError('search_engine_failed', `The search sync failed: ${message}`, {}, error);
 }
 
-/** The connection that holds the lock, and what is done while it does. */
+/** The connection that holds the lock, and the work under it. */
 class SyncSession {
   readonly #options: SearchSyncOptions;
   readonly #signal: AbortSignal;
@@ -109,7 +110,7 @@ class SyncSession {
     this.#signal = signal;
   }
 
-  /** Works until the index that is served is another one. `onGood` is called whenever something went well. */
+  /** Works until another index is served. Calls `onGood` after each success. */
   async work(onGood: () => void): Promise<void> {
     const chain = await this.#open();
     try {
@@ -128,13 +129,13 @@ class SyncSession {
         await this.#build();
         return;
       }
-      // a connection that may be broken may have lost the lock with it
+      // a broken connection may have lost the lock
       if (failureOf(error).code !== 'database_busy') await this.close();
       throw error;
     }
   }
 
-  /** Connects and takes the lock. Throws `database_busy` where another process has it. */
+  /** Connects and takes the lock. Throws `database_busy` where another process holds it. */
   async #open(): Promise<pg.Client> {
     this.#chain ??= await connectClient(this.#options.databaseUrl, 'satscribe search sync');
     await takeOnce(this.#chain);
@@ -151,7 +152,7 @@ class SyncSession {
       keysMax,
       ...(onProblem === undefined ? {} : { onRetry: onProblem }),
     });
-    // one that is served is complete: what says otherwise was put in its place
+    // a served index is complete: one that says otherwise replaced it
     return sync?.marker.state === 'loading' ? null : sync;
   }
 
@@ -174,7 +175,7 @@ class SyncSession {
     }
   }
 
-  /** Nothing depends on it: what the server has against it now is told, and it is asked again later. */
+  /** Nothing depends on it: a failure is reported, and the question comes again later. */
   async #merge(index: string, sync: IndexSync): Promise<void> {
     try {
       await beginMerge(this.#options.elastic, index);
@@ -185,7 +186,7 @@ class SyncSession {
     await sync.mark({ isMerged: true });
   }
 
-  /** Whether searches are still answered from this index, and it is where this process has left it. */
+  /** Whether searches still read this index, and it is where this process left it. */
   async #isStill(index: string, sync: IndexSync): Promise<boolean> {
     const { elastic, prefix, network } = this.#options;
     const { served, servedToo } = await readCatalog(elastic, prefix, network);
@@ -225,7 +226,7 @@ class SyncSession {
 
 const holders = new WeakSet<pg.Client>();
 
-/** Advisory locks of a session are counted: once is enough. */
+/** A session counts its advisory locks: taking one once is enough. */
 async function takeOnce(chain: pg.Client): Promise<void> {
   if (holders.has(chain)) return;
   await takeAdvisoryLock(chain, 'searchSync');
