@@ -37,5 +37,25 @@ describe.skipIf(executable === null)('the reference in a real browser', () => {
     await status.waitFor();
     expect(await status.innerText()).toContain('200');
     expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  test('fits a phone', async () => {
+    const page = await browser.newPage({ viewport: { width: 360, height: 740 }, isMobile: true });
+    await page.goto(`${base}/docs/`);
+    await page.waitForSelector('.opblock-tag');
+    expect(await page.evaluate('innerWidth')).toBe(360);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await page.close();
+  });
+
+  test('tries a path with filters without any that nobody chose', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${base}/docs/#/inscriptions/inscriptions`);
+    await page.click('.opblock.is-open .try-out__btn');
+    const asked = page.waitForRequest((request) => new URL(request.url()).pathname === '/inscriptions');
+    await page.click('.opblock.is-open .execute');
+    expect((await asked).url()).toBe(`${base}/inscriptions`);
+    await page.close();
   });
 });

@@ -19,12 +19,14 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { type FeedOptions, feedEvents, ndjsonForm, serverSentForm } from './event-feed.ts';
 import { type FeedPosition, positionAt, positionBehind } from './feed-position.ts';
 
-const height = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 });
+const height = (description: string) => Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description });
 const hex = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const hashesAnswer = Type.Object({
   version: Type.Integer(),
   kind: Type.String(),
-  hashes: Type.Array(Type.Object({ height, blockHash: hex, sha256: hex, cumulative: hex })),
+  hashes: Type.Array(
+    Type.Object({ height: height('of the block'), blockHash: hex, sha256: hex, cumulative: hex }),
+  ),
 });
 
 const eventStream = {
@@ -41,20 +43,28 @@ function querySchemas(kinds: readonly EventKindIdentity[]) {
     type: 'string',
     enum: kinds.map(({ name }) => name),
     default: inscriptionKind.name,
+    description: 'the kind of events',
   });
   return {
     events: Type.Object({
       kind,
-      /** Id of the first event, or a sequence. */
-      from: Type.Optional(Type.String()),
-      /** Id of the last event that the client saw, or a sequence that it saw completely. */
-      after: Type.Optional(Type.String()),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
+      from: Type.Optional(
+        Type.String({ description: 'id of the first event, or a sequence', examples: ['1'] }),
+      ),
+      after: Type.Optional(
+        Type.String({
+          description: 'id of the last event that the client saw, or a sequence that it saw completely',
+          examples: ['12.0'],
+        }),
+      ),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description: 'the maximum number of events' }),
+      ),
     }),
     hashes: Type.Object({
       kind,
-      from: Type.Optional(height),
-      limit: Type.Integer({ minimum: 1, maximum: 2000, default: 100 }),
+      from: Type.Optional(height('the lowest height; left out: the newest blocks')),
+      limit: Type.Integer({ minimum: 1, maximum: 2000, default: 100, description: 'blocks at most' }),
     }),
     text: Type.Object({ kind }),
   };
@@ -193,7 +203,7 @@ function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonl
       summary: 'The canonical text of the events of a block, of one kind: the bytes that are hashed',
       tags,
       querystring: query.text,
-      params: Type.Object({ height }),
+      params: Type.Object({ height: height('the height of the block') }),
       response: { 200: plainText('the text') },
     },
     config,

@@ -29,7 +29,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { inscriptionsPage } from '#web/inscriptions.page.ts';
-import { pagingOf, pagingQuery, scriptOf } from './list-parameters.ts';
+import { exampleAddress, pagingOf, pagingQuery, scriptOf } from './list-parameters.ts';
 
 /** Outputs of one `/address`. ord lists them all; 100,000 are 8 MB. */
 const listedMax = 100_000;
@@ -41,7 +41,9 @@ const countedMax = 10_000;
 /** A cursor names the height and outpoint that it follows. */
 const positionBytes = 4 + 36;
 
-const addressPath = Type.Object({ address: Type.String({ examples: ['bc1q…'] }) });
+const addressPath = Type.Object({
+  address: Type.String({ description: 'an address of the network', examples: [exampleAddress] }),
+});
 const addressAnswer = Type.Object({
   inscriptions: Type.Array(Type.String()),
   outputs: Type.Optional(Type.Array(Type.String({ description: 'with an index of addresses' }))),

@@ -72,7 +72,7 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
       operationId: 'inscriptionsPage',
       summary: 'A page of all inscriptions, counted from 0',
       tags,
-      params: Type.Object({ page: Type.String({ examples: ['0'] }) }),
+      params: Type.Object({ page: Type.String({ description: 'a page, from 0', examples: ['0'] }) }),
       querystring: listQuery,
       response,
     },

@@ -7,10 +7,14 @@ import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscr
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
 /** A text parameter, parsed by its own reader. */
-export const text = (description: string, example: string): ReturnType<typeof optional> =>
+export const text = (description: string, example?: string): ReturnType<typeof optional> =>
   optional(description, example);
-const optional = (description: string, example: string) =>
-  Type.Optional(Type.String({ description, examples: [example] }));
+const optional = (description: string, example?: string) =>
+  Type.Optional(Type.String({ description, ...(example === undefined ? {} : { examples: [example] }) }));
+
+/** Examples are real, so that the reference's readers and tools can send them. */
+export const exampleId = '6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799i0';
+export const exampleAddress = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 
 /** A whole number, parsed by its own reader. */
 const wholeNumberText = (description: string, example: string) =>
@@ -20,7 +24,7 @@ const wholeNumberText = (description: string, example: string) =>
 export const pagingQuery = {
   limit: wholeNumberText('entries of a page, 1 to 1,000', '100'),
   order: text('asc: oldest first; desc: newest first', 'desc'),
-  cursor: text('the cursor that the page before gave', 'AQ…'),
+  cursor: text('the cursor that the page before gave'),
 };
 
 /** Filters of every list of inscriptions, and of searches. */
@@ -30,14 +34,14 @@ export const filterQuery = {
   to: wholeNumberText('highest height of the reveal', '800000'),
   cursed: text('true: cursed inscriptions; false: all others; not known: neither', 'true'),
   metaprotocol: text('to the letter', 'brc-20'),
-  parent: text('id of a parent', '6fb976ab…i0'),
+  parent: text('id of a parent', exampleId),
 };
 type FilterQuery = { readonly [name in keyof typeof filterQuery]?: string | undefined };
 
 export const listQuery = Type.Object({
   ...filterQuery,
-  address: text('owner now', 'bc1q…'),
-  delegate: text('id of the delegate', '6fb976ab…i0'),
+  address: text('owner now', exampleAddress),
+  delegate: text('id of the delegate', exampleId),
   ...pagingQuery,
 });
 export type ListQuery = Type.Static<typeof listQuery>;

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { type Transfer, transfersOf } from '#chain/inscriptions/transfer.queries.ts';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { pathParts } from '#http/ord/ord.schemas.ts';
 import { unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
@@ -47,14 +48,16 @@ export function transfersRoutes(app: App, { pool, network }: AppDependencies): v
       operationId: 'transfers',
       summary: 'Where an inscription was, oldest first or newest first',
       tags: ['inscriptions'],
-      params: Type.Object({ query: Type.String({ examples: ['6fb976ab…i0'] }) }),
+      params: Type.Object({ query: pathParts.id }),
       querystring: Type.Object(pagingQuery),
       response: { 200: transfersAnswer, 304: unchanged },
     },
     config: { errors: 'own', guard: open, failures: [410] },
     handler: async (request, reply) => {
       const id = parseInscriptionId(request.params.query);
-      if (id === null) throw new AppError('request_invalid', 'this is not an inscription id');
+      if (id === null) {
+        throw new AppError('request_invalid', 'this is not an inscription id', { parameter: 'query' });
+      }
       const { order, limit, cursor } = pagingOf(request.query, 'asc');
       if (await answeredUnchanged(pool, request, reply)) return reply;
       return withSnapshot(pool, async ({ client, tip }) => {

@@ -1,4 +1,5 @@
 import { type TObject, type TSchema, Type } from 'typebox';
+import { exampleId } from '#http/lists/list-parameters.ts';
 import { type Answer, jsonText, pageOrJson, plainText, unchanged } from '#http/server/answer-schemas.ts';
 
 /*
@@ -22,7 +23,6 @@ const ids = Type.Array(inscriptionId);
  * Path parameters are texts that the handler parses, so that its errors can say what an id or an outpoint looks like.
  */
 const part = (description: string, example: string) => Type.String({ description, examples: [example] });
-const exampleId = '6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799i0';
 
 export const pathParts = {
   id: part('an inscription id', exampleId),
@@ -30,8 +30,8 @@ export const pathParts = {
   child: part('a child by its place, from 0', '0'),
   page: part('a page, from 0', '0'),
   item: part('an item by its place, from 0', '0'),
-  block: part('a height or the hash of a block', '0'),
-  height: part('a height', '0'),
+  block: part('a height or the hash of a block', '767430'),
+  height: part('a height', '767430'),
   txid: part('64 hex digits', exampleId.slice(0, 64)),
   outpoint: part('<txid>:<vout>', `${exampleId.slice(0, 64)}:0`),
   place: part('a place, from 0', '0'),

@@ -75,7 +75,11 @@ export function pageRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers
       operationId: 'blocks',
       summary: 'Blocks that are indexed, with what is known of each',
       tags,
-      querystring: Type.Object({ from: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })) }),
+      querystring: Type.Object({
+        from: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'of a page: its highest height' }),
+        ),
+      }),
       response: ordAnswers.blocks,
     },
     config,
@@ -127,7 +131,14 @@ function blockRoute(app: App, { pool, network }: AppDependencies, blocks: BlockA
       summary: 'A block by height or hash, and its inscriptions',
       tags: ['pages'],
       params: Type.Object({ query: pathParts.block }),
-      querystring: Type.Object({ page: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: 1 }) }),
+      querystring: Type.Object({
+        page: Type.Integer({
+          minimum: 1,
+          maximum: 2 ** 31 - 1,
+          default: 1,
+          description: 'of a page for people',
+        }),
+      }),
       response: ordAnswers.block,
     },
     config,

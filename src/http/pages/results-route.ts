@@ -4,7 +4,9 @@ import { blockAt } from '#chain/blocks/block.queries.ts';
 import { readCoverage } from '#chain/blocks/coverage.queries.ts';
 import { inscriptionDetail } from '#chain/inscriptions/inscription.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { text } from '#http/lists/list-parameters.ts';
 import { findTarget } from '#http/search/ord-search.ts';
+import { exampleHash } from '#http/search/search.schemas.ts';
 import { hashOf } from '#http/search/search-hash.ts';
 import {
   matchOf,
@@ -30,26 +32,30 @@ import { sendPage } from './send-page.ts';
 import { siteOf } from './site.ts';
 
 // forms also send empty fields
-const mark = Type.Optional(Type.Union([Type.Literal('1'), Type.Literal('')]));
+const mark = (description: string) =>
+  Type.Optional(Type.Union([Type.Literal('1'), Type.Literal('')], { description }));
 
-const formNumber = Type.Optional(Type.String({ pattern: `^$|${wholeNumberPattern}` }));
+const formNumber = (description: string) =>
+  Type.Optional(Type.String({ pattern: `^$|${wholeNumberPattern}`, description }));
 
 export const resultsQuery = Type.Object({
-  /** The text in the search box: an id, a hash, or a text. */
-  q: Type.Optional(Type.String()),
-  text: Type.Optional(Type.String()),
-  hash: Type.Optional(Type.String()),
-  in: Type.Optional(Type.Union([Type.Literal('content'), Type.Literal('metadata')])),
-  /** Commas separate needles; otherwise the whole text is one needle. */
-  all: mark,
-  words: mark,
-  fuzzy: mark,
+  q: text('what is in the search box: leads to what it names, or to a search', 'brc-20'),
+  text: text('the text to search; with all=1 several, commas between', 'brc-20'),
+  hash: text('sha256 of the content in 64 hex digits', exampleHash),
+  in: Type.Optional(
+    Type.Union([Type.Literal('content'), Type.Literal('metadata')], {
+      description: 'where the text is searched',
+    }),
+  ),
+  all: mark('1: commas separate texts, all of which must occur'),
+  words: mark('1: all words of the text, whole, in any order'),
+  fuzzy: mark('1: as words, and a word may be some edits away'),
   ...searchFilterQuery,
   ...memberQuery,
-  from: formNumber,
-  to: formNumber,
+  from: formNumber('lowest height of the reveal'),
+  to: formNumber('highest height of the reveal'),
   ...sortQuery,
-  page: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: 1 }),
+  page: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, default: 1, description: 'counts from 1' }),
 });
 export type ResultsQuery = Static<typeof resultsQuery>;
 

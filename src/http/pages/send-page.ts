@@ -49,7 +49,7 @@ export function sendPage(reply: FastifyReply, page: Markup): FastifyReply {
     .header('cross-origin-opener-policy', 'same-origin')
     .header('cache-control', reply.getHeader('cache-control') ?? 'no-cache');
   if (reply.statusCode === 200) {
-    const tag = pageTag(page.text);
+    const tag = textTag(page.text);
     reply.header('etag', tag);
     if (matchesTag(reply.request.headers['if-none-match'], tag)) return reply.code(304).send();
   }
@@ -57,9 +57,9 @@ export function sendPage(reply: FastifyReply, page: Markup): FastifyReply {
 }
 
 /**
- * The entity tag of a page hashes its text, so it covers all that the page is made of, newer code too. Weak, because
- * all encodings share it.
+ * The entity tag of a text hashes it, so it covers all that the text is made of, newer code too. Weak, because all
+ * encodings share it.
  */
-function pageTag(text: string): string {
+export function textTag(text: string): string {
   return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
 }

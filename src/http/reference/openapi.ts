@@ -28,7 +28,7 @@ export function describeRoutes(app: App, version: string): void {
   app.register(swagger, {
     convertConstToEnum: false,
     transformObject: (parts) =>
-      'openapiObject' in parts ? withSharedErrors(parts.openapiObject) : parts.swaggerObject,
+      'openapiObject' in parts ? asAnswered(parts.openapiObject) : parts.swaggerObject,
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Satscribe', version, description, license: { name: 'MIT', identifier: 'MIT' } },
@@ -36,20 +36,61 @@ export function describeRoutes(app: App, version: string): void {
       components: {
         securitySchemes: {
           key: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'docs/access.md' },
+          bearer: { type: 'http', scheme: 'bearer', description: 'the same key, as docs/access.md says' },
         },
       },
     },
   });
 }
 
+interface Parameter {
+  readonly required?: boolean;
+  readonly in?: string;
+  readonly example?: unknown;
+  readonly schema?: { readonly default?: unknown };
+}
+
 interface Operation {
+  parameters?: readonly Parameter[];
   readonly responses?: Record<string, unknown>;
 }
 
+interface AnyDocument {
+  readonly paths?: object;
+  readonly components?: object;
+}
+
+/** The document as the plugin makes it, with what the plugin does not know of our answers. */
+function asAnswered<Document extends AnyDocument>(document: Document): Document {
+  for (const operation of operationsOf(document)) {
+    if (operation.parameters) operation.parameters = operation.parameters.map(asTaken);
+  }
+  return withSharedErrors(document);
+}
+
+function operationsOf({ paths = {} }: AnyDocument): Operation[] {
+  const byMethod = Object.values(paths) as readonly Record<string, Operation>[];
+  return byMethod.flatMap((path) => Object.values(path));
+}
+
+/**
+ * A parameter with a default may be left out. "Try it" sends every parameter that has an example: those of optional
+ * ones stay in their schemas, because all filters at once find nothing, and some exclude each other.
+ */
+function asTaken(parameter: Parameter): Parameter {
+  const { example, schema, ...rest } = parameter;
+  if (parameter.in === 'path' || schema === undefined) return parameter;
+  const required = parameter.required === true && schema.default === undefined;
+  if (required) return parameter;
+  return {
+    ...rest,
+    required,
+    schema: example === undefined ? schema : { ...schema, examples: [example] },
+  } as Parameter;
+}
+
 /** Errors shared by many paths are in the document once, under the name of their status. */
-function withSharedErrors<Document extends { readonly paths?: object; readonly components?: object }>(
-  document: Document,
-): Document {
+function withSharedErrors<Document extends AnyDocument>(document: Document): Document {
   const names = new Map<string, string>();
   const shared: Record<string, unknown> = {};
   const nameOf = (status: string, response: unknown): string => {
@@ -63,12 +104,10 @@ function withSharedErrors<Document extends { readonly paths?: object; readonly c
     shared[name] = response;
     return name;
   };
-  for (const path of Object.values((document.paths ?? {}) as Record<string, Record<string, Operation>>)) {
-    for (const { responses = {} } of Object.values(path)) {
-      for (const [status, response] of Object.entries(responses)) {
-        if (Number(status) < 400) continue;
-        responses[status] = { $ref: `#/components/responses/${nameOf(status, response)}` };
-      }
+  for (const { responses = {} } of operationsOf(document)) {
+    for (const [status, response] of Object.entries(responses)) {
+      if (Number(status) < 400) continue;
+      responses[status] = { $ref: `#/components/responses/${nameOf(status, response)}` };
     }
   }
   return { ...document, components: { ...document.components, responses: shared } };

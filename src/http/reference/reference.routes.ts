@@ -1,9 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { type Answer, jsonText } from '#http/server/answer-schemas.ts';
+import { textTag } from '#http/pages/send-page.ts';
+import { type Answer, jsonText, unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
+import { matchesTag } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
+import { assetsFolder } from '#web/assets.ts';
 
 const prefix = '/docs';
 
@@ -30,6 +36,15 @@ const policies = [
   ],
 ].map((directives) => directives.join('; '));
 
+const icon = readFileSync(join(assetsFolder, 'icon.svg'), 'utf8');
+
+/** The page of the package lacks it, and a phone would show the page of a desktop. */
+const viewport = `const viewport = document.createElement('meta');
+viewport.name = 'viewport';
+viewport.content = 'width=device-width, initial-scale=1';
+document.head.append(viewport);
+`;
+
 const config = { errors: 'plain', guard: open } as const;
 const tags = ['reference'] as const;
 const documentSchema = Type.Object({ openapi: Type.Literal('3.1.0') });
@@ -43,6 +58,9 @@ const yamlAnswer: Answer = {
  * `describeRoutes`.
  */
 export function referenceRoutes(app: App): void {
+  // routes do not change while the process lives
+  let json: TaggedText | undefined;
+  let yaml: TaggedText | undefined;
   apiRoute(app, {
     method: 'GET',
     url: '/openapi.json',
@@ -50,11 +68,11 @@ export function referenceRoutes(app: App): void {
       operationId: 'openapiJson',
       summary: 'This document as JSON',
       tags,
-      response: { 200: jsonText(documentSchema, 'the document') },
+      response: { 200: jsonText(documentSchema, 'the document'), 304: unchanged },
     },
     config,
     handler: async (_request, reply) =>
-      reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(documentOf(app)),
+      sendDocument(reply.type('application/json; charset=utf-8'), (json ??= tagged(documentOf(app)))),
   });
   apiRoute(app, {
     method: 'GET',
@@ -63,14 +81,14 @@ export function referenceRoutes(app: App): void {
       operationId: 'openapiYaml',
       summary: 'This document as YAML',
       tags,
-      response: { 200: yamlAnswer },
+      response: { 200: yamlAnswer, 304: unchanged },
     },
     config,
     handler: async (_request, reply) =>
-      reply
-        .header('cache-control', 'no-cache')
-        .type('application/yaml; charset=utf-8')
-        .send(app.swagger({ yaml: true })),
+      sendDocument(
+        reply.type('application/yaml; charset=utf-8'),
+        (yaml ??= tagged(app.swagger({ yaml: true }))),
+      ),
   });
   app.register(async (scope) => {
     scope.addHook('onSend', async (_request, reply) => {
@@ -79,14 +97,35 @@ export function referenceRoutes(app: App): void {
     await scope.register(swaggerUi, {
       routePrefix: prefix,
       uiConfig: {
+        // without the bar for documents of other services
+        layout: 'BaseLayout',
         deepLinking: true,
         docExpansion: 'none',
         tagsSorter: undefined,
         displayRequestDuration: true,
       },
-      theme: { title: 'Satscribe API' },
+      theme: {
+        title: 'Satscribe API',
+        favicon: [{ filename: 'icon.svg', rel: 'icon', sizes: 'any', type: 'image/svg+xml', content: icon }],
+        js: [{ filename: 'viewport.js', content: viewport }],
+      },
     });
   });
+}
+
+interface TaggedText {
+  readonly text: string;
+  readonly tag: string;
+}
+
+function tagged(text: string): TaggedText {
+  return { text, tag: textTag(text) };
+}
+
+function sendDocument(reply: FastifyReply, { text, tag }: TaggedText): FastifyReply {
+  reply.header('cache-control', 'no-cache').header('etag', tag);
+  const isKnown = matchesTag(reply.request.headers['if-none-match'], tag);
+  return isKnown ? reply.removeHeader('content-type').code(304).send() : reply.send(text);
 }
 
 /** The document as text, with the same bytes as docs/openapi.json. */

@@ -1,8 +1,17 @@
 import { type Static, Type } from 'typebox';
-import { boundedText, choice, filterQuery, idOf, sharedFilterOf, text } from '#http/lists/list-parameters.ts';
+import {
+  boundedText,
+  choice,
+  exampleId,
+  filterQuery,
+  idOf,
+  sharedFilterOf,
+  text,
+} from '#http/lists/list-parameters.ts';
 import type { MetadataMember, SearchFilter, SearchSort, TextMatch } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { highlightedMax } from '#search/records/highlights.ts';
+import { exampleHash } from './search.schemas.ts';
 
 const maxPage = 2 ** 31 - 1;
 const maxItemsPerPage = 1_000;
@@ -34,7 +43,7 @@ export const searchFilterQuery = {
     'Name:Value of the traits (tag 17), all of them, whole, letter case aside; \\, and \\: for a comma and a colon',
     'Hat:Red',
   ),
-  gallery: text('id of an inscription that the gallery (tag 17) names', '6fb976ab…i0'),
+  gallery: text('id of an inscription that the gallery (tag 17) names', exampleId),
 };
 
 export const memberQuery = {
@@ -52,9 +61,14 @@ const pagingQuery = {
   page: Type.Optional(
     Type.Integer({ minimum: 1, maximum: maxPage, description: 'counts from 1', examples: [1] }),
   ),
-  itemsPerPage: Type.Integer({ minimum: 1, maximum: maxItemsPerPage, default: itemsPerPageDefault }),
+  itemsPerPage: Type.Integer({
+    minimum: 1,
+    maximum: maxItemsPerPage,
+    default: itemsPerPageDefault,
+    description: 'records of a page',
+  }),
   ...sortQuery,
-  cursor: text('nextCursor of the page before; empty for the first page', 'AQ…'),
+  cursor: text('nextCursor of the page before; empty for the first page'),
   highlight: flag('1: records have highlights, the text around what was found; at most 100 items a page'),
   pending: flag('1: the matches of the mempool too, behind all others'),
 };
@@ -65,7 +79,7 @@ const texts = {
 
 export const searchQuery = Type.Object({
   ...texts,
-  hash: text('sha256 of the content in 64 hex digits', '846d0512…'),
+  hash: text('sha256 of the content in 64 hex digits', exampleHash),
   query: text('as on ord: leads to what it names', '0'),
   ...matchQuery,
   ...searchFilterQuery,
@@ -83,7 +97,7 @@ export const metadataQuery = Type.Object({
 export const facetsQuery = Type.Object({
   corpus: text('content: as /search; metadata: as /indexer/metadata', 'content'),
   ...texts,
-  hash: text('sha256 of the content in 64 hex digits', '846d0512…'),
+  hash: text('sha256 of the content in 64 hex digits', exampleHash),
   ...matchQuery,
   ...searchFilterQuery,
   ...memberQuery,

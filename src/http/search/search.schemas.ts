@@ -1,23 +1,38 @@
 import { Type } from 'typebox';
+import { exampleId } from '#http/lists/list-parameters.ts';
 import { limits } from '#http/server/limits.ts';
 import type { Highlight } from '#kernel/contracts/search-service.ts';
 
-const flag = Type.Optional(
-  Type.Union([Type.Literal('0'), Type.Literal('1'), Type.Literal('false'), Type.Literal('true')]),
+/** The sha256 of what was inscribed first. */
+export const exampleHash = '846d05123db3601c8591bd144f474f1fbe7f873f3af04db4cab326db73f8d087';
+
+const pending = Type.Optional(
+  Type.Union([Type.Literal('0'), Type.Literal('1'), Type.Literal('false'), Type.Literal('true')], {
+    description: '1: also inscriptions of the mempool',
+  }),
 );
 
-export const lookupQuery = Type.Object({ id: Type.Optional(Type.String()), pending: flag });
+export const lookupQuery = Type.Object({
+  id: Type.Optional(Type.String({ description: 'an inscription id', examples: [exampleId] })),
+  pending,
+});
 
 export const suggestQuery = Type.Object({
   text: Type.Optional(Type.String({ description: 'what is typed so far', examples: ['brc-20 dep'] })),
 });
 
-export const searchPath = Type.Object({ query: Type.String() });
+export const searchPath = Type.Object({
+  query: Type.String({
+    description:
+      'an inscription id or number, the hash of a block or a transaction, an outpoint, an address, or a text',
+    examples: ['0'],
+  }),
+});
 
 // this endpoint is our own, so unknown fields are refused
 export const hashesBody = Type.Object(
   { hashes: Type.Array(Type.String(), { maxItems: limits.hashes }) },
-  { additionalProperties: false },
+  { additionalProperties: false, examples: [{ hashes: [exampleHash] }] },
 );
 
 const nullableString = Type.Union([Type.String(), Type.Null()]);

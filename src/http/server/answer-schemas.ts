@@ -45,7 +45,8 @@ export const seeOther = noBody('leads to where Location says');
 /** Errors that are possible on every path. */
 const statusesOfAll = [400, 404, 414, 500, 503, 504];
 const statusesOfBodies = [413, 415];
-const statusesOfGuards = [401, 403, 429];
+/** Pages need no key, so they refuse none. */
+const statusesOfGuards = { none: [], search: [401, 403, 429], 'page-search': [429] } as const;
 
 interface ErrorSources {
   readonly guard: RouteGuard;
@@ -61,11 +62,10 @@ export function errorAnswers(
   { guard, failures = [], hasBody }: ErrorSources,
   own: Readonly<Answers>,
 ): Answers {
-  const isGuarded = typeof guard === 'function' || guard.kind !== 'none';
   const given = [
     ...statusesOfAll,
     ...(hasBody ? statusesOfBodies : []),
-    ...(isGuarded ? statusesOfGuards : []),
+    ...statusesOfGuards[typeof guard === 'function' ? 'search' : guard.kind],
     ...failures,
   ];
   const answers: Answers = { ...own };

@@ -65,7 +65,7 @@ export function apiRoute<const Schema extends RouteSchema>(app: App, route: ApiR
   const { schema, config } = route;
   const form: ErrorForm = errorForms[config.errors];
   const response = errorAnswers(form, { ...config, hasBody: schema.body !== undefined }, schema.response);
-  const security = needsKey(config.guard) ? [{ key: [] }, {}] : [];
+  const security = needsKey(config.guard) ? [{ key: [] }, { bearer: [] }, {}] : [];
   const consumes = [mediaTypes[config.body ?? 'json']];
   app.route({
     ...route,

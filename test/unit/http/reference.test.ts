@@ -5,8 +5,18 @@ import { createRoutesApp } from '#test/support/routes-app.ts';
 import { html } from '#web/html.ts';
 import { layout } from '#web/layout.ts';
 
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly description?: string;
+  readonly example?: unknown;
+  readonly schema: { readonly default?: unknown; readonly examples?: readonly unknown[] };
+}
 interface Operation {
   readonly operationId?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly security?: readonly object[];
   readonly tags?: readonly string[];
   readonly responses: Readonly<Record<string, unknown>>;
 }
@@ -56,6 +66,30 @@ test('every operation has a name of its own, a tag and answers', async () => {
   }
 });
 
+test('says of every parameter what it is, what may be left out, and sends no example of that', async () => {
+  const operations = Object.values((await served()).paths).flatMap((path) => Object.values(path));
+  for (const { operationId, parameters = [] } of operations) {
+    for (const parameter of parameters) {
+      const { name, in: place, required, description, example, schema } = parameter;
+      const where = `${operationId} ${name}`;
+      expect([where, description !== undefined]).toEqual([where, true]);
+      if (place === 'query' || schema.default !== undefined)
+        expect([where, required]).toEqual([where, false]);
+      // the reference fills its fields with these, and then every filter would be sent at once
+      if (!required) expect([where, example]).toEqual([where, undefined]);
+      expect(JSON.stringify([example, schema.examples])).not.toContain('…');
+    }
+  }
+});
+
+test('says that a key is taken in either header', async () => {
+  const { paths } = await served();
+  expect(paths['/search']?.['get']?.security).toEqual([{ key: [] }, { bearer: [] }, {}]);
+  expect(paths['/status']?.['get']?.security).toEqual([]);
+  // pages need no key
+  expect(Object.keys(paths['/search/{query}']?.['get']?.responses ?? {})).not.toContain('401');
+});
+
 test('is there as YAML, and as pages that run nothing but their own scripts', async () => {
   const yaml = await app.inject('/openapi.yaml');
   expect(yaml.headers['content-type']).toBe('application/yaml; charset=utf-8');
@@ -70,6 +104,17 @@ test('is there as YAML, and as pages that run nothing but their own scripts', as
   }
   expect((await app.inject('/docs/')).body).not.toMatch(/https?:\/\//u);
 });
+
+test.each(['/openapi.json', '/openapi.yaml'])(
+  '%s has a tag, and is not sent to those who have it',
+  async (url) => {
+    const first = await app.inject(url);
+    const tag = String(first.headers['etag']);
+    expect(tag).toMatch(/^W\/"/u);
+    const again = await app.inject({ url, headers: { 'if-none-match': tag } });
+    expect([again.statusCode, again.body]).toEqual([304, '']);
+  },
+);
 
 test('is linked from every page', () => {
   expect(layout({ title: 'x', site: null, main: html`x` }).text).toContain('<a href="/docs/">');
