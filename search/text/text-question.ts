@@ -28,14 +28,14 @@ export function readQuestion(
 ): ReadQuestion {
   if (text === undefined) {
     if (finds(filter)) return { match, needles: [], folded: [] };
-    throw new AppError('search_text_invalid', 'text is missing');
+    throw refused('text is missing');
   }
   if (match !== 'substring') {
     const words = readWords(text);
     return { match, needles: words, folded: words };
   }
   const split = splitNeedles(text, phrase);
-  if (split.kind === 'refused') throw new AppError('search_text_invalid', split.reason);
+  if (split.kind === 'refused') throw refused(split.reason);
   return { match, needles: split.needles, folded: split.needles.map(foldText) };
 }
 
@@ -46,15 +46,16 @@ export function finds({ metadata, title, traits, gallery }: SearchFilter = {}): 
 
 function readWords(text: string): string[] {
   if (tooLongWord.test(text)) {
-    throw new AppError('search_text_invalid', `a word is longer than ${wordCodePointsMax} characters`);
+    throw refused(`a word is longer than ${wordCodePointsMax} characters`);
   }
   const words = wordsOf(text);
-  if (words.length === 0) throw new AppError('search_text_invalid', 'text has no word to search for');
+  if (words.length === 0) throw refused('text has no word to search for');
   if (words.length > wordsMax) {
-    throw new AppError(
-      'search_text_invalid',
-      `text has ${words.length} words; at most ${wordsMax} can be searched at once`,
-    );
+    throw refused(`text has ${words.length} words; at most ${wordsMax} can be searched at once`);
   }
   return words;
+}
+
+function refused(reason: string): AppError {
+  return new AppError('search_text_invalid', reason, { parameter: 'text' });
 }

@@ -10,7 +10,8 @@ export function oneOf(parameters: Readonly<Record<string, string | undefined>>):
     given.length === 0
       ? `one of ${all} is needed`
       : `only one of ${all} can be searched at once, not ${given.join(' and ')}`;
-  throw new AppError('request_invalid', message);
+  const [, second] = given;
+  throw new AppError('request_invalid', message, second === undefined ? {} : { parameter: second });
 }
 
 const sha256Hex = /^[0-9a-f]{64}$/iu;

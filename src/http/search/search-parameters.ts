@@ -111,7 +111,8 @@ type MatchQuery = Given<typeof matchQuery>;
 type PagingQuery = Partial<Static<ReturnType<typeof pagingObject>>>;
 const pagingObject = () => Type.Object(pagingQuery);
 
-const invalid = (message: string): AppError => new AppError('request_invalid', message);
+const invalid = (message: string, parameter: string): AppError =>
+  new AppError('request_invalid', message, { parameter });
 
 export const isSet = (given: string | undefined): boolean => given === '1' || given === 'true';
 
@@ -119,7 +120,7 @@ export const isSet = (given: string | undefined): boolean => given === '1' || gi
 export function matchOf({ phrase, words, fuzzy }: MatchQuery): { match: TextMatch; phrase: boolean } {
   const match = isSet(fuzzy) ? 'fuzzy' : isSet(words) ? 'words' : 'substring';
   if (match !== 'substring' && isSet(phrase)) {
-    throw invalid(`phrase goes without ${match}: a phrase is one needle, not words`);
+    throw invalid(`phrase goes without ${match}: a phrase is one needle, not words`, 'phrase');
   }
   return { match, phrase: isSet(phrase) };
 }
@@ -130,7 +131,7 @@ export function withoutTextOptions(
   where: string,
 ): void {
   for (const name of ['words', 'fuzzy', 'highlight'] as const) {
-    if (isSet(given[name])) throw invalid(`${name} goes with text, not with ${where}`);
+    if (isSet(given[name])) throw invalid(`${name} goes with text, not with ${where}`, name);
   }
 }
 
@@ -148,12 +149,13 @@ export function searchPagingOf(query: PagingQuery): SearchPaging & { readonly hi
   const { page, itemsPerPage = itemsPerPageDefault, cursor } = query;
   const pending = isSet(query.pending);
   const highlight = isSet(query.highlight);
-  if (cursor !== undefined && page !== undefined) throw invalid('only one of page and cursor can be given');
+  if (cursor !== undefined && page !== undefined)
+    throw invalid('only one of page and cursor can be given', 'cursor');
   if (cursor !== undefined && pending) {
-    throw invalid('pending goes without cursor: what is pending has no place that stays');
+    throw invalid('pending goes without cursor: what is pending has no place that stays', 'pending');
   }
   if (highlight && itemsPerPage > highlightedMax) {
-    throw invalid(`itemsPerPage must be <= ${highlightedMax} with highlight`);
+    throw invalid(`itemsPerPage must be <= ${highlightedMax} with highlight`, 'itemsPerPage');
   }
   const given = {
     sort: choice(query.sort, 'sort', ['height', 'number', 'length']),
@@ -191,7 +193,7 @@ function withoutAbsent<Fields extends Record<string, unknown>>(
 function titleOf(value: string | undefined): string | undefined {
   const title = boundedText(value, 'title');
   if (title !== undefined && Array.from(title).length > maxTitle)
-    throw invalid(`title is longer than ${maxTitle} characters`);
+    throw invalid(`title is longer than ${maxTitle} characters`, 'title');
   return title;
 }
 
@@ -202,10 +204,11 @@ function traitsOf(value: string): MetadataMember[] {
   const bounded = boundedText(value, 'trait') ?? '';
   const traits = splitUnescaped(bounded, ',').map((part) => {
     const [name = '', ...rest] = splitUnescaped(part, ':');
-    if (rest.length === 0 || name === '') throw invalid('trait must be Name:Value, commas between several');
+    if (rest.length === 0 || name === '')
+      throw invalid('trait must be Name:Value, commas between several', 'trait');
     return { name: unescaped(name), value: unescaped(rest.join(':')) };
   });
-  if (traits.length > maxTraits) throw invalid(`trait has more than ${maxTraits} traits`);
+  if (traits.length > maxTraits) throw invalid(`trait has more than ${maxTraits} traits`, 'trait');
   return traits;
 }
 
