@@ -145,9 +145,8 @@ function checkRequests(app: App): void {
   });
   app.addHook('preValidation', async (request) => {
     const { config, schema = {} } = request.routeOptions;
-    const { querystring, params, body } = schema as Partial<RouteSchema>;
-    checkWholeNumbers(params, request.params);
-    checkWholeNumbers(querystring, request.query);
+    const { querystring, body } = schema as Partial<RouteSchema>;
+    checkWholeNumbers(request);
     const form: ErrorForm = errorForms[config.errors ?? 'plain'];
     if (form.refusesUnknown) refuseUnknownParameters(querystring, request.query);
     if (body !== undefined) checkBody(body, request.body);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { Settings } from 'typebox/system';
@@ -131,19 +132,39 @@ export function refuseUnknownParameters(schema: unknown, query: unknown): void {
 export const wholeNumberPattern = '^-?\\d+$';
 
 /**
- * Numbers in a query or a path are whole numbers in digits. Throws `request_invalid`. The validator checks their
- * bounds.
+ * Numbers in a path or a query are whole numbers in digits. Throws `request_invalid`, for lists of errors with what
+ * else is wrong in the query. The validator checks their bounds.
  */
-export function checkWholeNumbers(schema: unknown, given: unknown): void {
+export function checkWholeNumbers(request: FastifyRequest): void {
+  const { params, querystring } = request.routeOptions.schema ?? {};
+  const faults = [
+    ...wholeNumberFaults(params, request.params),
+    ...wholeNumberFaults(querystring, request.query),
+  ];
+  const [first, ...more] = faults;
+  if (first === undefined) return;
+  const named = new Set(faults.map(({ parameter }) => parameter));
+  const others = queryFaults(request).filter(({ parameter }) => !named.has(parameter));
+  throw new InvalidRequest([first, ...more, ...others]);
+}
+
+function wholeNumberFaults(schema: unknown, given: unknown): Fault[] {
   const { properties = {} } = (schema ?? {}) as {
     readonly properties?: Readonly<Record<string, { type?: unknown }>>;
   };
   const values = given as Readonly<Record<string, unknown>>;
-  for (const [name, { type }] of Object.entries(properties)) {
+  return Object.entries(properties).flatMap(([name, { type }]) => {
     const value = values[name];
-    if (type !== 'integer' || typeof value !== 'string' || wholeNumber.test(value)) continue;
-    throw new InvalidRequest([{ message: `${name} is not a whole number`, parameter: name }]);
-  }
+    if (type !== 'integer' || typeof value !== 'string' || wholeNumber.test(value)) return [];
+    return [{ message: `${name} is not a whole number`, parameter: name }];
+  });
+}
+
+/** What the validator finds wrong in a query. */
+function queryFaults(request: FastifyRequest): readonly Fault[] {
+  const validate = request.getValidationFunction('querystring');
+  if (validate === undefined || validate(request.query) === true) return [];
+  return faultsOf((validate.errors ?? []) as readonly SchemaError[], 'querystring');
 }
 const wholeNumber = new RegExp(wholeNumberPattern, 'u');
 

@@ -169,6 +169,15 @@ test('lists hold all faults of a query', async () => {
   expect((await ask('psbt', 'size=0&fee=0')).body).toMatchObject({ message: 'size must be >= 1' });
 });
 
+test('lists hold what is no number beside what is out of bounds', async () => {
+  const faults = ['fee is not a whole number', 'size must be >= 1'];
+  expect((await ask('orderWrite', 'size=0&fee=x')).body).toEqual({ error: faults.map((msg) => ({ msg })) });
+  expect((await ask('orderWrite', 'size=x&fee=0x1')).body).toEqual({
+    error: ['size', 'fee'].map((name) => ({ msg: `${name} is not a whole number` })),
+  });
+  expect((await ask('plain', 'size=0&fee=x')).body).toMatchObject({ error: 'fee is not a whole number' });
+});
+
 test('lists hold all faults of a body, 50 at most', async () => {
   const post = async (count: number): Promise<string[]> => {
     const payload = { names: Array.from({ length: count }, (_, place) => place) };
