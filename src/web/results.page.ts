@@ -5,7 +5,7 @@ import { grouped, plural } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
 import { layout, type Site } from './layout.ts';
 import { pagesNav } from './pages-nav.ts';
-import { filterForm, type TypeCount, typeCounts } from './search-filters.ts';
+import { filterForm, filtersOf, type TypeCount, typeCounts } from './search-filters.ts';
 
 export type ResultsQuestion =
   | {
@@ -58,14 +58,14 @@ export function resultsPage(view: ResultsView): Markup {
     query,
     mode: modeOf(parameters),
     main: html`<section class="results">
-<h1 class="count">${heading(question, totalItems)}</h1>
+<h1 class="count">${heading(question, totalItems, parameters)}</h1>
 ${numbered !== null && html`<p class="hint">Inscription <a href="/inscription/${numbered.id}">#${numbered.number}</a> has this number.</p>`}
 ${height !== null && html`<p class="hint"><a href="/block/${height}">Block ${grouped(height)}</a> has this height.</p>`}
 ${otherReading(question, parameters)}
 ${filterForm(parameters, question.kind === 'text')}
 ${overview !== null && typeCounts(overview.types, overview.otherTypes, parameters)}
 ${overview !== null && timeChart(overview.bars)}
-${cards.length > 0 ? cardList(cards) : nothing(question, page, totalItems)}
+${cards.length > 0 ? cardList(cards) : nothing(question, page, totalItems, parameters)}
 ${nav}
 </section>`,
   });
@@ -78,18 +78,26 @@ function modeOf(parameters: Readonly<Record<string, string>>): Readonly<Record<s
 
 const modeNames: ReadonlySet<string> = new Set(['in', 'all', 'words', 'fuzzy']);
 
-function heading(question: ResultsQuestion, totalItems: number): HtmlValue {
-  if (question.kind === 'hash') {
-    const { coverage } = question;
-    if (totalItems === 0) return html`New ${among(coverage)}: no inscription there has this content`;
-    const times = totalItems === 1 ? 'once' : plural(totalItems, 'time');
-    const where = coverage.complete ? '' : ` ${among(coverage)}`;
-    return html`Inscribed ${times} already${where}, first by`;
-  }
+type Parameters = ResultsView['parameters'];
+
+function heading(question: ResultsQuestion, totalItems: number, parameters: Parameters): HtmlValue {
+  if (question.kind === 'hash') return hashHeading(question.coverage, totalItems, parameters);
   const quoted = question.needles.map((needle) => html`<q>${needle}</q>`);
   const joined = quoted.flatMap((needle, index) => (index === 0 ? [needle] : [' and ', needle]));
   const where = verbs[question.match][question.where];
   return html`${plural(totalItems, 'inscription')} whose ${where} ${joined}`;
+}
+
+/** Only a search without filters shows that a content is new, and only one in the usual order what was first. */
+function hashHeading(coverage: CoveredBlocks, totalItems: number, parameters: Parameters): HtmlValue {
+  if (filtersOf(parameters).length > 0) {
+    return html`${plural(totalItems, 'inscription')} of this content ${totalItems === 1 ? 'passes' : 'pass'} these filters`;
+  }
+  if (totalItems === 0) return html`New ${among(coverage)}: no inscription there has this content`;
+  const times = totalItems === 1 ? 'once' : plural(totalItems, 'time');
+  const where = coverage.complete ? '' : ` ${among(coverage)}`;
+  const isFirst = parameters['sort'] === undefined && parameters['order'] === undefined;
+  return html`Inscribed ${times} already${where}${isFirst ? ', first by' : ''}`;
 }
 
 /** Where it was looked: that a content is new is true of these blocks only. */
@@ -110,10 +118,7 @@ const verbs = {
 } as const;
 
 /** A text with commas can mean two things. */
-function otherReading(
-  question: ResultsQuestion,
-  parameters: Readonly<Record<string, string>>,
-): Markup | null {
+function otherReading(question: ResultsQuestion, parameters: Parameters): Markup | null {
   if (question.kind !== 'text' || question.match !== 'substring') return null;
   const { all, ...rest } = parameters;
   if (all !== undefined) {
@@ -126,8 +131,16 @@ function otherReading(
   return html`<p class="hint">Searched as one text. <a href="/?${split}">Let commas separate</a></p>`;
 }
 
-function nothing(question: ResultsQuestion, page: number, totalItems: number): Markup {
+function nothing(
+  question: ResultsQuestion,
+  page: number,
+  totalItems: number,
+  parameters: Parameters,
+): Markup {
   if (totalItems > 0) return html`<p class="empty">Page ${page} is past the end.</p>`;
+  if (filtersOf(parameters).length > 0) {
+    return html`<p class="empty">Nothing that is indexed here matches and passes all filters.</p>`;
+  }
   if (question.kind === 'hash') {
     return html`<p class="empty"><span class="mono">${question.hash}</span> is the hash of no content that is indexed here.</p>`;
   }

@@ -18,6 +18,11 @@ export const filterNames = [
   'order',
 ] as const;
 
+/** Which of a search's parameters leave matches out. */
+export function filtersOf(parameters: Parameters): readonly string[] {
+  return filterNames.filter((name) => name !== 'sort' && name !== 'order' && parameters[name] !== undefined);
+}
+
 export interface TypeCount {
   /** Null: no content type. */
   readonly contentType: string | null;

@@ -3,8 +3,20 @@ import { type CoveredBlocks, resultsPage } from '#web/results.page.ts';
 
 const hash = 'ab'.repeat(32);
 
-function headline(coverage: CoveredBlocks, totalItems: number): string {
-  const { text } = resultsPage({
+function headline(
+  coverage: CoveredBlocks,
+  totalItems: number,
+  filters: Readonly<Record<string, string>> = {},
+): string {
+  return /<h1 class="count">(.*?)<\/h1>/u.exec(pageOf(coverage, totalItems, filters))?.[1] ?? '';
+}
+
+function pageOf(
+  coverage: CoveredBlocks,
+  totalItems: number,
+  filters: Readonly<Record<string, string>>,
+): string {
+  return resultsPage({
     site: { network: 'mainnet', tipHeight: 951_658 },
     query: hash,
     question: { kind: 'hash', hash, coverage },
@@ -12,12 +24,11 @@ function headline(coverage: CoveredBlocks, totalItems: number): string {
     page: 1,
     totalItems,
     totalPages: totalItems,
-    parameters: { hash },
+    parameters: { hash, ...filters },
     overview: null,
     numbered: null,
     height: null,
-  });
-  return /<h1 class="count">(.*?)<\/h1>/u.exec(text)?.[1] ?? '';
+  }).text;
 }
 
 test('a content is new among the blocks that are indexed, and the headline names them', () => {
@@ -35,4 +46,15 @@ test('a content is new among the blocks that are indexed, and the headline names
   expect(headline(whole, 1)).toBe('Inscribed once already, first by');
   const nothing = { fromHeight: null, toHeight: null, blocks: 0, complete: false };
   expect(headline(nothing, 0)).toContain('where nothing is indexed');
+});
+
+test('a search with filters does not call a content new, and one in another order names no first inscription', () => {
+  const whole = { fromHeight: 767_430, toHeight: 890_123, blocks: 122_694, complete: true };
+  expect(headline(whole, 0, { from: '800000' })).toBe('0 inscriptions of this content pass these filters');
+  expect(pageOf(whole, 0, { from: '800000' })).not.toContain('is the hash of no content');
+  expect(headline(whole, 1, { contentType: 'image/*' })).toBe(
+    '1 inscription of this content passes these filters',
+  );
+  expect(headline(whole, 2, { sort: 'length' })).toBe('Inscribed 2 times already');
+  expect(headline(whole, 2, { order: 'desc' })).toBe('Inscribed 2 times already');
 });
