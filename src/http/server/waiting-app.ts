@@ -1,6 +1,12 @@
-import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+} from 'fastify';
 import type { Problem } from '#kernel/health.ts';
 import { retryAfterSeconds } from '#kernel/retry.ts';
+import { handleClientError } from './errors.ts';
 import { limits } from './limits.ts';
 
 export interface WaitingDependencies {
@@ -21,22 +27,32 @@ export function buildWaitingApp({ logger, problems }: WaitingDependencies): Fast
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: limits.bodyBytes,
-    requestTimeout: limits.requestTimeoutMs,
+    http: { maxHeaderSize: limits.headerBytes, headersTimeout: limits.headersTimeoutMs },
+    requestTimeout: limits.bodyPatienceMs,
     forceCloseConnections: true,
+    clientErrorHandler: handleClientError,
+    frameworkErrors: (_error, _request, reply) => {
+      refuse(reply);
+    },
   });
   app.server.maxConnections = limits.connections;
-  app.get('/health/live', async (_request, reply) =>
-    reply.header('cache-control', 'no-store').send({ status: 'ok' }),
-  );
-  app.setNotFoundHandler(async (_request, reply) => {
+  // bodies are not read: nothing that they say changes the answer
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.get('/health/live', async (_request, reply) => withHeaders(reply).send({ status: 'ok' }));
+  app.setNotFoundHandler(async (_request, reply) => refuse(reply));
+  return app;
+
+  function refuse(reply: FastifyReply): FastifyReply {
     const reasons = problems().map(({ since, ...rest }) => ({ ...rest, since: since.toISOString() }));
     const [first] = problems();
-    return reply
+    return withHeaders(reply)
       .code(503)
-      .header('cache-control', 'no-store')
       .header('retry-after', (first && retryAfterSeconds(first.code)) ?? startingSeconds)
       .send({ status: 'error', reason: reasons[0]?.message ?? nothingKnown, reasons, height: null });
-  });
-  return app;
+  }
+}
+
+function withHeaders(reply: FastifyReply): FastifyReply {
+  return reply.header('cache-control', 'no-store').header('access-control-allow-origin', '*');
 }
