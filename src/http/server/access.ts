@@ -25,7 +25,7 @@ export function guardRoutes(routes: App, access: SearchAccess): void {
     const admission = await access.decide({
       endpoints: guard.endpoints,
       needsRight: guard.kind === 'search',
-      bucket: 'search',
+      bucket: guard.bucket,
       apiKey: one(headers['x-api-key']),
       authorization: headers.authorization,
       origin: headers.origin,

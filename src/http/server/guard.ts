@@ -1,11 +1,17 @@
+import type { BucketName } from '#accounts/rate-buckets.ts';
+
+interface Counted {
+  /** The group of routes that usage counts together. */
+  readonly endpoints: string;
+  /** The limit of an address without a key. */
+  readonly bucket: BucketName;
+}
+
 /**
  * Who may ask a path, and the bucket and name it counts under. `search`: where searches are restricted, needs a key
  * or a listed domain; limited. `page-search`: open to everybody, with the same limits. `none`: open, without limits.
  */
-export type Guard =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'search'; readonly endpoints: string }
-  | { readonly kind: 'page-search'; readonly endpoints: 'page' | 'redirect' };
+export type Guard = { readonly kind: 'none' } | ({ readonly kind: 'search' | 'page-search' } & Counted);
 
 /** For a path that answers several kinds of questions: the query decides the guard. */
 export type RouteGuard = Guard | ((query: Readonly<Record<string, unknown>>) => Guard);
@@ -14,11 +20,11 @@ export const open: Guard = { kind: 'none' };
 
 /** @param endpoints the group of routes that are counted together */
 export function searches(endpoints: string): Guard {
-  return { kind: 'search', endpoints };
+  return { kind: 'search', endpoints, bucket: 'search' };
 }
 
 /** A redirect to a page, without a search. */
-export const redirects: Guard = { kind: 'page-search', endpoints: 'redirect' };
+export const redirects: Guard = { kind: 'page-search', endpoints: 'redirect', bucket: 'search' };
 
 /** Searches of our own pages. */
-export const pageSearches: Guard = { kind: 'page-search', endpoints: 'page' };
+export const pageSearches: Guard = { kind: 'page-search', endpoints: 'page', bucket: 'search' };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { type ErrorFormName, errorForms } from '#http/server/error-forms.ts';
-import { open } from '#http/server/guard.ts';
+import { open, searches } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { createRoutesApp } from '#test/support/routes-app.ts';
@@ -27,7 +27,7 @@ function failingRoute(scope: App, errors: ErrorFormName): void {
       }),
       response: { 200: Type.Object({ ok: Type.Boolean() }) },
     },
-    config: { errors, guard: { kind: 'search', endpoints: 'test' } },
+    config: { errors, guard: searches('test') },
     handler: async ({ query: { code } }) => {
       if (code === 'unexpected') throw new Error('secret');
       if (code !== undefined) throw new AppError(code as ErrorCode, 'as it was asked');
