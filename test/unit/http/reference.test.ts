@@ -20,8 +20,16 @@ interface Operation {
   readonly tags?: readonly string[];
   readonly responses: Readonly<Record<string, unknown>>;
 }
+interface Shape {
+  readonly anyOf?: readonly Shape[];
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
+interface Response {
+  readonly content?: Readonly<Record<string, { readonly schema?: Shape }>>;
+}
 interface Document {
   readonly info: { version: string };
+  readonly components: { readonly responses: Readonly<Record<string, Response>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
@@ -80,6 +88,26 @@ test('says of every parameter what it is, what may be left out, and sends no exa
       expect(JSON.stringify([example, schema.examples])).not.toContain('…');
     }
   }
+});
+
+/** The keys of an answer, in any of its shapes. */
+function keysOf({ content = {} }: Response): string[] {
+  const keysOfShape = ({ anyOf = [], properties = {} }: Shape): string[] => [
+    ...Object.keys(properties),
+    ...anyOf.flatMap(keysOfShape),
+  ];
+  return Object.values(content).flatMap(({ schema = {} }) => keysOfShape(schema));
+}
+
+test('no answer has the key data, which clients take for an envelope, and no error an id', async () => {
+  const { paths, components } = await served();
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  const own = operations.flatMap(({ responses }) => Object.values(responses) as Response[]);
+  const errors = Object.values(components.responses);
+  expect(new Set(own.flatMap(keysOf)).has('results')).toBe(true);
+  expect([...own, ...errors].flatMap(keysOf)).not.toContain('data');
+  expect(new Set(errors.flatMap(keysOf)).has('error')).toBe(true);
+  expect(errors.flatMap(keysOf)).not.toContain('id');
 });
 
 test('says that a key is taken in either header', async () => {
