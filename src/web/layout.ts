@@ -85,9 +85,9 @@ export function searchForm(
       <label><input type="radio" name="in" value="content" checked> contents</label>
       <label><input type="radio" name="in" value="metadata"> metadata</label>
     </span>
-    <label title="Commas separate several texts; all of them must occur"><input type="checkbox" name="all" value="1"> commas separate</label>
+    <label title="Several texts, separated by commas; all of them must occur"><input type="checkbox" name="all" value="1"> comma-separated texts</label>
     <label title="All words of the text, whole, in any order"><input type="checkbox" name="words" value="1"> whole words</label>
-    <label title="Words that are a few letters away are found too"><input type="checkbox" name="fuzzy" value="1"> misspelt too</label>
+    <label title="Also finds words that differ by a few letters"><input type="checkbox" name="fuzzy" value="1"> similar words</label>
     <label class="file">Is a file inscribed already? <input type="file" class="pick" aria-label="Choose a file to look for"><span>Choose it</span> or drop it anywhere.</label>
   </div>`
   }

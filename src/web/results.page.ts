@@ -128,7 +128,7 @@ function otherReading(question: ResultsQuestion, parameters: Parameters): Markup
   }
   if (parameters['text']?.includes(',') !== true) return null;
   const split = new URLSearchParams({ ...rest, all: '1' }).toString();
-  return html`<p class="hint">Searched as one text. <a href="/?${split}">Let commas separate</a></p>`;
+  return html`<p class="hint">Searched as one text. <a href="/?${split}">Search the parts between commas</a></p>`;
 }
 
 function nothing(
