@@ -88,13 +88,10 @@ export function checkBody(schema: TSchema, body: unknown): void {
     .filter(({ keyword }) => keyword === 'boolean')
     .map(({ instancePath }) => instancePath.slice(1));
   if (unknown !== undefined && !unknown.includes('/')) {
-    throw new AppError(
-      'field_unknown',
-      `${unknown} is not a field that is known${nearestWords(unknown, schema)}`,
-      {
-        parameter: unknown,
-      },
-    );
+    const name = unescaped(unknown);
+    const parameter = shortened(name);
+    const message = `${parameter} is not a field that is known${nearestWords(name, schema)}`;
+    throw new AppError('field_unknown', message, { parameter });
   }
   throw new InvalidRequest(faultsOf(errors, 'body'));
 }
@@ -117,15 +114,21 @@ export function refuseUnknownParameters(schema: unknown, query: unknown): void {
   const known = new Set(namesIn(schema));
   for (const name of Object.keys(query as object)) {
     if (known.has(name)) continue;
-    const shown = name.length <= 40 ? name : `${name.slice(0, 40)}…`;
-    throw new AppError(
-      'parameter_unknown',
-      `${shown} is not a parameter of this path${nearestWords(name, schema)}`,
-      {
-        parameter: shown,
-      },
-    );
+    const parameter = shortened(name);
+    const message = `${parameter} is not a parameter of this path${nearestWords(name, schema)}`;
+    throw new AppError('parameter_unknown', message, { parameter });
   }
+}
+
+/** A name that a client made up, as far as an answer repeats it. */
+function shortened(name: string): string {
+  return name.length <= shownNameChars ? name : `${name.slice(0, shownNameChars).toWellFormed()}…`;
+}
+const shownNameChars = 40;
+
+/** A name in a JSON pointer, as it was written (RFC 6901). */
+function unescaped(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /** Digits of a whole number: the validator alone would accept Infinity and 0x10. */
