@@ -38,7 +38,7 @@ export class ChaosNode {
   }
 
   static async start(bitcoind: string, dataDir: string, blocks: RandomBlocks): Promise<ChaosNode> {
-    const node = await startBitcoind({ executable: bitcoind, dataDir, extra: ['-acceptnonstdtxn=1'] });
+    const node = await startBitcoind({ executable: bitcoind, dataDir });
     const [rpc, zmq] = [await TcpProxy.listen(node.rpcPort), await TcpProxy.listen(node.zmqPort)];
     const chaos = new ChaosNode(node, rpc, zmq, blocks);
     for (const block of blocks.base()) await chaos.#append(block);
@@ -146,6 +146,7 @@ export class ChaosNode {
     throw new Error('the node is not where its blocks should have brought it');
   }
 
+  /** Sends a reveal to the mempool, as wallets do: the node takes it by its default policy. */
   async send(): Promise<void> {
     const made = this.#blocks.unconfirmed(this.tip);
     if (made === null) return;

@@ -2,10 +2,10 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { runChaos } from './chaos.ts';
 
-const bitcoind = bitcoindForTests();
+const bitcoind = bitcoindThatRelaysReveals();
 
 describe.skipIf(bitcoind === null)('an index that is killed at every phase of a block, and cut off', () => {
   test('is in the end what a clean index of the same chain is', async () => {

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { runChaos } from './chaos.ts';
 
 const usage = `npm run chaos -- [--minutes N] [--seed S] [--ord PATH]
@@ -25,7 +25,7 @@ const { values } = parseArgs({
   },
 });
 const minutes = Number(values.minutes);
-const bitcoind = bitcoindForTests();
+const bitcoind = bitcoindThatRelaysReveals();
 
 if (values.help || !Number.isFinite(minutes) || minutes < 0) {
   console.log(usage);

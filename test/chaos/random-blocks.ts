@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { regtestGenesis } from '#test/builders/block.ts';
-import { inscriptionReference } from '#test/builders/envelope.ts';
+import { type Envelope, inscriptionReference } from '#test/builders/envelope.ts';
 import { type Random, seededRandom } from '#test/builders/random.ts';
 import {
   type Coin,
@@ -10,16 +9,11 @@ import {
   ValidBlocks,
 } from '#test/builders/valid-blocks.ts';
 import { type ChainState, coinKey, type ModelBlock, type SentTransaction } from './chain-state.ts';
-import { type Named, randomEnvelope, randomScript } from './random-envelope.ts';
+import { Commitments } from './commitments.ts';
+import { type Named, oddScript, plainEnvelopes, randomEnvelope } from './random-envelope.ts';
 
-/** P2WSH of OP_DROP OP_TRUE: anybody spends it with one item of up to 520 bytes, and the mempool takes that too. */
-const dropScript = Buffer.from([0x75, 0x51]);
-const dropOutput = Buffer.concat([
-  Buffer.from([0x00, 0x20]),
-  createHash('sha256').update(dropScript).digest(),
-]);
-const stackItemMaxBytes = 520;
-
+/** Of the outputs: those that commit to envelopes, which the mempool takes too. */
+const commitmentShare = 0.4;
 const coinsWanted = 60;
 const fanOut = 40;
 const coinSats = 20_000;
@@ -30,10 +24,6 @@ const transactionsMax = 14;
 /** How a block is filled: shares of what is done to inscriptions, in the order of `Filling.transaction`. */
 const ways = { reveal: 0.42, move: 0.72, reinscribe: 0.8, feeSpend: 0.86, burn: 0.89, merge: 0.95 } as const;
 
-function isDrop(coin: Coin): boolean {
-  return coin.script.length === dropOutput.length && dropOutput.equals(coin.script);
-}
-
 /** The pools of a state while a block is filled from them. */
 class Filling {
   readonly coins: Coin[];
@@ -42,13 +32,15 @@ class Filling {
   readonly reveals: Uint8Array[];
   readonly #random: Random;
   readonly #blocks: ValidBlocks;
+  readonly #commitments: Commitments;
 
-  constructor(state: ChainState, blocks: ValidBlocks, random: Random) {
+  constructor(state: ChainState, blocks: ValidBlocks, commitments: Commitments, random: Random) {
     this.coins = [...state.coins];
     this.held = [...state.held];
     this.empty = [...state.empty];
     this.reveals = [...state.reveals];
     this.#blocks = blocks;
+    this.#commitments = commitments;
     this.#random = random;
   }
 
@@ -84,7 +76,8 @@ class Filling {
   }
 
   #owner(): Uint8Array {
-    if (this.#random.unit() < 0.4) return dropOutput;
+    if (this.#random.unit() < commitmentShare)
+      return this.#commitments.make(plainEnvelopes(this.#envelopes(2)));
     const program = new Uint8Array(this.#random.unit() < 0.5 ? 20 : 32);
     // few owners, so that addresses hold several; a program of zeros would count as false
     program[0] = 1 + this.#random.below(40);
@@ -92,13 +85,15 @@ class Filling {
   }
 
   #plain(coin: Coin): SpentCoin {
-    return { coin, witness: isDrop(coin) ? [new Uint8Array(8), dropScript] : [new Uint8Array(16)] };
+    return { coin, witness: this.#commitments.of(coin)?.plain ?? [new Uint8Array(16)] };
   }
 
-  /** Spends a coin with a script in front of the last item, where it fits. */
-  #revealing(coin: Coin, script: Uint8Array): SpentCoin {
-    if (!isDrop(coin)) return { coin, witness: [new Uint8Array(4), script, new Uint8Array(33)] };
-    return script.length <= stackItemMaxBytes ? { coin, witness: [script, dropScript] } : this.#plain(coin);
+  /** Shows what a commitment commits to, or up to `most` envelopes with any oddity where the coin allows everything. */
+  #revealing(coin: Coin, most: number): SpentCoin {
+    const commitment = this.#commitments.of(coin);
+    if (commitment !== null) return { coin, witness: commitment.reveal };
+    const script = oddScript(this.#random, this.#envelopes(most));
+    return { coin, witness: [new Uint8Array(4), script, new Uint8Array(33)] };
   }
 
   #take(pool: Coin[]): Coin | null {
@@ -121,12 +116,9 @@ class Filling {
     };
   }
 
-  #script(most: number): Uint8Array {
+  #envelopes(most: number): readonly Envelope[] {
     const count = this.#random.unit() < 0.75 ? 1 : 1 + this.#random.below(most);
-    return randomScript(
-      this.#random,
-      Array.from({ length: count }, () => randomEnvelope(this.#random, this.#named())),
-    );
+    return Array.from({ length: count }, () => randomEnvelope(this.#random, this.#named()));
   }
 
   /** Shares out what the inputs bring over outputs, and leaves a fee. */
@@ -158,12 +150,11 @@ class Filling {
   #reveal(): void {
     const coin = this.#take(this.coins);
     if (coin === null) return;
-    const inputs = [this.#revealing(coin, this.#script(3))];
+    const inputs = [this.#revealing(coin, 3)];
     // parents hold where they are spent beside the reveal; an envelope in a later input is another curse
     const beside = this.#random.unit() < 0.35 ? this.#take(this.held) : null;
     if (beside !== null) {
-      const other =
-        this.#random.unit() < 0.4 ? this.#revealing(beside, this.#script(2)) : this.#plain(beside);
+      const other = this.#random.unit() < 0.4 ? this.#revealing(beside, 2) : this.#plain(beside);
       if (this.#random.unit() < 0.5) inputs.push(other);
       else inputs.unshift(other);
     }
@@ -176,10 +167,7 @@ class Filling {
     const coin = this.#take(this.empty);
     if (coin === null) return this.#reveal();
     const paying = this.#take(this.coins);
-    const inputs = [
-      this.#revealing(coin, this.#script(2)),
-      ...(paying === null ? [] : [this.#plain(paying)]),
-    ];
+    const inputs = [this.#revealing(coin, 2), ...(paying === null ? [] : [this.#plain(paying)])];
     const made = this.#payOut(inputs, paying === null ? 0 : this.#random.below(300));
     this.#sort(made, 1);
     this.#remember((made[0] as Coin).txid);
@@ -205,7 +193,7 @@ class Filling {
   #reinscribe(): void {
     const coin = this.#take(this.held);
     if (coin === null) return;
-    const made = this.#payOut([this.#revealing(coin, this.#script(2))], 0);
+    const made = this.#payOut([this.#revealing(coin, 2)], 0);
     this.#sort(made, made.length);
     this.#remember((made[0] as Coin).txid);
   }
@@ -215,14 +203,14 @@ class Filling {
     const coin = this.#take(this.held);
     if (coin === null) return;
     const kept = this.#random.unit() < 0.5 ? 0 : this.#random.below(Math.max(1, coin.value));
-    const script = this.#random.unit() < 0.3 ? this.#revealing(coin, this.#script(1)) : this.#plain(coin);
+    const script = this.#random.unit() < 0.3 ? this.#revealing(coin, 1) : this.#plain(coin);
     this.#sort(this.#blocks.spend([script], [{ value: kept, script: this.#owner() }]), 1);
   }
 
   #burn(): void {
     const coin = this.#take(this.held);
     if (coin === null) return;
-    const script = this.#random.unit() < 0.3 ? this.#revealing(coin, this.#script(1)) : this.#plain(coin);
+    const script = this.#random.unit() < 0.3 ? this.#revealing(coin, 1) : this.#plain(coin);
     this.#blocks.spend(
       [script],
       [{ value: coin.value, script: Buffer.from([0x6a, 0x01, this.#random.below(256)]) }],
@@ -244,6 +232,7 @@ const start: ChainState = {
 export class RandomBlocks {
   readonly random: Random;
   readonly #blocks = new ValidBlocks();
+  readonly #commitments = new Commitments();
 
   constructor(seed: string) {
     this.random = seededRandom(`chaos ${seed}`);
@@ -262,7 +251,7 @@ export class RandomBlocks {
     const { random } = this;
     const blocks = this.#blocks;
     blocks.continueFrom(before);
-    const filling = new Filling(before, blocks, random);
+    const filling = new Filling(before, blocks, this.#commitments, random);
     const height = before.height + 1;
     const ripe = before.maturing.filter(({ from }) => from <= height);
     const maturing = before.maturing.filter(({ from }) => from > height);
@@ -297,16 +286,16 @@ export class RandomBlocks {
 
   /** A reveal that the mempool takes: it spends a coin of the state, which stays there until a block spends it. */
   unconfirmed(state: ChainState): SentTransaction | null {
-    const coins = state.coins.filter((coin) => isDrop(coin) && coin.value > 5000);
-    if (coins.length === 0) return null;
-    const coin = coins[this.random.below(coins.length)] as Coin;
-    const envelope = randomEnvelope(this.random, { parents: [], delegate: null });
-    const script = randomScript(this.random, [envelope]);
-    if (script.length > stackItemMaxBytes) return null;
+    const coins = state.coins.filter(({ value }) => value > 5000);
+    const reveals = coins.flatMap((coin) => {
+      const witness = this.#commitments.of(coin)?.reveal;
+      return witness === undefined ? [] : [{ coin, witness }];
+    });
+    if (reveals.length === 0) return null;
+    const reveal = reveals[this.random.below(reveals.length)]!;
     const fee = 1000 + this.random.below(2000);
-    return {
-      inputs: [{ coin, witness: [script, dropScript] }],
-      outputs: [{ value: coin.value - fee, script: dropOutput }],
-    };
+    const envelope = randomEnvelope(this.random, { parents: [], delegate: null });
+    const script = this.#commitments.make(plainEnvelopes([envelope]));
+    return { inputs: [reveal], outputs: [{ value: reveal.coin.value - fee, script }] };
   }
 }

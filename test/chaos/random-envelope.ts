@@ -92,8 +92,18 @@ export function randomEnvelope(random: Random, named: Named): Envelope {
 const opFalse = 0x00;
 const opIf = 0x63;
 
-/** The bytes that ord reads as a script: one envelope or several, some of them with the oddities that ord knows. */
-export function randomScript(random: Random, envelopes: readonly Envelope[]): Uint8Array {
+/** A tapscript of envelopes that runs to its end and leaves nothing on the stack. */
+export function plainEnvelopes(envelopes: readonly Envelope[]): Uint8Array {
+  const out = new ByteWriter(512);
+  for (const envelope of envelopes) writeEnvelope(out, envelope);
+  return out.copy();
+}
+
+/**
+ * The bytes that ord reads as a script: one envelope or several, some of them with the oddities that ord knows. Not
+ * every such script could be run.
+ */
+export function oddScript(random: Random, envelopes: readonly Envelope[]): Uint8Array {
   const out = new ByteWriter(512);
   for (const envelope of envelopes) {
     // stutter: the beginning of an envelope right before one

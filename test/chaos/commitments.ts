@@ -1,0 +1,50 @@
+import { hash as digest } from 'node:crypto';
+import { p2tr, TaprootControlBlock, TEST_NETWORK, utils } from '@scure/btc-signer';
+import type { Coin } from '#test/builders/valid-blocks.ts';
+
+type Witness = readonly Uint8Array[];
+
+/** The two ways to spend a commitment, neither of which needs a signature. */
+export interface Commitment {
+  /** Shows the envelopes. */
+  readonly reveal: Witness;
+  /** Shows a script without an envelope. */
+  readonly plain: Witness;
+}
+
+const opTrue = 0x51;
+const plainScript = Uint8Array.of(opTrue);
+const internalKey = utils.pubSchnorr(Uint8Array.from(digest('sha256', 'chaos', 'buffer')));
+
+/**
+ * Taproot outputs that commit to envelopes, as wallets make them before a reveal: Bitcoin Core relays both
+ * transactions by its default policy. Every block and branch shares them: an output script says what it commits to.
+ */
+export class Commitments {
+  readonly #byScript = new Map<string, Commitment>();
+
+  /** The output script of a new commitment. `envelopes` must be a script that runs to its end and leaves nothing. */
+  make(envelopes: Uint8Array): Uint8Array {
+    const revealScript = Buffer.concat([envelopes, plainScript]);
+    const { script, tapLeafScript = [] } = p2tr(
+      internalKey,
+      [{ script: revealScript }, { script: plainScript }],
+      TEST_NETWORK,
+      true,
+    );
+    const [reveal, plain] = tapLeafScript.map(([control]) => TaprootControlBlock.encode(control));
+    if (reveal === undefined || plain === undefined) throw new Error('a commitment has two leaves');
+    this.#byScript.set(keyOf(script), {
+      reveal: [revealScript, reveal],
+      plain: [plainScript, plain],
+    });
+    return script;
+  }
+
+  /** Null: the coin is no commitment. */
+  of({ script }: Coin): Commitment | null {
+    return this.#byScript.get(keyOf(script)) ?? null;
+  }
+}
+
+const keyOf = (script: Uint8Array): string => Buffer.from(script).toString('latin1');
