@@ -45,6 +45,14 @@ export interface BlockPaymentsOptions {
  */
 export type Progress = 'atTip' | 'behind' | 'waiting';
 
+/** The end of one step over old blocks. */
+export interface ScanProgress {
+  /** There is more to scan. */
+  readonly hasMore: boolean;
+  /** The source does not have this block (any more): watches at or below it wait for it. Null: it has all of them. */
+  readonly missing: { readonly height: number; readonly problem: AppError } | null;
+}
+
 /**
  * Payments in blocks: follows the chain by the offset, takes back blocks that left the chain, and scans old blocks.
  */
@@ -88,24 +96,42 @@ export class BlockPayments {
   }
 
   /**
-   * Scans blocks up to the offset for watches that begin below it. Returns true if there are more. Throws as the
-   * source does for a block that it does not have (any more).
+   * Scans some blocks up to the offset, for watches that begin below it.
+   *
+   * @param above watches whose next block is at this height or below it are left out
    */
-  async scanOld(): Promise<boolean> {
+  async scanOld(above: number): Promise<ScanProgress> {
     const { client, chain } = this.#options;
     const { offset } = this;
-    const from = offset === null ? null : await nextToScan(client);
-    if (offset === null || from === null) return false;
+    const from = offset === null ? null : await nextToScan(client, above);
+    if (offset === null || from === null) return { hasMore: false, missing: null };
     const page = await chain.refs(from, pageRefs);
     const refs = page.filter(({ height }) => height <= offset.height);
     // the chain was reorganised: the next round takes blocks back first
-    if (!leadsTo(offset, refs, page.length)) return true;
-    const some = refs.slice(0, blocksAtOnce);
-    for (const ref of some) await this.#scan(ref);
-    const end = (some.at(-1) ?? offset).height + 1;
-    await withTransaction(client, (tx) => scanned(tx, end, offset.height));
+    if (!leadsTo(offset, refs, page.length)) return { hasMore: true, missing: null };
+    const { end, problem } = await this.#scanAll(refs.slice(0, blocksAtOnce), offset.height + 1);
+    await withTransaction(client, (tx) => scanned(tx, from, end, offset.height));
     failpoint('payments-scan');
-    return end <= offset.height;
+    return { hasMore: end <= offset.height, missing: problem === null ? null : { height: end, problem } };
+  }
+
+  /** Scans blocks up to one that is missing. `end`: that one, or the height after them. */
+  async #scanAll(
+    refs: readonly BlockRef[],
+    endOfNone: number,
+  ): Promise<{ end: number; problem: AppError | null }> {
+    for (const ref of refs) {
+      try {
+        await this.#scan(ref);
+      } catch (error) {
+        const isMissing =
+          error instanceof AppError && (error.code === 'node_pruned' || error.code === 'block_unavailable');
+        if (!isMissing) throw error;
+        return { end: ref.height, problem: error };
+      }
+    }
+    const last = refs.at(-1);
+    return { end: last === undefined ? endOfNone : last.height + 1, problem: null };
   }
 
   /** Nothing is watched: the blocks in between do not matter. */

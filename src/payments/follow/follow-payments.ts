@@ -46,6 +46,7 @@ export async function followPayments(options: FollowPaymentsOptions): Promise<vo
     hasCookieFile: node?.hasCookieFile,
     waitsForPeople: true,
   });
+  let isStandingBy = false;
   while (!signal.aborted) {
     const startedAt = Date.now();
     try {
@@ -55,9 +56,12 @@ export async function followPayments(options: FollowPaymentsOptions): Promise<vo
       const error = postgresFailure(thrown);
       if (!(error instanceof AppError)) throw error;
       if (error.code === 'database_busy') {
+        if (!isStandingBy) log.info('another process follows payments: standing by');
+        isStandingBy = true;
         await pause(standbyMs, signal);
         continue;
       }
+      isStandingBy = false;
       if (Date.now() - startedAt > retryMaxMs) patience.reset();
       const waitMs = patience.delayAfter(error);
       if (waitMs === null) throw error;

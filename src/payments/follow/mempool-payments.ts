@@ -217,15 +217,28 @@ export class MempoolPayments {
       return written;
     });
     failpoint('payments-mempool');
-    for (const { found, spends } of seen) {
-      const { txid } = found;
-      if (inserted.has(txid) && unconfirmed.get(txid) === null) {
-        unconfirmed.add({ txid, spends, isGone: false });
-      }
-    }
+    this.#remember(seen, inserted);
     for (const { txid } of replaced) {
       const payment = unconfirmed.get(txid);
       if (payment !== null) payment.isGone = true;
+    }
+  }
+
+  /** Payments that are new, and what known ones spend by now: their ancestors may have been in a block before. */
+  #remember(seen: readonly SeenTransaction[], inserted: ReadonlySet<HashKey>): void {
+    const { unconfirmed } = this.#options;
+    for (const {
+      found: { txid },
+      spends,
+    } of seen) {
+      const known = unconfirmed.get(txid);
+      if (known === null) {
+        if (inserted.has(txid)) unconfirmed.add({ txid, spends, isGone: false });
+        continue;
+      }
+      const now = new Set(spends.map(({ spender }) => spender));
+      const earlier = known.spends.filter(({ spender }) => !now.has(spender));
+      unconfirmed.add({ txid, spends: [...spends, ...earlier], isGone: known.isGone });
     }
   }
 

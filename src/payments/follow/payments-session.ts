@@ -4,7 +4,7 @@ import { type MempoolRpc, NodeMempool } from '#indexer/mempool/stream/node-mempo
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
+import type { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { ScriptSet } from '#payments/memory/script-set.ts';
@@ -52,7 +52,9 @@ export class PaymentsSession {
   #mempool: { readonly payments: MempoolPayments; readonly queue: MessageQueue | null } | null = null;
   #loadedAt = 0;
   #hasFewer = false;
-  #scanAgainAt = 0;
+  /** Watches whose next block is at this height or below it wait for a missing block; -1: none does. */
+  #waitsUpTo = -1;
+  #askAgainAt = 0;
 
   constructor(options: PaymentsSessionOptions) {
     this.#options = options;
@@ -133,18 +135,16 @@ export class PaymentsSession {
   }
 
   async #scanOld(): Promise<boolean> {
-    if (Date.now() < this.#scanAgainAt) return false;
-    const { onUnavailable } = this.#options;
-    try {
-      return await this.#blocks.scanOld();
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      if (error.code !== 'node_pruned' && error.code !== 'block_unavailable') throw error;
-      // payments in newer blocks do not wait for this block
-      this.#scanAgainAt = Date.now() + unavailableMs;
-      onUnavailable(error);
-      return false;
+    if (this.#waitsUpTo >= 0 && Date.now() >= this.#askAgainAt) this.#waitsUpTo = -1;
+    const { hasMore, missing } = await this.#blocks.scanOld(this.#waitsUpTo);
+    if (missing === null) return hasMore;
+    if (this.#waitsUpTo < 0) {
+      this.#askAgainAt = Date.now() + unavailableMs;
+      this.#options.onUnavailable(missing.problem);
     }
+    // neither payments in newer blocks nor watches that begin above wait for this block
+    this.#waitsUpTo = missing.height;
+    return true;
   }
 
   /** The mempool is followed while scripts are watched. */

@@ -84,7 +84,10 @@ export async function writeConfirmed(
   return rowCount !== 0;
 }
 
-/** Stores new payments of the mempool; returns the txids of the new ones. */
+/**
+ * Stores new payments of the mempool; returns the txids of the new ones. Inputs are stored of known ones too: those of
+ * a payment that was deep in a block are forgotten, and after a reorganisation it may have unconfirmed ancestors.
+ */
 export async function writePending(
   tx: pg.ClientBase,
   transactions: readonly SeenTransaction[],
@@ -98,7 +101,7 @@ export async function writePending(
          ON CONFLICT DO NOTHING RETURNING txid`,
     columnsOf(rows),
   );
-  if (inserted.length > 0) await writeInputs(tx, transactions, rows);
+  await writeInputs(tx, transactions, rows);
   return new Set(inserted.map(({ txid }) => hashKey(txid)));
 }
 

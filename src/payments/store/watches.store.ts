@@ -106,10 +106,11 @@ export async function pickUpWatches(tx: pg.ClientBase, offsetHeight: number): Pr
   return rows.map(({ script }) => script);
 }
 
-/** The lowest block below the offset still to be scanned; null: none. */
-export async function nextToScan(client: pg.ClientBase): Promise<number | null> {
+/** The lowest block below the offset, and above a height, still to be scanned; null: none. */
+export async function nextToScan(client: pg.ClientBase, above: number): Promise<number | null> {
   const { rows } = await client.query<{ height: number | null }>(
-    'SELECT min(next_height) AS height FROM service.watched_scripts WHERE picked_up AND next_height IS NOT NULL',
+    'SELECT min(next_height) AS height FROM service.watched_scripts WHERE picked_up AND next_height > $1',
+    [above],
   );
   return rows[0]?.height ?? null;
 }
@@ -122,12 +123,20 @@ export async function countUnscanned(client: pg.Pool): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Blocks below `height` were scanned; above `offsetHeight` nothing is left to scan. */
-export async function scanned(tx: pg.ClientBase, height: number, offsetHeight: number): Promise<void> {
+/**
+ * Blocks from `from` to below `height` were scanned; above `offsetHeight` nothing is left to scan. Watches below `from`
+ * wait for a block that is missing.
+ */
+export async function scanned(
+  tx: pg.ClientBase,
+  from: number,
+  height: number,
+  offsetHeight: number,
+): Promise<void> {
   await tx.query(
-    `UPDATE service.watched_scripts SET next_height = CASE WHEN $1 > $2 THEN NULL ELSE $1 END
-      WHERE picked_up AND next_height < $1`,
-    [height, offsetHeight],
+    `UPDATE service.watched_scripts SET next_height = CASE WHEN $2 > $3 THEN NULL ELSE $2 END
+      WHERE picked_up AND next_height >= $1 AND next_height < $2`,
+    [from, height, offsetHeight],
   );
 }
 

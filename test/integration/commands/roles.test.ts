@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { readPayments } from '#payments/payments.queries.ts';
+import { watchScripts } from '#payments/store/watches.store.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { type CliProcess, startCli } from '#test/support/run-cli.ts';
 
 const address = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+/** BIP 173 has them as an example. */
+const addressScript = Buffer.from('0014751e76e8199196d454941c45d1b3a323f1433bd6', 'hex');
 const readyLine = /^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u;
 
 let bitcoind: Bitcoind;
@@ -47,6 +53,21 @@ async function until(look: () => Promise<unknown>, expected: unknown, withinMs =
   }
 }
 
+const databaseWith = async <Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> => {
+  const client = await connectClient(databaseUrl);
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+};
+const watchAddress = (sinceHeight: number): Promise<void> =>
+  databaseWith((client) =>
+    withTransaction(client, (tx) => watchScripts(tx, 'roles', [{ script: addressScript, sinceHeight }])),
+  );
+/** The height of the only payment that was seen. */
+const paidAt = (): Promise<unknown> =>
+  databaseWith(async (client) => (await readPayments(client, 'roles'))[0]?.block?.height);
 const height = async (at: string): Promise<unknown> => (await json(at, '/status'))['height'];
 const state = async (at: string): Promise<unknown> => (await json(at, '/health/ready'))['state'];
 
@@ -89,10 +110,13 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     const atSecond = await addressOf(second);
     await until(() => state(atSecond), 'standby');
     expect(await json(atSecond, '/health/ready')).toMatchObject({ status: 'ok', role: 'indexer' });
+    await watchAddress(6);
     first.child.kill('SIGKILL');
     await first.ended;
     await bitcoind.rpc.call('generatetoaddress', [1, address]);
     await until(() => height(at), 6);
+    // payments are followed by the second one too
+    await until(paidAt, 6);
     await until(() => state(atSecond), 'following');
     expect(await height(await addressOf(other))).toBe(6);
 

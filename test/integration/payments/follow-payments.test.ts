@@ -3,6 +3,8 @@ import { connectClient } from '#kernel/pg/pool.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges, readPayments } from '#payments/payments.queries.ts';
+import { rememberedBlocks } from '#payments/store/offset.store.ts';
+import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
 import {
   type RegtestTransaction,
   scriptOf,
@@ -14,7 +16,8 @@ import { FollowedPayments } from '#test/support/payments/followed-payments.ts';
 describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node', () => {
   let world: FollowedPayments;
   beforeAll(async () => {
-    world = await FollowedPayments.start();
+    // 5 MB are the least that a node takes
+    world = await FollowedPayments.start({ extra: ['-maxmempool=5'] });
     world.follow();
   });
   afterAll(() => world?.close());
@@ -109,6 +112,67 @@ describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node'
       scriptOf(52),
     ]);
     expect(rows).toEqual([]);
+    await world.seen();
+  });
+
+  test('a payment that the node evicts for transactions that pay more is gone, and is there when it is mined', async () => {
+    await world.watch('order f', { script: scriptOf(54), sinceHeight: 10_000 });
+    const [coin, other] = [await world.chain.coin(), await world.chain.coin()];
+    const low = transaction([coin], [{ value: 50_000, to: 54 }, { value: coin.value - 50_250 }]);
+    const filling = Array.from({ length: 14 }, (_, index) =>
+      envelopeScript({ contentType: 'image/png', body: Buffer.alloc(380_000, index) }),
+    );
+    const commits = filling.map((commit) => ({ value: 500_000, commit }));
+    const commit = transaction([other], [...commits, { value: other.value - 8_000_000 }]);
+    await world.chain.mine([commit]);
+    await send(low);
+    await eventually('order f', [`${low.txid}:0 50000 mempool`]);
+    // each pays more than the one before it, so that the payment is the first one to go
+    for (const index of filling.keys()) {
+      if (!(await world.bitcoind.rpc.call<string[]>('getrawmempool')).includes(low.txid)) break;
+      await send(transaction([commit.coin(index)], [{ value: 300_000 - 10_000 * index }]));
+    }
+    await eventually('order f', [`${low.txid}:0 50000 gone`]);
+    const { height } = await world.chain.mine([low]);
+    await eventually('order f', [`${low.txid}:0 50000 block ${height}`]);
+    // they fill two blocks, and leave no room to the other tests until then
+    for (let block = 0; block < 2; block++) await world.chain.mineMempool();
+    await world.seen();
+  });
+
+  test('more blocks than are remembered are taken back, and others come in their place', async () => {
+    const depth = rememberedBlocks + 6;
+    await world.watch('order g', { script: scriptOf(55), sinceHeight: 0 });
+    const coin = await world.chain.coin();
+    const kept = transaction([coin], [{ value: 30_000, to: 55 }, { value: coin.value - 40_000 }]);
+    const { height } = await world.chain.mine([kept]);
+    const moved = transaction([kept.coin(1)], [{ value: 31_000, to: 55 }, { value: coin.value - 90_000 }]);
+    await world.chain.mine([moved]);
+    await world.chain.mineEmpty(depth - 1);
+    await eventually('order g', [
+      `${kept.txid}:0 30000 block ${height}`,
+      `${moved.txid}:0 31000 block ${height + 1}`,
+    ]);
+    await world.seen();
+    await world.chain.takeBack(depth);
+    // a node takes back the transactions of the last ten blocks alone: its owner sends it again
+    await send(moved);
+    await world.eventually(async () => {
+      const { rowCount } = await world.database.pool.query(
+        'SELECT FROM service.payment_inputs WHERE txid = $1',
+        [Buffer.from(moved.txid, 'hex').reverse()],
+      );
+      expect(rowCount).toBe(1);
+    });
+    const instead = transaction([kept.coin(1)], [{ value: 32_000, to: 55 }, { value: coin.value - 99_000 }]);
+    await world.chain.mine();
+    await world.chain.mine([instead]);
+    await world.chain.mineEmpty(depth);
+    await eventually('order g', [
+      `${kept.txid}:0 30000 block ${height}`,
+      `${moved.txid}:0 31000 replaced by ${instead.txid}`,
+      `${instead.txid}:0 32000 block ${height + 2}`,
+    ]);
     await world.seen();
   });
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { unwatchScripts, type Watch, watchScripts } from '#payments/store/watches.store.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
@@ -11,13 +12,22 @@ const processFile = new URL('./payments-process.ts', import.meta.url).pathname;
 /** A start of a node's and of a process of ours on a busy machine, and the grace for what is gone. */
 const settledMaxMs = 60_000;
 
+/** A line of a log. */
+export interface LogLine {
+  readonly msg: string;
+  readonly err?: { readonly code?: string; readonly message: string };
+}
+
 /** A real node with its chain, a database, and the process that follows payments, which may be killed at any time. */
 export class FollowedPayments {
   readonly bitcoind: Bitcoind;
   readonly chain: RegtestChain;
   readonly database: TestDatabase;
   readonly #blocks: Parameters<typeof expectSeen>[2] = new Map();
+  /** What the processes logged. */
+  readonly logged: LogLine[] = [];
   #child: ChildProcess | null = null;
+  #second: ChildProcess | null = null;
 
   private constructor(bitcoind: Bitcoind, chain: RegtestChain, database: TestDatabase) {
     this.bitcoind = bitcoind;
@@ -33,11 +43,31 @@ export class FollowedPayments {
 
   /** Starts the process, with a point at which it kills itself: `NAME:N`. */
   follow(failpoint = ''): void {
+    this.#child = this.#start(failpoint);
+  }
+
+  /** Starts a second process beside it. */
+  standBy(): void {
+    this.#second = this.#start('');
+  }
+
+  /** Kills the process; the second one is the process from now on. */
+  async killFirst(): Promise<void> {
+    await this.kill();
+    this.#child = this.#second;
+    this.#second = null;
+  }
+
+  #start(failpoint: string): ChildProcess {
     const { url } = this.database;
     const { rpcUrl, cookieFile } = this.bitcoind;
-    this.#child = spawn(process.execPath, [processFile, url, rpcUrl, cookieFile, failpoint], {
-      stdio: ['ignore', 'inherit', 'inherit'],
+    const child = spawn(process.execPath, [processFile, url, rpcUrl, cookieFile, failpoint], {
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      this.logged.push(JSON.parse(line) as LogLine);
+    });
+    return child;
   }
 
   /** Settles when the process has killed itself. */
@@ -89,6 +119,7 @@ export class FollowedPayments {
   }
 
   async close(): Promise<void> {
+    await this.killFirst();
     await this.kill();
     await this.bitcoind.remove();
     await this.database.drop();

@@ -1,9 +1,9 @@
-// Follows payments until it is killed: payments-process.ts DATABASE_URL RPC_URL COOKIE_FILE [FAILPOINT:N]
+// Follows payments until it is killed, and logs to its output: payments-process.ts DATABASE_URL RPC_URL COOKIE_FILE [FAILPOINT:N]
+import { pino } from 'pino';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import { armFailpoint, paymentFailpoints } from '#kernel/failpoint.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
-import { silentLogger } from '#test/support/http-app.ts';
 
 const [url = '', rpcUrl = '', file = '', armed = ''] = process.argv.slice(2);
 const [name, passes] = armed.split(':');
@@ -12,4 +12,4 @@ if (point !== undefined) armFailpoint(point, Number(passes));
 
 const node = await connectNode({ rpcUrl, auth: { kind: 'cookie', file } });
 const source = openNodeSource(node, { firstHeight: 0 });
-await followPayments({ url, source, node, signal: new AbortController().signal, log: silentLogger() });
+await followPayments({ url, source, node, signal: new AbortController().signal, log: pino() });
