@@ -93,14 +93,17 @@ export class BlockWriter {
     // they are needed
     const onTheirWay = this.#underWay === null ? [] : [this.#underWay.outputs];
     const endedOnTheirWay = this.#underWay === null ? [] : [this.#underWay.ended];
+    const derivedOnTheirWay = this.#underWay?.derived ?? null;
     const recent = memory.recent.table;
     const answers = await this.#questions.ask(blocks, recent);
     const encoders = this.#encoders.take();
+    const derived = new DerivedBatch(this.#session.followed.active, encoders.derived);
+    await derived.ask(this.#session.reader, blocks, derivedOnTheirWay);
     const batch = new Batch(
       this.#position,
       encoders.own,
       { contents: memory.contents.begin(), metadata: memory.metadata.begin() },
-      new DerivedBatch(this.#session.followed.active, encoders.derived),
+      derived,
     );
     let refusal: { readonly error: unknown } | null = null;
     let ledgerMs = 0;

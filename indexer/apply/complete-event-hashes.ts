@@ -4,6 +4,7 @@ import { firstCumulative, nextCumulative } from '#kernel/events/cumulative-hash.
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { addCounts } from './late-events.ts';
 import { completeOutbox } from './outbox-rows.ts';
 import { ensureSecondaryIndexes } from './secondary-indexes.ts';
 
@@ -29,8 +30,8 @@ export interface CompleteOptions {
  * hashes, one kind after another. Where nothing is missing it costs a few queries. `client` must be outside a
  * transaction.
  *
- * The writer calls it, and so does a catch-up pass, for a kind whose `ledgerEvents` are null until the pass is done.
- * Returns the number of hashes added.
+ * The writer calls it, for kinds whose tables it follows: a catch-up pass adds those of its tables with their rows
+ * (late-events.ts). Returns the number of hashes added.
  */
 export async function completeEventHashes(client: pg.ClientBase, options: CompleteOptions): Promise<number> {
   await withTransaction(client, completeOutbox);
@@ -130,29 +131,13 @@ async function addHashes(
       rows.map(({ cumulative: hash }) => hash),
     ],
   );
-  if (kind.number !== inscriptionKind.number) await addCounts(tx, kind, rows);
+  if (kind.number !== inscriptionKind.number) {
+    await addCounts(
+      tx,
+      rows.map((row) => ({ ...row, number: kind.number })),
+    );
+  }
   return rows.length;
-}
-
-/** A block that was applied, taken back and applied again has several rows in the outbox: the last one counts. */
-async function addCounts(
-  tx: pg.ClientBase,
-  kind: EventKind,
-  blocks: readonly { readonly height: number; readonly hash: Uint8Array; readonly count: number }[],
-): Promise<void> {
-  await tx.query(
-    `INSERT INTO chain.outbox_texts (sequence, kind, height, event_count)
-     SELECT (SELECT max(sequence) FROM chain.outbox o WHERE o.height = b.height AND block_hash = hash AND cancels IS NULL),
-       $1, height, count
-     FROM unnest($2::integer[], $3::bytea[], $4::integer[]) AS b(height, hash, count)
-     ON CONFLICT (kind, sequence) DO UPDATE SET event_count = EXCLUDED.event_count`,
-    [
-      kind.number,
-      blocks.map(({ height }) => height),
-      blocks.map(({ hash }) => Buffer.from(hash)),
-      blocks.map(({ count }) => count),
-    ],
-  );
 }
 
 /** The last height of a step: the blocks that fit the bound on events, at least one. */

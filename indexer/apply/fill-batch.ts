@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { writeBlockEvents } from '#indexer/events/block-events.ts';
-import type { AppliedBlock, EventKind } from '#indexer/events/event-kind.ts';
+import type { AppliedBlock, EventKind, LedgerEvents } from '#indexer/events/event-kind.ts';
 import { applyBlock } from '#indexer/ledger/inscriptions/apply-block.ts';
 import { type HeldInscriptions, type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
 import { type BlockColumns, blockFlags } from '#indexer/parse/block-columns.ts';
@@ -116,7 +116,9 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
   encodeInscriptions(encoders, columns, ledger, place);
   encodeLocations(encoders.locations, block.bytes, ledger);
   batch.derived.add({ block, ledger, held, isUnchecked: answers.ended !== null });
-  addEvents(batch, { block, ledger, held, isKnown: position.anchored && ledger.anchored }, facts);
+  const isKnown = position.anchored && ledger.anchored;
+  const eventsOfTables = (kind: EventKind): LedgerEvents | null => batch.derived.eventsOf(kind);
+  addEvents(batch, { block, ledger, held, isKnown, eventsOfTables }, facts);
   leave(batch, ledger);
   holdOutputs(batch.outputs, answers.ended === null ? null : batch.ended, block, ledger, held);
   if (answers.ended !== null) holdSpent(batch.ended, block, held);

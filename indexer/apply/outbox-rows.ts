@@ -5,8 +5,8 @@ import type pg from 'pg';
 import type { BlockEvents, KindEvents } from '#indexer/events/block-events.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { outboxChannel } from '#kernel/contracts/outbox.ts';
-import { firstCumulative, nextCumulative } from '#kernel/events/cumulative-hash.ts';
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
+import { chainHashes, type HashedBlocks, hashedByKind } from './event-chains.ts';
 
 const deflateBytes = promisify(deflate);
 /** Half of a text is txids, which do not compress: a higher level takes five times as long for a few per cent. */
@@ -126,28 +126,6 @@ function textRows({ ref: { height }, kinds }: StoredBlockEvents, sequence: numbe
     .map(({ kind: { number }, count, deflated }) => ({ sequence, number, height, count, deflated }));
 }
 
-/** The blocks of one kind that belong to its chain of hashes, at least one. */
-interface HashedBlocks {
-  readonly number: number;
-  readonly version: number;
-  readonly firstHeight: number;
-  readonly blocks: { readonly height: number; readonly sha256: Buffer }[];
-}
-
-function hashedByKind(blocks: readonly StoredBlockEvents[]): HashedBlocks[] {
-  const chains = new Map<number, HashedBlocks>();
-  for (const { ref, kinds } of blocks) {
-    for (const { kind, firstHeight, sha256 } of kinds) {
-      if (sha256 === null) continue;
-      const { number, version } = kind;
-      const chain = chains.get(number) ?? { number, version, firstHeight, blocks: [] };
-      chain.blocks.push({ height: ref.height, sha256 });
-      chains.set(number, chain);
-    }
-  }
-  return [...chains.values()];
-}
-
 interface Ends {
   /** The last sequence of the outbox; 0: it is empty. */
   readonly last: number;
@@ -176,35 +154,6 @@ async function readEnds(tx: pg.ClientBase, chains: readonly HashedBlocks[], isFi
   for (const { kind, cumulative: hash } of rows)
     if (kind !== null && hash !== null) cumulative.set(kind, hash);
   return { last: last ?? 0, cumulative };
-}
-
-interface HashRow {
-  readonly number: number;
-  readonly version: number;
-  readonly height: number;
-  readonly sha256: Buffer;
-  readonly cumulative: Buffer;
-}
-
-/**
- * The hashes of consecutive blocks, continued from the block before them or begun at the first block of a chain of
- * hashes.
- */
-function chainHashes(
-  { number, version, firstHeight, blocks }: HashedBlocks,
-  before: Uint8Array | null,
-): HashRow[] {
-  const rows: HashRow[] = [];
-  let previous = before;
-  for (const [at, { height, sha256 }] of blocks.entries()) {
-    if (height === firstHeight) previous = firstCumulative;
-    else if (at > 0 && blocks[at - 1]?.height !== height - 1) previous = null;
-    if (previous === null) continue;
-    const cumulative = nextCumulative(previous, sha256);
-    rows.push({ number, version, height, sha256, cumulative });
-    previous = cumulative;
-  }
-  return rows;
 }
 
 /**

@@ -2,10 +2,12 @@ import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import { type BatchEncoders, createEncoders } from '#indexer/apply/block-rows.ts';
 import type { ChainFacts } from '#indexer/apply/fill-batch.ts';
+import { addLateEvents } from '#indexer/apply/late-events.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { DerivedBatch } from '#indexer/derived/derived-batch.ts';
 import { type DerivedState, lockDerivedStates, moveDerivedTips } from '#indexer/derived/derived-state.ts';
 import type { DerivedTable } from '#indexer/derived/derived-table.ts';
+import type { BlockEvents } from '#indexer/events/block-events.ts';
 import { recomputeBlock } from '#indexer/verify/recompute-block.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
@@ -75,10 +77,18 @@ async function lockGroup(
   );
 }
 
+/** The blocks have their other events already. The texts of old blocks are not stored. */
+function eventsOfGroup({ states }: CatchUpGroup): Pick<ChainFacts, 'eventKinds' | 'eventTexts'> {
+  return {
+    eventKinds: states.flatMap(({ table }) => table.eventKind ?? []),
+    eventTexts: { keepBlocks: 0, tipHeight: () => heightMax },
+  };
+}
+
 export interface CatchUpChain {
   /** All derived tables that the database may have. */
   readonly tables: readonly DerivedTable[];
-  readonly facts: ChainFacts;
+  readonly facts: Omit<ChainFacts, 'eventKinds' | 'eventTexts'>;
 }
 
 /** Writes what blocks add to the tables of a group. */
@@ -94,26 +104,31 @@ export class CatchUpBatches {
   }
 
   /**
-   * Writes the rows of consecutive blocks and moves the tip of the tables, in one transaction. Returns the group at
-   * its new tip; null where the chain or the tables have changed: then nothing is written, and the caller plans
+   * Writes the rows of consecutive blocks and what they add to events, and moves the tip of the tables, in one
+   * transaction. Returns the group at its new tip; null where the chain or the tables have changed: then nothing is written, and the caller plans
    * again.
    */
   async write(group: CatchUpGroup, blocks: readonly ParsedBlock[]): Promise<CatchUpGroup | null> {
     const { tables, facts } = this.#chain;
     const last = blocks.at(-1)?.ref;
     assert(last !== undefined, 'a batch has blocks');
+    const factsOfGroup = { ...facts, ...eventsOfGroup(group) };
     const written = await withTransaction(this.#client, async (tx) => {
       if (!(await lockGroup(tx, tables, group))) return false;
       const stored = await refsOfGroup(tx, { from: group.from, to: last.height }, blocks.length + 1);
       const isOurs = blocks.every(({ ref }, at) => isSameRef(ref, stored[at] ?? null));
       if (!isOurs || stored.length !== blocks.length) return false;
       const derived = new DerivedBatch(group.states);
+      await derived.ask(tx, blocks);
+      const events: BlockEvents[] = [];
       for (const block of blocks) {
-        await recomputeBlock(tx, block, facts, derived, this.#encoders);
+        const { batch } = await recomputeBlock(tx, block, factsOfGroup, derived, this.#encoders);
+        events.push(...batch.events);
         for (const encoder of Object.values(this.#encoders)) encoder.reset();
         block.release();
       }
       await derived.write(tx);
+      if (factsOfGroup.eventKinds.length > 0) await addLateEvents(tx, events);
       await moveDerivedTips(
         tx,
         group.states.map(({ table }) => table),

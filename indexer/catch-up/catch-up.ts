@@ -216,8 +216,6 @@ class CatchUpPass {
     const fingerprintKey = Uint8Array.from(rows[0]?.key ?? []);
     const facts = {
       network: networks[source.network],
-      // the blocks have their other events already; those of a new kind are completed from the tables
-      eventKinds: [],
       islands: await source.islands(),
       fingerprintKey: expandFingerprintKey(fingerprintKey),
     };

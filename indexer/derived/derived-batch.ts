@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
+import type { EventKind, LedgerEvents } from '#indexer/events/event-kind.ts';
 import type { Fact, FactSet } from '#indexer/facts/fact.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { CopyEncoder, copyBinary } from '#kernel/pg/copy-binary.ts';
 import type { DerivedBlock, DerivedRows, DerivedTable } from './derived-table.ts';
@@ -35,7 +37,8 @@ export interface DerivedPart extends ActiveTable {
 export class DerivedBatch {
   readonly parts: readonly DerivedPart[];
   readonly encoders: DerivedEncoders;
-  /** The block that was added last. */
+  /** The block that was added first, and the one that was added last. */
+  first: BlockRef | null = null;
   last: DerivedBlock | null = null;
 
   /** @param encoders empty ones, made for the same tables */
@@ -55,11 +58,51 @@ export class DerivedBatch {
     }
   }
 
+  /**
+   * Lets each table ask the database what it must know before these blocks are added. The blocks must be all that the
+   * batch takes.
+   *
+   * @param before the batch with the blocks just before these, while it is being committed; null: none is
+   */
+  async ask(
+    client: pg.ClientBase,
+    blocks: readonly ParsedBlock[],
+    before: DerivedBatch | null = null,
+  ): Promise<void> {
+    for (const { table, rows, fromHeight } of this.parts) {
+      if (rows.ask === undefined) continue;
+      const own = blocks.filter(({ ref }) => ref.height >= fromHeight);
+      const [first] = own;
+      if (first === undefined) continue;
+      const earlier = before?.rowsOf(table) ?? { rows: null, below: first.ref.height };
+      await rows.ask({ client, blocks: own, below: earlier.below, before: earlier.rows });
+    }
+  }
+
+  /** The rows of a table, and the first block of the batch. Null: it has none. */
+  rowsOf(table: DerivedTable): { readonly rows: DerivedRows; readonly below: number } | null {
+    const part = this.parts.find((each) => each.table === table);
+    return part === undefined || this.first === null ? null : { rows: part.rows, below: this.first.height };
+  }
+
   add(block: DerivedBlock): void {
+    this.first ??= block.block.ref;
     this.last = block;
     for (const { rows, fromHeight } of this.parts) {
       if (block.block.ref.height >= fromHeight) rows.add(block);
     }
+  }
+
+  /**
+   * The events of the block that was added last, of a table's kind. Null: none of the tables that take the block has
+   * this kind.
+   */
+  eventsOf(kind: EventKind): LedgerEvents | null {
+    const height = this.last?.block.ref.height ?? -1;
+    const part = this.parts.find(({ table }) => table.eventKind?.number === kind.number);
+    if (part === undefined || height < part.fromHeight) return null;
+    assert(part.rows.events !== undefined, `${part.table.name} has a kind of events, and gives none`);
+    return part.rows.events();
   }
 
   /** A COPY for each target that gets rows, then each table's further statements. In a transaction. */

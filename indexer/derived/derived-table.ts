@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { EventKind, LedgerEvents } from '#indexer/events/event-kind.ts';
 import type { Fact } from '#indexer/facts/fact.ts';
 import type { HeldInscriptions, LedgerBlock } from '#indexer/ledger/ledger-block.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
@@ -59,10 +60,34 @@ export interface RowSets {
   readonly found: readonly string[];
 }
 
+/** What a derived table may ask the database before a batch of blocks is added. */
+export interface DerivedQuestion {
+  readonly client: pg.ClientBase;
+  /** The blocks that are added after the answer, ascending: one at least. */
+  readonly blocks: readonly ParsedBlock[];
+  /**
+   * The table has the rows of all blocks below this height. Rows of other blocks, and what those changed, must be
+   * ignored: `verify` asks a table that has later blocks too.
+   */
+  readonly below: number;
+  /**
+   * The table's rows of the blocks from `below` to the first of these: a batch that is being committed. Null: there is
+   * none. Only for the time of the answer.
+   */
+  readonly before: DerivedRows | null;
+}
+
 /** What a batch of consecutive blocks adds to a derived table. */
 export interface DerivedRows {
+  /**
+   * Asks the database what `add` must know of earlier blocks, such as the balances of the outputs that the blocks
+   * spend. Called once before the first block is added. The number of statements must not grow with blocks or rows.
+   */
+  ask?(question: DerivedQuestion): Promise<void>;
   /** Adds a block. Pure: it writes into encoders and memory, and throws only broken invariants. */
   add(block: DerivedBlock): void;
+  /** The events of the block that was added last; needed where the table names a kind of events. */
+  events?(): LedgerEvents;
   /**
    * Statements after the COPY of the rows, in the same transaction; their number must not grow with blocks or rows.
    */
@@ -87,6 +112,8 @@ export interface DerivedTable {
   /** Lower blocks have no rows. */
   readonly firstHeight: (network: NetworkParameters) => number;
   readonly isWanted: (settings: DerivedSettings) => boolean;
+  /** The kind of events that tell of its rows. Its first height is that of the table. Absent: no events do. */
+  readonly eventKind?: EventKind;
   /**
    * It exists from the first block on or never: the error thrown where a database with blocks disagrees. Absent: it
    * can be added later, by a catch-up pass.

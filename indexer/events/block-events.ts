@@ -44,7 +44,7 @@ function writeKind(
   applied: AppliedBlock,
   isKept: boolean,
 ): KindEvents | null {
-  const events = kind.ledgerEvents(applied);
+  const events = kind.ledgerEvents === undefined ? applied.eventsOfTables(kind) : kind.ledgerEvents(applied);
   if (events === null) return null;
   const { ref } = applied.block;
   const { count, isKnown } = events;

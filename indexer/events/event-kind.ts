@@ -10,6 +10,8 @@ export interface AppliedBlock {
   readonly held: HeldInscriptions;
   /** Everything it did to inscriptions is known: the block is anchored, and so is the next one. */
   readonly isKnown: boolean;
+  /** The events of a kind that a derived table names. Null: a catch-up pass makes the table, or the block is below it. */
+  readonly eventsOfTables: (kind: EventKind) => LedgerEvents | null;
 }
 
 /** The events of a block of one kind. */
@@ -28,9 +30,6 @@ export interface LedgerEvents {
 export interface EventKind extends StoredEventKind {
   /** Secondary indexes needed to rebuild texts. */
   readonly indexes: readonly string[];
-  /**
-   * The events of a block, of this kind. Null: the writer does not fill the kind's tables yet, because a catch-up
-   * pass does; texts and hashes are completed after it.
-   */
-  readonly ledgerEvents: (applied: AppliedBlock) => LedgerEvents | null;
+  /** The events of a block that follow from the ledger. Absent: the derived table that names the kind gives them. */
+  readonly ledgerEvents?: (applied: AppliedBlock) => LedgerEvents;
 }

@@ -1,6 +1,25 @@
+import { strict as assert } from 'node:assert';
+import type { DerivedTable } from '#indexer/derived/derived-table.ts';
+import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import { checkedEventKinds } from '#kernel/events/event-kind.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import type { EventKind } from './event-kind.ts';
 import { inscriptionEvents } from './inscription-events.ts';
 
-/** All kinds of events. To add one, add its value in a file beside this one and an entry here. */
-export const eventKinds: readonly EventKind[] = checkedEventKinds([inscriptionEvents]);
+/** The events of inscriptions, and the kinds that these derived tables name. */
+export function eventKindsOf(tables: readonly DerivedTable[]): readonly EventKind[] {
+  return checkedEventKinds([inscriptionEvents, ...tables.flatMap(kindOf)]);
+}
+
+function kindOf({ name, eventKind, firstHeight }: DerivedTable): readonly EventKind[] {
+  if (eventKind === undefined) return [];
+  assert(eventKind.ledgerEvents === undefined, `the rows of ${name} give its events`);
+  // a chain of hashes begins with the first block that has rows
+  for (const network of Object.values(networks)) {
+    assert(eventKind.firstHeight(network) === firstHeight(network), `the first height of ${name}`);
+  }
+  return [eventKind];
+}
+
+/** All kinds of events. A derived table adds one by naming it. */
+export const eventKinds: readonly EventKind[] = eventKindsOf(derivedTables);

@@ -62,7 +62,7 @@ export interface FollowOptions {
   readonly threads?: number;
   /** The longest text, decoded, that is made searchable; absent: no limit. */
   readonly textMaxBytes?: number;
-  /** The kinds of events that are written; absent: all registered ones. */
+  /** The kinds of events that are written; absent: that of inscriptions, and those of the derived tables. */
   readonly eventKinds?: readonly EventKind[];
   /** Number of newest blocks that keep their event texts. */
   readonly eventsKeepBlocks?: number;

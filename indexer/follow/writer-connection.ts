@@ -3,7 +3,9 @@ import { BlockWriter, type Committed } from '#indexer/apply/block-writer.ts';
 import { type ChainSession, openChainSession } from '#indexer/apply/chain-session.ts';
 import { completeEventHashes } from '#indexer/apply/complete-event-hashes.ts';
 import { ensureSecondaryIndexes, searchIndexes } from '#indexer/apply/secondary-indexes.ts';
-import { eventKinds } from '#indexer/events/event-kinds.ts';
+import { derivedTables } from '#indexer/derived/derived-tables.ts';
+import type { EventKind } from '#indexer/events/event-kind.ts';
+import { eventKindsOf } from '#indexer/events/event-kinds.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { FollowOptions } from './follow-options.ts';
@@ -48,9 +50,14 @@ export class WriterConnection {
 
   /** Takes the lock (waiting for it where the options say so), completes old rows, and reads the writer's memory. */
   async open(): Promise<Open> {
-    const { source, signal, eventKinds: kinds = eventKinds } = this.#options;
+    const { source, signal } = this.#options;
     this.#session ??= await this.#openSession();
     if (this.#writer === null) {
+      const { behind } = this.#session.followed;
+      // a catch-up pass adds the events of its tables itself
+      const kinds = this.#kinds().filter(
+        ({ number }) => !behind.some(({ eventKind }) => eventKind?.number === number),
+      );
       await completeEventHashes(this.#session.writer, { network: networks[source.network], kinds, signal });
       this.#writer = await this.#openWriter(this.#session);
       if (this.#isIndexed) this.#writer.memory.recent.close();
@@ -124,15 +131,13 @@ export class WriterConnection {
     }
   }
 
+  #kinds(): readonly EventKind[] {
+    const { eventKinds, derivedTables: tables = derivedTables } = this.#options;
+    return eventKinds ?? eventKindsOf(tables);
+  }
+
   #openWriter(session: ChainSession): Promise<BlockWriter> {
-    const {
-      source,
-      bounds,
-      eventsKeepBlocks,
-      demand,
-      onStep,
-      eventKinds: kinds = eventKinds,
-    } = this.#options;
+    const { source, bounds, eventsKeepBlocks, demand, onStep } = this.#options;
     const { onCommit, tipHeight } = this.#events;
     return source.islands().then((islands) =>
       BlockWriter.open({
@@ -140,7 +145,7 @@ export class WriterConnection {
         facts: {
           network: networks[source.network],
           islands,
-          eventKinds: kinds,
+          eventKinds: this.#kinds(),
           eventTexts: { keepBlocks: eventsKeepBlocks ?? eventsKeepBlocksDefault, tipHeight },
         },
         cacheEntries: bounds?.cacheEntries,

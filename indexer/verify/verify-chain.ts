@@ -6,7 +6,7 @@ import { readDerivedStates } from '#indexer/derived/derived-state.ts';
 import type { DerivedTable } from '#indexer/derived/derived-table.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import type { EventKind } from '#indexer/events/event-kind.ts';
-import { eventKinds } from '#indexer/events/event-kinds.ts';
+import { eventKindsOf } from '#indexer/events/event-kinds.ts';
 import { isLive } from '#indexer/follow/plan-steps.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
@@ -36,7 +36,7 @@ export interface VerifyOptions {
   /** Stops after this many differences. */
   readonly differencesMax: number;
   readonly threads?: number;
-  /** Absent: all registered ones. */
+  /** Absent: that of inscriptions, and those of the derived tables. */
   readonly eventKinds?: readonly EventKind[];
   /** The database's setting: the longest text, decoded, that is made searchable. */
   readonly textMaxBytes?: number;
@@ -77,12 +77,8 @@ interface Stored {
 export async function verifyChain(options: VerifyOptions): Promise<Verified> {
   const client = await options.pool.connect();
   try {
-    return await verifyWith(
-      client,
-      options,
-      options.derivedTables ?? derivedTables,
-      options.eventKinds ?? eventKinds,
-    );
+    const tables = options.derivedTables ?? derivedTables;
+    return await verifyWith(client, options, tables, options.eventKinds ?? eventKindsOf(tables));
   } catch (error) {
     throw postgresFailure(error);
   } finally {
@@ -180,7 +176,9 @@ async function verifyBlock(
   const bytes = block.bytes.length;
   let made: RecomputedBlock;
   try {
-    made = await recomputeBlock(tx, block, facts, new DerivedBatch(active));
+    const derived = new DerivedBatch(active);
+    await derived.ask(tx, [block]);
+    made = await recomputeBlock(tx, block, facts, derived);
   } catch (error) {
     // the stored state before the block is impossible
     if (!(error instanceof AppError || error instanceof AssertionError)) throw error;

@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
@@ -61,22 +61,52 @@ export async function isComplete(client: ClientBase, name: string): Promise<bool
   return rowCount === 1;
 }
 
-/**
- * For answers that come from one derived table alone. Throws `derived_table_behind`, with the height that it has reached, while it is
- * being made; nothing where it is complete, or nobody wants it.
- */
-export async function requireNotBehind(client: ClientBase, name: string): Promise<void> {
+/** Whether a block stands at a height, and a derived table has what it did. */
+export async function hasBlock(client: ClientBase, name: string, height: number): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM chain.derived_tables d JOIN chain.blocks b ON b.height = $2
+     WHERE d.name = $1 AND d.from_height <= $2 AND (d.is_followed OR d.tip_height >= $2)`,
+    [name, height],
+  );
+  return rowCount === 1;
+}
+
+interface Behind {
+  /** The last height that the table has; null: none. */
+  readonly reached: number | null;
+  readonly tip: number | null;
+  readonly message: string;
+}
+
+/** How far a derived table is that is being made; null: it is complete, or does not exist. */
+async function readBehind(client: ClientBase | Pool, name: string): Promise<Behind | null> {
   const { rows } = await client.query<{ reached: number | null; tip: number | null }>(
     `SELECT d.tip_height AS reached, s.tip_height AS tip FROM chain.derived_tables d, chain.state s
      WHERE d.name = $1 AND NOT d.is_followed`,
     [name],
   );
   const [row] = rows;
-  if (row === undefined) return;
+  if (row === undefined) return null;
   const { reached, tip } = row;
   const message =
     reached === null
       ? `The table ${name} is being made: it has no block yet, of ${tip}.`
       : `The table ${name} is being made: it has reached height ${reached} of ${tip}.`;
+  return { reached, tip, message };
+}
+
+/** Why a derived table lacks indexed blocks, for people, with the height that it has reached. Null: it lacks none. */
+export async function whyBehind(client: ClientBase | Pool, name: string): Promise<string | null> {
+  return (await readBehind(client, name))?.message ?? null;
+}
+
+/**
+ * For answers that come from one derived table alone. Throws `derived_table_behind`, with the height that it has
+ * reached, while it is being made; nothing where it is complete or not wanted.
+ */
+export async function requireNotBehind(client: ClientBase, name: string): Promise<void> {
+  const behind = await readBehind(client, name);
+  if (behind === null) return;
+  const { reached, tip, message } = behind;
   throw new AppError('derived_table_behind', message, { table: name, height: reached, tipHeight: tip });
 }

@@ -208,29 +208,6 @@ describe('a kind that is added to a database', () => {
     await expectWhole(pool);
   });
 
-  test('is completed behind a catch-up pass, and by the writer from then on', async () => {
-    const { pool } = database;
-    let reached: number | null = firstHeight - 1;
-    const kinds = [inscriptionEvents, birthKind({ firstHeight, reached: () => reached })];
-    const client = await pool.connect();
-    await goTo(pool, best, { kinds, until: 120 });
-    expect(await readHashes(pool, births)).toEqual(new Map());
-    expect(await readBirths(pool)).toEqual([]);
-    for (const height of [100, 119]) {
-      reached = height;
-      await completeEventHashes(client, { network: networks.regtest, kinds: kinds.slice(1) });
-      expect([...(await readHashes(pool, births)).keys()].at(-1)).toBe(height);
-      expect((await readBirths(pool)).at(-1)?.height).toBe(height);
-    }
-    // the writer goes on above without hashes until the pass is there
-    await goTo(pool, best, { kinds, until: 125 });
-    expect([...(await readHashes(pool, births)).keys()].at(-1)).toBe(119);
-    reached = null;
-    await goTo(pool, best, { kinds, until: 128 });
-    client.release();
-    await expectWhole(pool);
-  });
-
   test('has new texts and hashes where its version is another one', async () => {
     const { pool } = database;
     await goTo(pool, best);

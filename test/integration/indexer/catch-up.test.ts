@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { inflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { undoAbove } from '#indexer/apply/undo.ts';
@@ -17,25 +18,31 @@ import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { verifyChain } from '#indexer/verify/verify-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { catchUpFailpoints } from '#kernel/failpoint.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import type { CatchUpTask } from '#test/support/chain/catch-up-process.ts';
 import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
+import { readHashes, textsOfTables } from '#test/support/chain/event-rows.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { paymentQuestions, payments, paymentsFrom } from '#test/support/chain/payments-table.ts';
 import {
   createDerivedTestTables,
   dumpDerivedTest,
-  payments,
-  paymentsFrom,
   stays,
   testDerivedTables,
 } from '#test/support/chain/test-derived-tables.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { SimulatedNode } from '#test/support/node/simulated-node.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const golden = new GoldenChain('reorg-1');
 const best = golden.chain.tip;
 const [stale] = golden.chain.staleBranches;
 const forkHeight = stale!.forkHeight;
 const processFile = fileURLToPath(new URL('../../support/chain/catch-up-process.ts', import.meta.url));
+type CatchUpFailpoint = (typeof catchUpFailpoints)[number];
+/** Runs of the random test; a longer one: SATSCRIBE_CATCH_UP_RUNS=50. */
+// oxlint-disable-next-line node/no-process-env -- the length of a run by hand
+const numRuns = Number(process.env['SATSCRIBE_CATCH_UP_RUNS'] ?? '3');
 const forever = new AbortController().signal;
 let dir: string;
 const databases: TestDatabase[] = [];
@@ -121,6 +128,15 @@ async function expectClean(database: TestDatabase, options: Index = {}): Promise
   expect(await dumpChain(database.pool)).toEqual(await dumpChain(clean.pool));
 }
 
+/** The last block whose payments have a hash. Null: none has. */
+async function lastHash({ pool }: TestDatabase): Promise<number | null> {
+  const { rows } = await pool.query<{ height: number | null }>(
+    'SELECT max(height) AS height FROM chain.event_hashes WHERE kind = $1',
+    [payments.eventKind?.number],
+  );
+  return rows[0]?.height ?? null;
+}
+
 async function verified({ pool }: TestDatabase, at = best): Promise<unknown> {
   const source = await openFolderSource(dir, { tip: at });
   const { differences } = await verifyChain({
@@ -144,12 +160,24 @@ describe('a derived table that is added to an index', () => {
       return signal ?? code;
     };
     let reached = -1;
-    for (const point of catchUpFailpoints) {
-      expect(await run([point, point.startsWith('catch-up') ? 2 : 1])).toBe('SIGKILL');
-      const { test_stays: state } = await statesOf(database);
+    // within the blocks of one table, and of two
+    const kills: [CatchUpFailpoint, number][] = [
+      ['catch-up', 2],
+      ['catch-up-committed', 2],
+      ['catch-up', 6],
+      ['catch-up-committed', 1],
+      ['hand-over', 1],
+      ['handed-over', 1],
+    ];
+    expect([...new Set(kills.map(([point]) => point))]).toEqual(catchUpFailpoints);
+    for (const [point, passes] of kills) {
+      expect(await run([point, passes])).toBe('SIGKILL');
+      const { test_stays: state, test_payments: paid } = await statesOf(database);
       if (point === 'handed-over') expect(state?.is_followed).toBe(true);
       else expect(state?.tip_height).toBeGreaterThan(reached);
       reached = state?.tip_height ?? reached;
+      // what is told of events is as far as the rows
+      if (paid?.is_followed === false) expect(await lastHash(database)).toBe(paid.tip_height);
     }
     expect(await run(null)).toBe(0);
     const states = await statesOf(database);
@@ -158,6 +186,44 @@ describe('a derived table that is added to an index', () => {
     await expectClean(database);
     expect(await verified(database)).toEqual([]);
   }, 180_000);
+
+  test('is kept by a writer that is killed within a batch and after it', async () => {
+    const database = await freshDatabase();
+    for (const failpoint of [['transaction', 8] as const, ['committed', 1] as const]) {
+      const task: CatchUpTask = { url: database.url, dir, tip: best, failpoint };
+      const child = fork(processFile, [JSON.stringify(task)], { stdio: 'inherit' });
+      expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+    }
+    const { rows } = await database.pool.query<{ height: number }>(
+      'SELECT tip_height AS height FROM chain.state',
+    );
+    expect(rows[0]?.height).toBeGreaterThan(paymentsFrom);
+    await index(database);
+    await expectClean(database);
+  }, 180_000);
+
+  test('asks once a batch, also while the batch before it is being committed', async () => {
+    const database = await freshDatabase();
+    await index(database, { until: paymentsFrom - 1 });
+    const { pool } = database;
+    const holder = await pool.connect();
+    await holder.query('BEGIN; LOCK TABLE chain.test_payments IN EXCLUSIVE MODE');
+    paymentQuestions.length = 0;
+    const indexing = index(database, { bounds: { blocksMax: 3 } });
+    await waitUntil(() => paymentQuestions.length === 2);
+    await holder.query('COMMIT');
+    holder.release();
+    await indexing;
+    const [first, second] = paymentQuestions;
+    expect(first).toEqual({ below: paymentsFrom, isCommitting: false });
+    expect(second).toEqual({ below: paymentsFrom, isCommitting: true });
+    expect(paymentQuestions).toHaveLength(Math.ceil((golden.chain.headers.length - paymentsFrom) / 3));
+    const spends = await pool.query(
+      'SELECT FROM chain.test_coins WHERE spent_height - height BETWEEN 1 AND 5',
+    );
+    expect(spends.rowCount).toBeGreaterThan(0);
+    await expectClean(database);
+  });
 
   test('goes back with the chain, and goes on with it', async () => {
     const database = await indexedBefore();
@@ -244,16 +310,47 @@ describe('a derived table that is added to an index', () => {
 
   test('is left where it is when it is not wanted any more, and goes on from there', async () => {
     const database = await freshDatabase();
+    const { pool } = database;
+    const kind = payments.eventKind!;
     await index(database, { until: 130 });
+    expect(await kind.whyNotReadable(pool)).toBeNull();
     const without = testDerivedTables.map((table) =>
       table === stays || table === payments ? { ...table, isWanted: () => false } : table,
     );
     await index(database, { until: 150, derivedTables: without });
     expect((await statesOf(database))['test_stays']).toMatchObject({ is_followed: false, tip_height: 130 });
     expect(await verified(database)).toEqual([]);
+    expect(await lastHash(database)).toBe(130);
+    expect(await kind.whyNotReadable(pool)).toContain('has reached height 130 of 145');
     await index(database);
     await makeTables(database, best);
+    expect(await kind.whyNotReadable(pool)).toBeNull();
     await expectClean(database);
+  });
+
+  test('has texts whose hashes are stored, from the tables and from the writer', async () => {
+    const database = await indexedBefore({ until: 140 });
+    await index(database, { until: 140 });
+    await makeTables(database, best);
+    await index(database);
+    const kind = payments.eventKind!;
+    const hashes = await readHashes(database.pool, kind);
+    const texts = (await textsOfTables(database.pool, 'regtest', kind)).filter(
+      ({ height }) => height >= kind.firstHeight(networks.regtest),
+    );
+    expect([...hashes].map(([height, { sha256 }]) => [height, sha256])).toEqual(
+      texts.map(({ height, sha256 }) => [height, sha256]),
+    );
+    const { rows } = await database.pool.query<{ height: number; events: Buffer }>(
+      'SELECT height, events FROM chain.outbox_texts WHERE kind = $1 AND events IS NOT NULL ORDER BY height',
+      [kind.number],
+    );
+    // the writer stores those of its blocks, a pass stores none
+    expect(rows[0]?.height).toBe(141);
+    expect(rows.map(({ height, events }) => [height, inflateSync(events).toString('latin1')])).toEqual(
+      texts.filter(({ height }) => height > 140).map(({ height, text }) => [height, text]),
+    );
+    expect(texts.some(({ count }) => count > 2)).toBe(true);
   });
 
   test('that lacks a row, or has one too many, is found by verify', async () => {
@@ -261,7 +358,8 @@ describe('a derived table that is added to an index', () => {
     await index(database);
     const { pool } = database;
     await pool.query('DELETE FROM chain.test_payments WHERE height = 125');
-    await pool.query('UPDATE chain.test_payments SET sats = sats + 1 WHERE height = 126');
+    await pool.query('UPDATE chain.test_payments SET spent_sats = spent_sats + 1 WHERE height = 126');
+    await pool.query('DELETE FROM chain.event_hashes WHERE kind = 8 AND height = 128');
     await pool.query('INSERT INTO chain.test_stays VALUES (999999, 127, 0, NULL)');
     const { rows } = await pool.query<{ key: number }>(
       `UPDATE chain.test_stays SET spent_height = NULL WHERE (key, height, step) IN (
@@ -270,7 +368,12 @@ describe('a derived table that is added to an index', () => {
     expect(rows).toHaveLength(1);
     const found = (await verified(database)) as { table: string; height: number }[];
     expect(found.map(({ table, height }) => `${table} ${height}`)).toEqual(
-      expect.arrayContaining(['chain.test_payments 125', 'chain.test_payments 126', 'chain.test_stays 127']),
+      expect.arrayContaining([
+        'chain.test_payments 125',
+        'chain.test_payments 126',
+        'chain.test_stays 127',
+        'chain.event_hashes 128',
+      ]),
     );
     expect(found.filter(({ table }) => table === 'chain.test_stays').length).toBeGreaterThan(1);
   });
@@ -383,6 +486,6 @@ test('whatever happens to chain and pass meanwhile, the rows are those of a clea
       await expectClean(database, { at });
       for (const made of databases.splice(0)) await made.drop();
     }),
-    { numRuns: 6 },
+    { numRuns },
   );
 }, 300_000);

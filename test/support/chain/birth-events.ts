@@ -6,7 +6,7 @@ import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 export interface BirthKindOptions {
   readonly version?: number;
   readonly firstHeight?: number;
-  /** The height that a catch-up pass of its tables has reached; null: it is done, and the writer keeps them. */
+  /** The height up to which it can be read; null: all of it. */
   readonly reached?: () => number | null;
 }
 
@@ -39,20 +39,17 @@ export function birthKind({
     ...identity,
     indexes: ['locations_spent'],
     firstHeight: () => firstHeight,
-    ledgerEvents: ({ block, ledger: { inscriptions }, isKnown }) =>
-      reached() === null
-        ? {
-            count: inscriptions.count,
-            isKnown,
-            write: (out) => {
-              for (let row = 0; row < inscriptions.count; row++) {
-                out.word(born);
-                out.id(block.columns.revealTxid, inscriptions.reveal[row]! * 32, inscriptions.index[row]!);
-                out.endLine();
-              }
-            },
-          }
-        : null,
+    ledgerEvents: ({ block, ledger: { inscriptions }, isKnown }) => ({
+      count: inscriptions.count,
+      isKnown,
+      write: (out) => {
+        for (let row = 0; row < inscriptions.count; row++) {
+          out.word(born);
+          out.id(block.columns.revealTxid, inscriptions.reveal[row]! * 32, inscriptions.index[row]!);
+          out.endLine();
+        }
+      },
+    }),
     isKnownAt: async (client, height) => {
       const { rowCount } = await client.query('SELECT FROM chain.blocks WHERE height = $1 AND anchored', [
         height,

@@ -22,7 +22,7 @@ const { signal } = new AbortController();
 const writer = new WriterActivity();
 const common = { source, pool, signal, threads: 1, derivedTables: testDerivedTables };
 await Promise.all([
-  follow({ ...common, activity: writer }),
+  follow({ ...common, activity: writer, bounds: { blocksMax: 20 } }),
   catchUp({
     ...common,
     settings: { indexAddresses: false },

@@ -3,13 +3,14 @@ import type pg from 'pg';
 import type { DerivedBlock, DerivedRows, DerivedTable, RowSets } from '#indexer/derived/derived-table.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import { dumpPayments, payments, paymentTables } from './payments-table.ts';
 
 /** The tables of two derived tables that only tests have. */
 export async function createDerivedTestTables(pool: pg.Pool): Promise<void> {
   await pool.query(`
     CREATE TABLE chain.test_stays (key integer, height integer, step integer, spent_height integer,
       PRIMARY KEY (key, height, step));
-    CREATE TABLE chain.test_payments (height integer PRIMARY KEY, outputs integer NOT NULL, sats bigint NOT NULL)`);
+    ${paymentTables}`);
 }
 
 class StayRows implements DerivedRows {
@@ -78,44 +79,14 @@ export const stays: DerivedTable = {
   },
 };
 
-export const paymentsFrom = 120;
-
-/** Outputs of each block and their value, from a height on: of a fact that nothing else asks for. */
-export const payments: DerivedTable = {
-  name: 'test_payments',
-  facts: ['outputs'],
-  targets: [{ table: 'chain.test_payments', columns: 'height, outputs, sats', keyColumns: 1 }],
-  indexes: { test_payments_sats: { table: 'chain.test_payments', columns: 'sats' } },
-  firstHeight: () => paymentsFrom,
-  isWanted: () => true,
-  begin: ([out]) => ({
-    add({
-      block: {
-        ref,
-        facts: { outputs },
-      },
-    }) {
-      assert(outputs !== undefined, 'the outputs of a block were not read');
-      out!.row();
-      out!.int4(ref.height);
-      out!.int4(outputs.value.length);
-      out!.int8(outputs.value.reduce((sum, value) => sum + value, 0));
-    },
-  }),
-  async undo(tx, { ref: { height } }) {
-    await tx.query('DELETE FROM chain.test_payments WHERE height = $1', [height]);
-  },
-};
-
 /** Those of the program, and two more. */
 export const testDerivedTables: readonly DerivedTable[] = [...derivedTables, stays, payments];
 
-/** All rows of the two. */
+/** All rows of the two, and what is told of their events. */
 export async function dumpDerivedTest(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ line: string }>(
     `SELECT 'stay ' || to_jsonb(s)::text AS line FROM chain.test_stays s
-     UNION ALL SELECT 'payment ' || to_jsonb(p)::text FROM chain.test_payments p
      UNION ALL SELECT 'state ' || (to_jsonb(d) - 'problem_since')::text FROM chain.derived_tables d ORDER BY 1`,
   );
-  return rows.map(({ line }) => line);
+  return [...rows.map(({ line }) => line), ...(await dumpPayments(pool))];
 }

@@ -1,0 +1,75 @@
+import type pg from 'pg';
+import type { BlockEvents } from '#indexer/events/block-events.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { chainHashes, hashedByKind } from './event-chains.ts';
+
+/** The number of events of a kind in a block that has its row in the outbox. */
+interface CountedBlock extends BlockRef {
+  /** Of the kind. */
+  readonly number: number;
+  readonly count: number;
+}
+
+/**
+ * Gives indexed blocks what a new kind of events says of them: their numbers of events and hashes. For a catch-up pass,
+ * in the transaction that writes the rows of these blocks. Their texts are not stored: they are made from the tables on
+ * request. Three statements, however many blocks. No kind may be that of inscriptions.
+ */
+export async function addLateEvents(tx: pg.ClientBase, blocks: readonly BlockEvents[]): Promise<void> {
+  const chains = hashedByKind(blocks);
+  const before = await readCumulative(
+    tx,
+    chains.map(({ number, version, blocks: [first] }) => ({ number, version, height: first?.height ?? 0 })),
+  );
+  const hashes = chains.flatMap((chain) => chainHashes(chain, before.get(chain.number) ?? null));
+  await tx.query(
+    `INSERT INTO chain.event_hashes (kind, version, height, sha256, cumulative_sha256)
+     SELECT * FROM unnest($1::smallint[], $2::smallint[], $3::integer[], $4::bytea[], $5::bytea[])`,
+    [
+      hashes.map(({ number }) => number),
+      hashes.map(({ version }) => version),
+      hashes.map(({ height }) => height),
+      hashes.map(({ sha256 }) => sha256),
+      hashes.map(({ cumulative }) => cumulative),
+    ],
+  );
+  await addCounts(
+    tx,
+    blocks.flatMap(({ ref, kinds }) =>
+      kinds
+        .filter(({ firstHeight }) => ref.height >= firstHeight)
+        .map(({ kind: { number }, count }) => ({ ...ref, number, count })),
+    ),
+  );
+}
+
+/** By the number of a kind: the cumulative hash at the height before the given one, where it has this version. */
+async function readCumulative(
+  tx: pg.ClientBase,
+  ends: readonly { readonly number: number; readonly version: number; readonly height: number }[],
+): Promise<ReadonlyMap<number, Uint8Array>> {
+  const { rows } = await tx.query<{ kind: number; cumulative: Buffer }>(
+    `SELECT h.kind, h.cumulative_sha256 AS cumulative
+     FROM unnest($1::smallint[], $2::smallint[], $3::integer[]) AS e(kind, version, height)
+     JOIN chain.event_hashes h ON h.kind = e.kind AND h.version = e.version AND h.height = e.height - 1`,
+    [ends.map(({ number }) => number), ends.map(({ version }) => version), ends.map(({ height }) => height)],
+  );
+  return new Map(rows.map(({ kind, cumulative }) => [kind, cumulative]));
+}
+
+/** A block that was applied, taken back and applied again has several rows in the outbox: the last one counts. */
+export async function addCounts(tx: pg.ClientBase, blocks: readonly CountedBlock[]): Promise<void> {
+  await tx.query(
+    `INSERT INTO chain.outbox_texts (sequence, kind, height, event_count)
+     SELECT (SELECT max(sequence) FROM chain.outbox o WHERE o.height = b.height AND block_hash = hash AND cancels IS NULL),
+       kind, height, count
+     FROM unnest($1::smallint[], $2::integer[], $3::bytea[], $4::integer[]) AS b(kind, height, hash, count)
+     ON CONFLICT (kind, sequence) DO UPDATE SET event_count = EXCLUDED.event_count`,
+    [
+      blocks.map(({ number }) => number),
+      blocks.map(({ height }) => height),
+      blocks.map(({ hash }) => Buffer.from(hash)),
+      blocks.map(({ count }) => count),
+    ],
+  );
+}
