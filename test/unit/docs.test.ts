@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+
+const documents = [
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...readdirSync(new URL('docs/', root), { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+/** The rows of a document's tables whose number of columns is not that of the table's first row. */
+function unevenRows(path: string): string[] {
+  const uneven: string[] = [];
+  let columns: number | null = null;
+  let isCode = false;
+  for (const [index, line] of read(path).split('\n').entries()) {
+    if (line.startsWith('```')) isCode = !isCode;
+    if (isCode || !line.startsWith('|')) {
+      columns = null;
+      continue;
+    }
+    const own = line.split(/(?<!\\)\|/u).length;
+    columns ??= own;
+    if (own !== columns) uneven.push(`${path}:${index + 1}`);
+  }
+  return uneven;
+}
+
+test('each row of a table has the columns of its table', () => {
+  expect(documents).toContain('docs/ord-api.md');
+  expect(documents.flatMap(unevenRows)).toEqual([]);
+});
+
+describe('docs/dependencies.md', () => {
+  const packages = JSON.parse(read('package.json')) as Record<
+    'dependencies' | 'devDependencies',
+    Readonly<Record<string, string>>
+  >;
+  const text = read('docs/dependencies.md');
+  const namesIn = (part: string): string[] =>
+    [...part.matchAll(/`((?:@[\w-]+\/)?[\w-]+)`/gu)].map(([, name]) => name ?? '');
+
+  test('has a row for each package that the product needs, and for no other', () => {
+    const [rows = ''] = text.split('\nFor development:');
+    const named = rows.split('\n').flatMap((line) => namesIn(/^\| (`.*?) \|/u.exec(line)?.[1] ?? ''));
+    expect(named.toSorted()).toEqual(Object.keys(packages.dependencies).toSorted());
+  });
+
+  test('names each package of development', () => {
+    const development = text.split('\nFor development:')[1]?.split('\n\n')[0] ?? '';
+    const named = new Set(namesIn(development));
+    // types of packages that are named without them
+    const needed = Object.keys(packages.devDependencies).filter((name) => !name.startsWith('@types/'));
+    expect(needed.filter((name) => !named.has(name))).toEqual([]);
+  });
+});
