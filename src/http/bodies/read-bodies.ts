@@ -1,9 +1,10 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { App } from '#http/server/app-dependencies.ts';
 import { limits } from '#http/server/limits.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { BodyRoom, type HeldRoom } from './body-room.ts';
+import { deferContinue, sendContinue } from './expect-continue.ts';
 import { LargeBodyParser } from './large-body-parser.ts';
 import { mediaTypes } from './media-types.ts';
 import { type BodyKind, parseBody } from './parse-body.ts';
@@ -12,6 +13,7 @@ import { cutSlowBodies } from './slow-bodies.ts';
 /** A body that is read. */
 interface Reading {
   readonly room: HeldRoom;
+  readonly response: ServerResponse;
   /** Resolves when nothing of the body is parsed any more. */
   parsing: Promise<unknown>;
 }
@@ -25,9 +27,10 @@ export function readBodies(app: App, room: BodyRoom = new BodyRoom(limits.largeB
   const readings = new WeakMap<FastifyRequest, Reading>();
   app.addHook('onClose', () => largeBodies.close());
   cutSlowBodies(app);
+  deferContinue(app);
 
   app.addHook('preParsing', async (request, reply) => {
-    const reading: Reading = { room: room.hold(), parsing: Promise.resolve() };
+    const reading: Reading = { room: room.hold(), response: reply.raw, parsing: Promise.resolve() };
     const bytes = lengthOf(request);
     try {
       if (bytes > request.routeOptions.bodyLimit) throw tooLarge();
@@ -54,6 +57,7 @@ export function readBodies(app: App, room: BodyRoom = new BodyRoom(limits.largeB
     }
     const reading = readings.get(request);
     if (reading === undefined) throw new Error('a body is read behind the hook that makes room for it');
+    sendContinue(request.raw, reading.response);
     const bytes = await readWhole(request, payload, reading.room);
     const parsing =
       bytes.byteLength > limits.largeBodyBytes

@@ -1,0 +1,22 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { App } from '#http/server/app-dependencies.ts';
+
+/** Requests whose clients wait for `100 Continue` (RFC 9110, 10.1.1). */
+const waiting = new WeakSet<IncomingMessage>();
+
+/**
+ * Lets the hooks of a route decide before a client that sent `Expect: 100-continue` is told to send the body. By default
+ * Node tells it at once, and a refused client would have sent the body for nothing. Node closes the connection behind an
+ * answer without it: whether the body or the next request follows is unknown. Call it before the app listens.
+ */
+export function deferContinue({ server }: App): void {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    waiting.add(request);
+    server.emit('request', request, response);
+  });
+}
+
+/** Tells a waiting client to send the body; call it where the body is about to be read. */
+export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
+  if (waiting.delete(request)) response.writeContinue();
+}
