@@ -38,6 +38,8 @@ export interface Condition {
  * the planner can use no other index, whatever it estimates.
  */
 export interface CandidateIndex {
+  /** As the writer names it (indexer/apply/secondary-indexes.ts). It is built late: in a first sync, and after upgrades. */
+  readonly name: string;
   readonly table: string;
   /** The first column as the index has it, and the value it is compared with: SQL with `$1`. */
   readonly column: string;
@@ -50,14 +52,22 @@ export interface CandidateIndex {
 // hashes of 32 bits collide, so some candidates do not match: `check` decides
 const indexes = {
   owner: {
+    name: 'locations_owner',
     table: 'chain.locations',
     column: 'chain.hash32(script)',
     equals: 'chain.hash32($1::bytea)',
     key: 'key',
     where: 'spent_height IS NULL AND script IS NOT NULL',
   },
-  parent: { table: 'chain.parents', column: 'parent_key', equals: '$1::integer', key: 'child_key' },
+  parent: {
+    name: 'parents_parent',
+    table: 'chain.parents',
+    column: 'parent_key',
+    equals: '$1::integer',
+    key: 'child_key',
+  },
   delegate: {
+    name: 'details_delegate',
     table: 'chain.inscription_details',
     column: 'chain.hash32(delegate)',
     equals: 'chain.hash32($1::bytea)',
@@ -65,6 +75,7 @@ const indexes = {
     where: 'delegate IS NOT NULL',
   },
   metaprotocol: {
+    name: 'details_metaprotocol',
     table: 'chain.inscription_details',
     column: 'chain.hash32(metaprotocol)',
     equals: 'chain.hash32($1::bytea)',
@@ -72,6 +83,7 @@ const indexes = {
     where: 'metaprotocol IS NOT NULL',
   },
   type: {
+    name: 'inscriptions_type',
     table: 'chain.inscriptions',
     column: 'chain.hash32(content_type)',
     equals: 'chain.hash32($1::bytea)',
@@ -79,6 +91,7 @@ const indexes = {
     where: isRareType,
   },
   class: {
+    name: 'inscriptions_class',
     table: 'chain.inscriptions',
     column: `chain.hash32(${typeClass})`,
     equals: 'chain.hash32($1::bytea)',
@@ -86,6 +99,7 @@ const indexes = {
     where: isRareClass,
   },
   cursed: {
+    name: 'inscriptions_curse',
     table: 'chain.inscriptions',
     column: `(${mayBeCursed})`,
     equals: 'true',

@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import { jubileeHeight } from '#chain/snapshot/cursed-expression.ts';
 import { keyOfInscription, keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import {
   type CandidateIndex,
@@ -49,7 +50,8 @@ interface KeyRange {
 /**
  * A page of the inscriptions that match a filter, in key order. The work is bounded for every filter: one index
  * yields at most `candidatesMax` candidates in that order, and each is checked by key. Run it in a snapshot: it
- * changes planner settings of its transaction.
+ * changes planner settings of its transaction. Throws `index_missing` where the writer has still to build the indexes
+ * of all conditions, and the heights asked for hold more than `candidatesMax` inscriptions.
  */
 export async function listInscriptions(client: ClientBase, question: ListQuestion): Promise<ListPage> {
   const { filter, order, limit } = question;
@@ -121,13 +123,36 @@ function candidateQuery(
 
 type IndexedCondition = Condition & { readonly index: CandidateIndex };
 
-/** The condition with the fewest candidates in the range. Null where none has an index. */
+/** Conditions whose indexes are there; the others are checked by key. Throws `index_missing` where that could take too long. */
+async function builtConditions(
+  client: ClientBase,
+  conditions: readonly Condition[],
+  { low, high }: KeyRange,
+): Promise<IndexedCondition[]> {
+  const indexed = conditions.filter((condition): condition is IndexedCondition => condition.index !== null);
+  if (indexed.length === 0) return [];
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+     WHERE c.relnamespace = 'chain'::regnamespace AND c.relname = ANY($1) AND i.indisvalid`,
+    [indexed.map(({ index }) => index.name)],
+  );
+  const names = new Set(rows.map(({ name }) => name));
+  const built = indexed.filter(({ index }) => names.has(index.name));
+  if (built.length > 0 || high - low < candidatesMax) return built;
+  throw new AppError(
+    'index_missing',
+    `an index of this filter is still being built: try again later, or set from and to so that at most ${candidatesMax} inscriptions lie between them`,
+    { indexes: indexed.map(({ index }) => index.name) },
+  );
+}
+
+/** The condition with the fewest candidates in the range. Null where none has an index: candidates are all keys. */
 async function rarest(
   client: ClientBase,
   conditions: readonly Condition[],
   { low, high }: KeyRange,
 ): Promise<IndexedCondition | null> {
-  const indexed = conditions.filter((condition): condition is IndexedCondition => condition.index !== null);
+  const indexed = await builtConditions(client, conditions, { low, high });
   let fewest: { condition: IndexedCondition; count: number } | null = null;
   for (const condition of indexed) {
     if (indexed.length === 1) return condition;

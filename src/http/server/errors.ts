@@ -47,6 +47,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   postgres_timeout: 504,
   events_not_ready: 503,
   derived_table_behind: 503,
+  index_missing: 503,
   too_many_streams: 503,
   search_busy: 503,
   mempool_not_followed: 503,
@@ -73,6 +74,7 @@ function isRefusal(error: unknown): boolean {
     code === 'search_busy' ||
     code === 'too_many_streams' ||
     code === 'derived_table_behind' ||
+    code === 'index_missing' ||
     code === 'overloaded' ||
     code === 'bodies_busy' ||
     // how the service was started, not what happens to it

@@ -46,6 +46,13 @@ export const requestErrors = {
     action: 'Check the id; what is indexed ends at the height in X-Indexed-Height.',
     retry: 'never',
   },
+  index_missing: {
+    meaning:
+      'A filter of a list needs an index that is still to be built: in a first sync, or after an upgrade that brought the index.',
+    action:
+      'Try again after the seconds that Retry-After names, or ask for fewer heights. The process that indexes builds it once it has caught up with the chain.',
+    retry: 'soon',
+  },
   no_node: {
     meaning: 'The answer takes a node, or blocks, that this server does not have.',
     action:

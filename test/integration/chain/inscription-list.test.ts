@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { InscriptionFilter } from '#chain/inscriptions/inscription-filter.ts';
 import { type ListQuestion, listInscriptions } from '#chain/inscriptions/inscription-list.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import {
   jubileeHeight,
@@ -212,5 +213,49 @@ describe('lists of inscriptions', () => {
     const list = plans.find((plan) => plan.includes('inscriptions i ')) as string;
     expect(pagesRead(list)).toBeGreaterThan(0);
     expect(pagesRead(list)).toBeLessThan(1_000);
+  });
+});
+
+describe('a list whose index is still to be built', () => {
+  /** Drops an index, as an upgrade does that brings another one, and lets the writer build it afterwards. */
+  async function without(index: string, work: () => Promise<void>): Promise<void> {
+    const client = await database.pool.connect();
+    try {
+      await client.query(`DROP INDEX chain.${index}`);
+      await work();
+    } finally {
+      await ensureSecondaryIndexes(client);
+      client.release();
+    }
+  }
+
+  test.each<[string, PlainFilter]>([
+    ['inscriptions_type', { contentType: 'image/png' }],
+    ['inscriptions_class', { contentType: 'image/*' }],
+    ['details_metaprotocol', { metaprotocol: 'p1' }],
+    ['details_delegate', { delegate: 5 }],
+    ['locations_owner', { owner: 77 }],
+    ['parents_parent', { parent: 1 }],
+  ])('is refused at once: %s', async (index, filter) => {
+    await without(index, async () => {
+      const question = { filter: filterOf(filter), order: 'desc', limit: 10, after: null } as const;
+      await expect(ask(question)).rejects.toMatchObject({
+        code: 'index_missing',
+        details: { indexes: [index] },
+      });
+    });
+    expect(await allKeys(filter, 'desc', 1000)).toEqual(expected(filter, 'desc'));
+  });
+
+  test('is read by another index of its filter, or key by key where few inscriptions are asked for', async () => {
+    await without('inscriptions_curse', async () => {
+      for (const filter of [
+        { cursed: true, contentType: 'image/png' },
+        { cursed: true, from: 20, to: 100 },
+      ]) {
+        expect(expected(filter, 'asc').length).toBeGreaterThan(0);
+        expect(await allKeys(filter, 'asc', 1000)).toEqual(expected(filter, 'asc'));
+      }
+    });
   });
 });

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { App } from '#http/server/app-dependencies.ts';
+import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { writeListedRows } from '#test/support/listed-rows.ts';
+import { testOperations } from '#test/support/operations.ts';
+
+let database: TestDatabase;
+let app: App;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const { pool } = database;
+  await writeListedRows(pool, { count: 24_000, perBlock: 100 });
+  app = buildCheckedApp({
+    pool,
+    search: createSearchService({ pool, engine: createPostgresEngine() }),
+    network: networks.regtest,
+    logger: silentLogger(),
+    operations: testOperations(pool),
+  });
+  await app.ready();
+}, 60_000);
+
+afterAll(async () => {
+  await app.close();
+  await database.drop();
+});
+
+test('after an upgrade, a list of cursed inscriptions is 503 until its index is built', async () => {
+  const client = await database.pool.connect();
+  const list = (query: string, accept = 'application/json') =>
+    app.inject({ url: `/inscriptions?${query}`, headers: { accept } });
+  try {
+    await client.query('DROP INDEX chain.inscriptions_curse');
+    const refused = await list('cursed=true');
+    expect(refused.statusCode).toBe(503);
+    expect(refused.headers['retry-after']).toBe('2');
+    expect(refused.json()).toEqual({
+      status: 'error',
+      reason: expect.stringContaining('still being built') as string,
+    });
+    const page = await list('cursed=true', 'text/html');
+    expect([page.statusCode, page.body]).toEqual([503, expect.stringContaining('still being built')]);
+    expect((await list('cursed=true&from=0&to=40')).json<{ ids: string[] }>().ids).toHaveLength(100);
+    expect((await list('cursed=false')).statusCode).toBe(200);
+    await ensureSecondaryIndexes(client);
+    expect((await list('cursed=true')).json<{ ids: string[] }>().ids).toHaveLength(100);
+  } finally {
+    client.release();
+  }
+});
