@@ -3,6 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { Type } from 'typebox';
 import { findContent, readBody, type StoredContent } from '#chain/inscriptions/content.queries.ts';
+import { exampleId } from '#http/lists/list-parameters.ts';
+import { acceptedForms } from '#http/server/accepted-form.ts';
 import { anyBytes, noBody, unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
@@ -17,7 +19,8 @@ import { type ByteRange, rangeOf } from './range.ts';
 export const inscriptionPath = Type.Object({
   id: Type.String({
     description: 'an inscription id',
-    examples: ['6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799i0'],
+    examples: [exampleId],
+    acceptedForm: acceptedForms.inscriptionId,
   }),
 });
 

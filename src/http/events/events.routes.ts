@@ -37,6 +37,9 @@ const eventStream = {
   },
 };
 
+/** The id of an event of the inscriptions, or a sequence. */
+const eventPlace = { pattern: `^[0-9]{1,15}(?:\\.${inscriptionKind.letter}[0-9]{1,9})?$` };
+
 /** The parameters of these routes, with the names of the known kinds. */
 function querySchemas(kinds: readonly EventKindIdentity[]) {
   const kind = Type.Unsafe<string>({
@@ -49,11 +52,16 @@ function querySchemas(kinds: readonly EventKindIdentity[]) {
     events: Type.Object({
       kind,
       from: Type.Optional(
-        Type.String({ description: 'id of the first event, or a sequence', examples: ['1'] }),
+        Type.String({
+          description: 'id of the first event, or a sequence',
+          acceptedForm: eventPlace,
+          examples: ['1'],
+        }),
       ),
       after: Type.Optional(
         Type.String({
           description: 'id of the last event that the client saw, or a sequence that it saw completely',
+          acceptedForm: eventPlace,
           examples: ['12.0'],
         }),
       ),

@@ -18,6 +18,7 @@ import { output } from '#http/ord/ord.schemas.ts';
 import { sendPage } from '#http/pages/send-page.ts';
 import { cardOf, siteOf } from '#http/pages/site.ts';
 import { prefersJson } from '#http/server/accept.ts';
+import { acceptedForms } from '#http/server/accepted-form.ts';
 import { jsonText, pageOrJson, unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
@@ -42,7 +43,11 @@ const countedMax = 10_000;
 const positionBytes = 4 + 36;
 
 const addressPath = Type.Object({
-  address: Type.String({ description: 'an address of the network', examples: [exampleAddress] }),
+  address: Type.String({
+    description: 'an address of the network',
+    acceptedForm: acceptedForms.address,
+    examples: [exampleAddress],
+  }),
 });
 const addressAnswer = Type.Object({
   inscriptions: Type.Array(Type.String()),
@@ -84,7 +89,14 @@ export function addressRoutes(app: App, deps: AppDependencies): void {
       tags,
       params: addressPath,
       querystring: Type.Object({
-        type: Type.Optional(Type.String({ description: outputTypes.join(', '), examples: ['inscribed'] })),
+        type: Type.Optional(
+          Type.String({
+            description: outputTypes.join(', '),
+            // the others need an index of runes
+            acceptedForm: { enum: ['any', 'inscribed'] },
+            examples: ['inscribed'],
+          }),
+        ),
         limit: pagingQuery.limit,
         cursor: pagingQuery.cursor,
       }),

@@ -12,6 +12,7 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { sendPage } from '#http/pages/send-page.ts';
 import { cardOf, siteOf } from '#http/pages/site.ts';
 import { prefersJson } from '#http/server/accept.ts';
+import { acceptedForms } from '#http/server/accepted-form.ts';
 import { pageOrJson, unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
@@ -72,7 +73,13 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
       operationId: 'inscriptionsPage',
       summary: 'A page of all inscriptions, counted from 0',
       tags,
-      params: Type.Object({ page: Type.String({ description: 'a page, from 0', examples: ['0'] }) }),
+      params: Type.Object({
+        page: Type.String({
+          description: 'a page, from 0',
+          acceptedForm: acceptedForms.count,
+          examples: ['0'],
+        }),
+      }),
       querystring: listQuery,
       response,
     },

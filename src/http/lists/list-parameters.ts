@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { InscriptionFilter } from '#chain/inscriptions/inscription-filter.ts';
+import { type AcceptedForm, acceptedForms } from '#http/server/accepted-form.ts';
 import { wholeNumberPattern } from '#http/server/validation.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -7,41 +8,50 @@ import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscr
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
 /** A text parameter, parsed by its own reader. */
-export const text = (description: string, example?: string): ReturnType<typeof optional> =>
-  optional(description, example);
-const optional = (description: string, example?: string) =>
-  Type.Optional(Type.String({ description, ...(example === undefined ? {} : { examples: [example] }) }));
+export const text = (
+  description: string,
+  acceptedForm: AcceptedForm,
+  example?: string,
+): ReturnType<typeof optional> => optional(description, acceptedForm, example);
+const optional = (description: string, acceptedForm: AcceptedForm, example?: string) =>
+  Type.Optional(
+    Type.String({ description, acceptedForm, ...(example === undefined ? {} : { examples: [example] }) }),
+  );
 
 /** Examples are real, so that the reference's readers and tools can send them. */
 export const exampleId = '6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799i0';
 export const exampleAddress = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 
 /** A whole number, parsed by its own reader. */
-const wholeNumberText = (description: string, example: string) =>
-  Type.Optional(Type.String({ description, pattern: wholeNumberPattern, examples: [example] }));
+const wholeNumberText = (description: string, acceptedForm: AcceptedForm, example: string) =>
+  Type.Optional(Type.String({ description, pattern: wholeNumberPattern, acceptedForm, examples: [example] }));
 
 /** Paging parameters of a list. They are texts, so that each is checked here and named in its error. */
 export const pagingQuery = {
-  limit: wholeNumberText('entries of a page, 1 to 1,000', '100'),
-  order: text('asc: oldest first; desc: newest first', 'desc'),
-  cursor: text('the cursor that the page before gave'),
+  limit: wholeNumberText('entries of a page, 1 to 1,000', acceptedForms.limit, '100'),
+  order: text('asc: oldest first; desc: newest first', acceptedForms.order, 'desc'),
+  cursor: text('the cursor that the page before gave', acceptedForms.cursor),
 };
 
 /** Filters of every list of inscriptions, and of searches. */
 export const filterQuery = {
-  contentType: text('content type to the letter, or image/*', 'image/*'),
-  from: wholeNumberText('lowest height of the reveal', '767430'),
-  to: wholeNumberText('highest height of the reveal', '800000'),
-  cursed: text('true: cursed inscriptions; false: all others; not known: neither', 'true'),
-  metaprotocol: text('to the letter', 'brc-20'),
-  parent: text('id of a parent', exampleId),
+  contentType: text('content type to the letter, or image/*', acceptedForms.contentType, 'image/*'),
+  from: wholeNumberText('lowest height of the reveal', acceptedForms.count, '767430'),
+  to: wholeNumberText('highest height of the reveal', acceptedForms.count, '800000'),
+  cursed: text(
+    'true: cursed inscriptions; false: all others; not known: neither',
+    { enum: ['true', 'false'] },
+    'true',
+  ),
+  metaprotocol: text('to the letter', acceptedForms.text, 'brc-20'),
+  parent: text('id of a parent', acceptedForms.inscriptionId, exampleId),
 };
 type FilterQuery = { readonly [name in keyof typeof filterQuery]?: string | undefined };
 
 export const listQuery = Type.Object({
   ...filterQuery,
-  address: text('owner now', exampleAddress),
-  delegate: text('id of the delegate', exampleId),
+  address: text('owner now', acceptedForms.address, exampleAddress),
+  delegate: text('id of the delegate', acceptedForms.inscriptionId, exampleId),
   ...pagingQuery,
 });
 export type ListQuery = Type.Static<typeof listQuery>;

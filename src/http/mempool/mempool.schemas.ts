@@ -1,17 +1,34 @@
 import { Type } from 'typebox';
 import { exampleAddress, exampleId } from '#http/lists/list-parameters.ts';
+import { acceptedForms } from '#http/server/accepted-form.ts';
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const cursor = Type.Optional(Type.String({ maxLength: 128, description: 'nextCursor of the page before' }));
+const cursor = Type.Optional(
+  Type.String({
+    maxLength: 128,
+    description: 'nextCursor of the page before',
+    acceptedForm: acceptedForms.cursor,
+  }),
+);
 const limit = Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'entries of a page' });
 
 export const listQuery = Type.Object({ cursor, limit });
 export const transfersQuery = Type.Object({
   address: Type.Optional(
-    Type.String({ maxLength: 128, description: 'from or to this address', examples: [exampleAddress] }),
+    Type.String({
+      maxLength: 128,
+      description: 'from or to this address',
+      acceptedForm: acceptedForms.address,
+      examples: [exampleAddress],
+    }),
   ),
   inscription: Type.Optional(
-    Type.String({ maxLength: 128, description: 'id of the inscription that moves', examples: [exampleId] }),
+    Type.String({
+      maxLength: 128,
+      description: 'id of the inscription that moves',
+      acceptedForm: acceptedForms.inscriptionId,
+      examples: [exampleId],
+    }),
   ),
   cursor,
   limit,

@@ -1,11 +1,21 @@
 import { Type } from 'typebox';
+import { type AcceptedForm, acceptedList } from '#http/server/accepted-form.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /**
  * The body of these routes: an array of strings, which `batchOf` checks. The validator accepts anything: a schema for
  * so many items would cost more than the items.
+ *
+ * @param form what an item looks like, for the document
+ * @param max the number of items
  */
-export const batchBody = Type.Unsafe<unknown>({ description: 'a list of texts', examples: [[]] });
+export function batchBody(form: AcceptedForm, max: number) {
+  return Type.Unsafe<unknown>({
+    description: 'a list of texts',
+    examples: [[]],
+    acceptedForm: acceptedList(form, max),
+  });
+}
 
 /**
  * The items of a body. Throws `request_invalid` for a body that is not an array of strings, or has more than `max`

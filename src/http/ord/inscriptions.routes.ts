@@ -9,6 +9,7 @@ import {
 import { pageSize } from '#chain/inscriptions/relative.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { inscriptionJson } from '#http/lists/inscription-views.ts';
+import { acceptedForms } from '#http/server/accepted-form.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { clientGone } from '#http/server/client-gone.ts';
@@ -51,7 +52,7 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
       operationId: 'inscriptionsBatch',
       summary: 'Many inscriptions at once',
       tags,
-      body: batchBody,
+      body: batchBody(acceptedForms.inscriptionId, inscriptionsMax),
       response: ordAnswers.inscriptions,
     },
     config,
@@ -75,7 +76,7 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
       operationId: 'missing',
       summary: 'Which of these inscriptions are not indexed',
       tags,
-      body: batchBody,
+      body: batchBody(acceptedForms.inscriptionId, idsMax),
       response: ordAnswers.missing,
     },
     config,

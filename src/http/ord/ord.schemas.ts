@@ -1,5 +1,6 @@
 import { type TObject, type TSchema, Type } from 'typebox';
 import { exampleId } from '#http/lists/list-parameters.ts';
+import { type AcceptedForm, acceptedForms } from '#http/server/accepted-form.ts';
 import { type Answer, jsonText, pageOrJson, plainText, unchanged } from '#http/server/answer-schemas.ts';
 
 /*
@@ -22,19 +23,20 @@ const ids = Type.Array(inscriptionId);
 /**
  * Path parameters are texts that the handler parses, so that its errors can say what an id or an outpoint looks like.
  */
-const part = (description: string, example: string) => Type.String({ description, examples: [example] });
+const part = (description: string, example: string, acceptedForm: AcceptedForm) =>
+  Type.String({ description, acceptedForm, examples: [example] });
 
 export const pathParts = {
-  id: part('an inscription id', exampleId),
-  inscription: part('an inscription id or number', '0'),
-  child: part('a child by its place, from 0', '0'),
-  page: part('a page, from 0', '0'),
-  item: part('an item by its place, from 0', '0'),
-  block: part('a height or the hash of a block', '767430'),
-  height: part('a height', '767430'),
-  txid: part('64 hex digits', exampleId.slice(0, 64)),
-  outpoint: part('<txid>:<vout>', `${exampleId.slice(0, 64)}:0`),
-  place: part('a place, from 0', '0'),
+  id: part('an inscription id', exampleId, acceptedForms.inscriptionId),
+  inscription: part('an inscription id or number', '0', acceptedForms.inscription),
+  child: part('a child by its place, from 0', '0', acceptedForms.count),
+  page: part('a page, from 0', '0', acceptedForms.count),
+  item: part('an item by its place, from 0', '0', acceptedForms.count),
+  block: part('a height or the hash of a block', '767430', acceptedForms.block),
+  height: part('a height', '767430', acceptedForms.count),
+  txid: part('64 hex digits', exampleId.slice(0, 64), acceptedForms.hash),
+  outpoint: part('<txid>:<vout>', `${exampleId.slice(0, 64)}:0`, acceptedForms.outpoint),
+  place: part('a place, from 0', '0', acceptedForms.count),
 };
 
 const trait = Type.Union([Type.Null(), Type.Boolean(), Type.Number(), text]);

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { acceptedForms } from '#http/server/accepted-form.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
@@ -58,7 +59,7 @@ export function outputsRoutes(app: App, outputs: Outputs): void {
       operationId: 'outputs',
       summary: 'Many outputs at once',
       tags,
-      body: batchBody,
+      body: batchBody(acceptedForms.outpoint, outputsMax),
       response: ordAnswers.outputs,
     },
     config,

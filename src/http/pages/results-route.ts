@@ -16,6 +16,7 @@ import {
   searchPagingOf,
   sortQuery,
 } from '#http/search/search-parameters.ts';
+import { acceptedForms } from '#http/server/accepted-form.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import { clientGone } from '#http/server/client-gone.ts';
 import { wholeNumberPattern } from '#http/server/validation.ts';
@@ -39,9 +40,13 @@ const formNumber = (description: string) =>
   Type.Optional(Type.String({ pattern: `^$|${wholeNumberPattern}`, description }));
 
 export const resultsQuery = Type.Object({
-  q: text('what is in the search box: leads to what it names, or to a search', 'brc-20'),
-  text: text('the text to search; with all=1 several, commas between', 'brc-20'),
-  hash: text('sha256 of the content in 64 hex digits', exampleHash),
+  q: text('what is in the search box: leads to what it names, or to a search', { minLength: 0 }, 'brc-20'),
+  text: text(
+    'the text to search; with all=1 several, commas between',
+    { minLength: 0, maxLength: 1000 },
+    'brc-20',
+  ),
+  hash: text('sha256 of the content in 64 hex digits', acceptedForms.hash, exampleHash),
   in: Type.Optional(
     Type.Union([Type.Literal('content'), Type.Literal('metadata')], {
       description: 'where the text is searched',

@@ -1,5 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import swagger from '@fastify/swagger';
+import type { FastifySchema } from 'fastify';
+import type { TSchema } from 'typebox';
+import { documentedSchema } from '#http/server/accepted-form.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 
 const description = `Satscribe indexes Bitcoin inscriptions and answers exactly what ord answers, with searches beside it.
@@ -27,6 +30,7 @@ const tags = [
 export function describeRoutes(app: App, version: string): void {
   app.register(swagger, {
     convertConstToEnum: false,
+    transform: ({ schema, url }) => ({ schema: withAcceptedForms(schema), url }),
     transformObject: (parts) =>
       'openapiObject' in parts ? asAnswered(parts.openapiObject) : parts.swaggerObject,
     openapi: {
@@ -41,6 +45,17 @@ export function describeRoutes(app: App, version: string): void {
       },
     },
   });
+}
+
+/** Parameters and bodies with the forms that their readers accept. */
+function withAcceptedForms<Schema extends FastifySchema | undefined>(schema: Schema): Schema {
+  if (schema === undefined) return schema;
+  const parts = schema as Readonly<Record<string, TSchema | undefined>>;
+  const documented = (['params', 'querystring', 'body'] as const).flatMap((name) => {
+    const part = parts[name];
+    return part === undefined ? [] : [[name, documentedSchema(part)] as const];
+  });
+  return { ...schema, ...Object.fromEntries(documented) };
 }
 
 interface Parameter {

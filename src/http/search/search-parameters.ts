@@ -8,6 +8,7 @@ import {
   sharedFilterOf,
   text,
 } from '#http/lists/list-parameters.ts';
+import { acceptedForms } from '#http/server/accepted-form.ts';
 import type { MetadataMember, SearchFilter, SearchSort, TextMatch } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { highlightedMax } from '#search/records/highlights.ts';
@@ -38,22 +39,35 @@ const matchQuery = {
 
 export const searchFilterQuery = {
   ...filterQuery,
-  title: text('a piece of the title (tag 17), letter case aside', 'genesis'),
+  title: text('a piece of the title (tag 17), letter case aside', acceptedForms.text, 'genesis'),
   trait: text(
     'Name:Value of the traits (tag 17), all of them, whole, letter case aside; \\, and \\: for a comma and a colon',
+    { pattern: String.raw`^[^,:\\]{1,100}:[^,:\\]{0,100}$` },
     'Hat:Red',
   ),
-  gallery: text('id of an inscription that the gallery (tag 17) names', exampleId),
+  gallery: text(
+    'id of an inscription that the gallery (tag 17) names',
+    acceptedForms.inscriptionId,
+    exampleId,
+  ),
 };
 
 export const memberQuery = {
-  key: text('a key of the metadata at any depth, whole, letter case aside', 'name'),
-  value: text('a value of the metadata, or of key where both are given; whole, letter case aside', 'Foo'),
+  key: text('a key of the metadata at any depth, whole, letter case aside', acceptedForms.text, 'name'),
+  value: text(
+    'a value of the metadata, or of key where both are given; whole, letter case aside',
+    acceptedForms.text,
+    'Foo',
+  ),
 };
 
 export const sortQuery = {
-  sort: text('height (order of application), number, or length of the stored content', 'height'),
-  order: text('asc (first), or desc', 'asc'),
+  sort: text(
+    'height (order of application), number, or length of the stored content',
+    { enum: ['height', 'number', 'length'] },
+    'height',
+  ),
+  order: text('asc (first), or desc', acceptedForms.order, 'asc'),
 };
 
 /** How matches are paged. Unknown parameters are ignored: public clients send more than the interface names. */
@@ -68,19 +82,21 @@ const pagingQuery = {
     description: 'records of a page',
   }),
   ...sortQuery,
-  cursor: text('nextCursor of the page before; empty for the first page'),
+  cursor: text('nextCursor of the page before; empty for the first page', {
+    pattern: '^[0-9A-Za-z_-]{0,128}$',
+  }),
   highlight: flag('1: records have highlights, the text around what was found; at most 100 items a page'),
   pending: flag('1: the matches of the mempool too, behind all others'),
 };
 
 const texts = {
-  text: text('needles, commas between; all must occur', 'brc-20,mint'),
+  text: text('needles, commas between; all must occur', acceptedForms.text, 'brc-20,mint'),
 };
 
 export const searchQuery = Type.Object({
   ...texts,
-  hash: text('sha256 of the content in 64 hex digits', exampleHash),
-  query: text('as on ord: leads to what it names', '0'),
+  hash: text('sha256 of the content in 64 hex digits', acceptedForms.hash, exampleHash),
+  query: text('as on ord: leads to what it names', acceptedForms.text, '0'),
   ...matchQuery,
   ...searchFilterQuery,
   ...pagingQuery,
@@ -95,9 +111,13 @@ export const metadataQuery = Type.Object({
 });
 
 export const facetsQuery = Type.Object({
-  corpus: text('content: as /search; metadata: as /indexer/metadata', 'content'),
+  corpus: text(
+    'content: as /search; metadata: as /indexer/metadata',
+    { enum: ['content', 'metadata'] },
+    'content',
+  ),
   ...texts,
-  hash: text('sha256 of the content in 64 hex digits', exampleHash),
+  hash: text('sha256 of the content in 64 hex digits', acceptedForms.hash, exampleHash),
   ...matchQuery,
   ...searchFilterQuery,
   ...memberQuery,

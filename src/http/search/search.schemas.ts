@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { exampleId } from '#http/lists/list-parameters.ts';
+import { acceptedForms } from '#http/server/accepted-form.ts';
 import { limits } from '#http/server/limits.ts';
 import type { Highlight } from '#kernel/contracts/search-service.ts';
 
@@ -13,25 +14,38 @@ const pending = Type.Optional(
 );
 
 export const lookupQuery = Type.Object({
-  id: Type.Optional(Type.String({ description: 'an inscription id', examples: [exampleId] })),
+  id: Type.Optional(
+    Type.String({
+      description: 'an inscription id',
+      acceptedForm: acceptedForms.inscriptionId,
+      examples: [exampleId],
+    }),
+  ),
   pending,
 });
 
 export const suggestQuery = Type.Object({
-  text: Type.Optional(Type.String({ description: 'what is typed so far', examples: ['brc-20 dep'] })),
+  text: Type.Optional(
+    Type.String({
+      description: 'what is typed so far',
+      acceptedForm: { minLength: 1, maxLength: 200 },
+      examples: ['brc-20 dep'],
+    }),
+  ),
 });
 
 export const searchPath = Type.Object({
   query: Type.String({
     description:
       'an inscription id or number, the hash of a block or a transaction, an outpoint, an address, or a text',
+    acceptedForm: acceptedForms.text,
     examples: ['0'],
   }),
 });
 
 // this endpoint is our own, so unknown fields are refused
 export const hashesBody = Type.Object(
-  { hashes: Type.Array(Type.String(), { maxItems: limits.hashes }) },
+  { hashes: Type.Array(Type.String({ acceptedForm: acceptedForms.hash }), { maxItems: limits.hashes }) },
   { additionalProperties: false, examples: [{ hashes: [exampleHash] }] },
 );
 

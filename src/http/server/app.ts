@@ -22,6 +22,7 @@ import { searchRoutes } from '#http/search/search.routes.ts';
 import { searchOverviewRoutes } from '#http/search/search-overview.routes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { assetsFolder } from '#web/assets.ts';
+import { acceptedFormKeyword } from './accepted-form.ts';
 import { accessHeaders, guardRoutes } from './access.ts';
 import type { RouteSchema } from './api-route.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
@@ -93,7 +94,14 @@ export function buildApp(deps: AppDependencies): App {
     // unknown fields are refused where a schema says so, and ignored elsewhere; by default Fastify removes them
     // silently. A repeated parameter becomes a list, which none of our parameters is. Reporting all errors is cheap:
     // queries are small, and bodies were checked before
-    ajv: { customOptions: { removeAdditional: false, coerceTypes: true, allErrors: true } },
+    ajv: {
+      customOptions: {
+        removeAdditional: false,
+        coerceTypes: true,
+        allErrors: true,
+        keywords: [acceptedFormKeyword],
+      },
+    },
     schemaErrorFormatter: (errors, part) => new Error(faultsOf(errors, part)[0].message),
   });
   // schemas describe the answers, and tsc checks them; stripping and converting are not needed

@@ -1,9 +1,24 @@
 #!/usr/bin/env bash
 # Asks every path of the OpenAPI document of a running demo what Schemathesis makes up, good and bad, and holds the answers against it.
-#   npm run test:api -- [cases over all paths, default 10000] [seed, default 1] [minutes at most, default 60]
+# Ids, hashes and addresses that the demo has are put in for half of what is made up (real_values.py). Ends with counts by status.
+#   npm run test:api -- [--cases N] [--seed N] [--minutes N]
+#     --cases    requests over all paths, at least (API_CASES; default 10000)
+#     --seed     the same seed makes up the same requests (API_SEED; default 1)
+#     --minutes  the run is stopped, and fails, after this time (API_MINUTES; default 60)
 set -euo pipefail
-cd "$(dirname "$0")/.."
-cases=${1:-10000} seed=${2:-1} minutes=${3:-60}
+cd "$(dirname "$0")/../.."
+cases=${API_CASES:-10000} seed=${API_SEED:-1} minutes=${API_MINUTES:-60}
+while (($# > 0)); do
+  [[ ${2:-} =~ ^[0-9]+$ ]] || { echo "test:api: $1 needs a number" >&2; exit 2; }
+  case $1 in
+    --cases) cases=$2 ;;
+    --seed) seed=$2 ;;
+    --minutes) minutes=$2 ;;
+    *) echo "test:api: unknown option $1 (--cases, --seed, --minutes)" >&2; exit 2 ;;
+  esac
+  shift 2
+done
+here=$PWD/scripts/test-api
 version=4.32.5
 tools=${XDG_CACHE_HOME:-$HOME/.cache}/satscribe/schemathesis
 
@@ -45,27 +60,31 @@ for ((second = 0; ; second++)); do
   sleep 1
 done
 
-operations=$(node -e '
+# operations without parameters have one request each
+varied=$(node -e '
   const { paths } = JSON.parse(require("fs").readFileSync("docs/openapi.json", "utf8"));
-  console.log(Object.values(paths).reduce((count, path) => count + Object.keys(path).length, 0));')
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  console.log(operations.filter(({ parameters, requestBody }) => parameters !== undefined || requestBody !== undefined).length);')
 # without a node there is no mempool to list, and its paths say so
 cat >"$folder/schemathesis.toml" <<'TOML'
 [[operations]]
 include-path-regex = "^/mempool/"
 checks.not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "503"]
 TOML
-each=$(((cases + operations - 1) / operations))
-echo "$operations operations, $each cases each, seed $seed"
+each=$(((cases + varied - 1) / varied))
+echo "$cases cases: $each for each of $varied operations with parameters, seed $seed"
 status=0
 # a stream that stays open is cut by the timeout of a request; answers come long before it. The tool runs in the folder: it keeps
 # what it finds beside itself
 (
   cd "$folder"
-  timeout --kill-after=10 "${minutes}m" "$tools/bin/schemathesis" --no-color run "$origin/openapi.json" \
+  TEST_API_ORIGIN=$origin TEST_API_COUNTS=$folder/counts SCHEMATHESIS_HOOKS=$here/real_values.py \
+    timeout --kill-after=10 "${minutes}m" "$tools/bin/schemathesis" --no-color run "$origin/openapi.json" \
     --phases examples,fuzzing --max-examples "$each" --seed "$seed" --generation-database none \
     --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance \
     --continue-on-failure --no-shrink --request-timeout 20 --suppress-health-check all --warnings off
 ) || status=$?
+if [[ -f $folder/counts ]]; then node "$here/summary.ts" "$folder/counts" "$cases" || status=1; fi
 ((status != 124)) || echo "stopped: $minutes minutes are over" >&2
 kill -0 "$server" 2>/dev/null || { echo 'the demo ended meanwhile' >&2; status=1; }
 if [[ -s $folder/log ]] && ((status != 0)); then

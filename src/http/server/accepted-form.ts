@@ -1,0 +1,63 @@
+import type { TSchema } from 'typebox';
+
+/**
+ * What the reader of a text parameter accepts. It stands in the document, where clients and tests of the API see it; the
+ * validator does not know it, because the reader refuses in words of its own. A test holds it to the readers.
+ */
+export type AcceptedForm = Readonly<Record<string, unknown>>;
+
+/** The keyword of a schema that holds its accepted form. */
+export const acceptedFormKeyword = 'acceptedForm';
+
+const hash = '[0-9a-fA-F]{64}';
+/** Below 2^31, without a check of ten digits: neither a block nor a list has a billion entries. */
+const count = '[0-9]{1,9}';
+const id = `${hash}i${count}`;
+const whole = (pattern: string): AcceptedForm => ({ pattern: `^(?:${pattern})$` });
+
+/** The forms that several paths share. */
+export const acceptedForms = {
+  hash: whole(hash),
+  inscriptionId: whole(id),
+  /** An id or a number; negative: cursed. */
+  inscription: whole(`${id}|-?${count}`),
+  count: whole(count),
+  block: whole(`${count}|${hash}`),
+  outpoint: whole(`${hash}:${count}`),
+  /** base58 and bech32 in either case; the checksum decides. */
+  address: whole('[0-9A-Za-z]{14,90}'),
+  /** Entries of a page. */
+  limit: whole('[1-9][0-9]{0,2}|1000'),
+  order: { enum: ['asc', 'desc'] },
+  /** The text of a cursor as a page before it gave it. */
+  cursor: whole('[0-9A-Za-z_-]{1,128}'),
+  /** A content type to the letter, or all of a class. */
+  contentType: whole(String.raw`[^*]{1,1000}|[^*\/]{1,1000}\/\*`),
+  /** 4,096 bytes, of which a character takes four at most. */
+  text: { minLength: 1, maxLength: 1000 },
+} as const satisfies Readonly<Record<string, AcceptedForm>>;
+
+/** The list of texts that a body holds, each of the form given. */
+export function acceptedList(items: AcceptedForm, maxItems: number): AcceptedForm {
+  return { type: 'array', items: { type: 'string', ...items }, maxItems };
+}
+
+/** A schema as the document shows it: it, and its fields and items, with their accepted forms. */
+export function documentedSchema(schema: TSchema): TSchema {
+  const { [acceptedFormKeyword]: form, properties, items, ...rest } = schema as DocumentedParts;
+  return {
+    ...rest,
+    ...(properties === undefined ? {} : { properties: mapValues(properties, documentedSchema) }),
+    ...(items === undefined ? {} : { items: documentedSchema(items) }),
+    ...form,
+  };
+}
+
+interface DocumentedParts extends Readonly<Record<string, unknown>> {
+  readonly [acceptedFormKeyword]?: AcceptedForm;
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly items?: TSchema;
+}
+
+const mapValues = <Value>(values: Readonly<Record<string, Value>>, map: (value: Value) => Value) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
