@@ -31,6 +31,11 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --blocks DIR     real blocks (default samples/mainnet)
             --rounds N       measurements of each block (default 9)
 
+  bodies    how late the event loop gets while orders with large files are posted, one alone and three together
+            --megabytes N    size of an order as JSON (default 67)
+            --files N        files of an order (default 50)
+            --rounds N       (default 9)
+
   --json    the last line is one JSON object {"bench", "machine", "results": {name: number}}
   --seed S  of all generators (default 1)
 Generated chains and databases are kept under bench/data.`;
@@ -41,6 +46,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   follow: async (args) => (await import('./follow/follow-bench.ts')).followBench(args),
   mempool: async (args) => (await import('./mempool/mempool-bench.ts')).mempoolBench(args),
   payments: async (args) => (await import('./payments/payments-bench.ts')).paymentsBench(args),
+  bodies: async (args) => (await import('./bodies/bodies-bench.ts')).bodiesBench(args),
   search: async (args) => (await import('./search/search-bench.ts')).searchBench(args),
 };
 

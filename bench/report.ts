@@ -16,7 +16,7 @@ export interface Table {
 }
 
 export interface Report {
-  readonly bench: 'parse' | 'index' | 'search' | 'follow' | 'mempool' | 'payments';
+  readonly bench: 'parse' | 'index' | 'search' | 'follow' | 'mempool' | 'payments' | 'bodies';
   /** The conditions: what was measured, on which data, how often, and what was warm. */
   readonly notes: readonly string[];
   /** The figures of the JSON line, under their documented names. */

@@ -1,11 +1,32 @@
+import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { joinBlocks } from './body-blocks.ts';
+import { liftLongTexts } from './long-texts.ts';
 import { type BodyKind, type ParsedBody, parseBody } from './parse-body.ts';
+import type { TextList } from './text-list.ts';
 
 export interface BodyTask {
   readonly kind: BodyKind;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly blocks: readonly Uint8Array<ArrayBuffer>[];
+  /** Long texts of the value are returned as bytes (long-texts.ts). */
+  readonly longTexts: boolean;
 }
 
-/** Takes the bytes of a large body, which are transferred, and returns what it says. */
-export default function parse({ kind, bytes }: BodyTask): ParsedBody {
-  return parseBody(kind, bytes);
+/** Takes the bytes of a large body and returns what it says. What is large of both is transferred. */
+export default function parse({ kind, blocks, longTexts }: BodyTask): unknown {
+  const parsed = parseBody(kind, joinBlocks(blocks));
+  if (!parsed.ok) return parsed;
+  if (kind === 'texts') {
+    const { bytes, ends } = parsed.value as TextList;
+    return moved(parsed.value, [bytes.buffer, ends.buffer]);
+  }
+  if (!longTexts) return parsed;
+  const { value, buffer } = liftLongTexts(parsed.value);
+  return moved(value, buffer === null ? [] : [buffer]);
+}
+
+function moved(value: unknown, buffers: readonly ArrayBuffer[]): unknown {
+  return move({
+    [transferableSymbol]: buffers,
+    [valueSymbol]: { ok: true, value } satisfies ParsedBody,
+  } as unknown as Parameters<typeof move>[0]);
 }

@@ -16,9 +16,9 @@ export class LargeBodyParser {
     idleTimeout: idleMs,
   });
 
-  /** The bytes are transferred, so they are gone here. */
+  /** The blocks are transferred, so they are gone here. */
   parse(task: BodyTask): Promise<ParsedBody> {
-    return this.#workers.run(task, { transferList: [task.bytes.buffer] });
+    return this.#workers.run(task, { transferList: task.blocks.map(({ buffer }) => buffer) });
   }
 
   close(): Promise<void> {

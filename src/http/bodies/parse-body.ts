@@ -1,8 +1,10 @@
 import qs from 'qs';
 import { limits } from '#http/server/limits.ts';
+import { unreachable } from '#kernel/unreachable.ts';
+import { packTexts } from './text-list.ts';
 
-/** What a body is written in. */
-export type BodyKind = 'json' | 'form';
+/** What a body is: any JSON, a list of texts in JSON (`TextList`), or a form. */
+export type BodyKind = 'json' | 'texts' | 'form';
 
 /** What became of a body; a class of errors would not survive the way between threads. */
 export type ParsedBody =
@@ -11,13 +13,22 @@ export type ParsedBody =
 
 /** Reads a body. Total: any bytes give an answer. */
 export function parseBody(kind: BodyKind, bytes: Uint8Array): ParsedBody {
-  if (kind === 'json' && bytes.byteLength > limits.largeBodyBytes) {
+  if (kind !== 'form' && bytes.byteLength > limits.largeBodyBytes) {
     const fault = structureFault(bytes);
     if (fault !== null) return { ok: false, message: fault };
   }
   // drops a byte order mark, as JSON's own readers do
   const text = new TextDecoder().decode(bytes);
-  return kind === 'json' ? parseJson(text) : parseForm(text);
+  switch (kind) {
+    case 'json':
+      return parseJson(text);
+    case 'texts':
+      return parseTexts(text);
+    case 'form':
+      return parseForm(text);
+    default:
+      return unreachable(kind);
+  }
 }
 
 /**
@@ -80,6 +91,17 @@ function parseJson(text: string): ParsedBody {
   } catch {
     return notJson;
   }
+}
+
+function parseTexts(text: string): ParsedBody {
+  const parsed = parseJson(text);
+  if (!parsed.ok) return parsed;
+  const { value } = parsed;
+  if (!Array.isArray(value)) return { ok: false, message: 'the body is not an array' };
+  if (!value.every((item) => typeof item === 'string')) {
+    return { ok: false, message: 'an item of the body is not a string' };
+  }
+  return { ok: true, value: packTexts(value) };
 }
 
 /** Whether a text can have a name that changes what objects inherit; names can be written with escapes. */

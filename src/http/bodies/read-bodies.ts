@@ -3,11 +3,12 @@ import type { FastifyRequest } from 'fastify';
 import type { App } from '#http/server/app-dependencies.ts';
 import { limits } from '#http/server/limits.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { BodyBlocks, joinBlocks } from './body-blocks.ts';
 import { BodyRoom, type HeldRoom } from './body-room.ts';
 import { deferContinue, sendContinue } from './expect-continue.ts';
 import { LargeBodyParser } from './large-body-parser.ts';
 import { mediaTypes } from './media-types.ts';
-import { type BodyKind, parseBody } from './parse-body.ts';
+import { parseBody } from './parse-body.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 
 /** A body that is read. */
@@ -45,32 +46,33 @@ export function readBodies(app: App, room: BodyRoom = new BodyRoom(limits.largeB
     reply.raw.once('close', () => void reading.parsing.finally(() => reading.room.release()));
   });
 
-  const readAs = (kind: BodyKind | null) => async (request: FastifyRequest, payload: IncomingMessage) => {
+  const readAs = (mediaType: string | null) => async (request: FastifyRequest, payload: IncomingMessage) => {
     // what is not there is told without reading on
     if (request.is404) return undefined;
-    const wanted = request.routeOptions.config.body ?? 'json';
-    if (kind !== wanted) {
+    const { body: kind = 'json', longTexts = false } = request.routeOptions.config;
+    if (mediaType !== mediaTypes[kind]) {
       throw new AppError(
         'media_type_unsupported',
-        `the body must be sent with content-type: ${mediaTypes[wanted]}`,
+        `the body must be sent with content-type: ${mediaTypes[kind]}`,
       );
     }
     const reading = readings.get(request);
     if (reading === undefined) throw new Error('a body is read behind the hook that makes room for it');
     sendContinue(request.raw, reading.response);
-    const bytes = await readWhole(request, payload, reading.room);
-    const parsing =
-      bytes.byteLength > limits.largeBodyBytes
-        ? largeBodies.parse({ kind, bytes })
-        : Promise.resolve(parseBody(kind, bytes));
+    const body = await readBlocks(request, payload, reading.room);
+    const isLarge = body.byteLength > limits.largeBodyBytes;
+    const blocks = body.blocks();
+    const parsing = isLarge
+      ? largeBodies.parse({ kind, blocks, longTexts })
+      : Promise.resolve(parseBody(kind, joinBlocks(blocks)));
     reading.parsing = parsing.catch(() => undefined);
     const parsed = await parsing;
     if (!parsed.ok) throw new AppError('request_invalid', parsed.message);
     return parsed.value;
   };
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(mediaTypes.json, readAs('json'));
-  app.addContentTypeParser(mediaTypes.form, readAs('form'));
+  app.addContentTypeParser(mediaTypes.json, readAs(mediaTypes.json));
+  app.addContentTypeParser(mediaTypes.form, readAs(mediaTypes.form));
   app.addContentTypeParser('*', readAs(null));
 }
 
@@ -81,43 +83,32 @@ function lengthOf({ headers }: FastifyRequest): number {
   return Number(headers['content-length'] ?? 0);
 }
 
-/** The bytes of a body, each copied once. Throws `body_too_large`, `bodies_busy`, and `request_invalid` where it ends too early. */
-async function readWhole(
+/** The bytes of a body. Throws `body_too_large`, `bodies_busy`, and `request_invalid` where it ends too early. */
+async function readBlocks(
   request: FastifyRequest,
   payload: IncomingMessage,
   room: HeldRoom,
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<BodyBlocks> {
   const { bodyLimit } = request.routeOptions;
   const expected = lengthOf(request);
-  const chunks: Uint8Array[] = [];
-  // a body whose length is known is not twice in memory
-  let whole = expected > limits.largeBodyBytes ? new Uint8Array(expected) : null;
-  let length = 0;
-  let held = whole === null ? 0 : expected;
+  const body = new BodyBlocks(expected);
+  // a body whose length is known has its room already
+  let held = expected > limits.largeBodyBytes ? expected : 0;
   try {
     // left to itself, a loop that ends early would close the connection, and with it the answer
     const read = payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
     for await (const chunk of read) {
-      const before = length;
-      length += chunk.byteLength;
+      const length = body.byteLength + chunk.byteLength;
       if (length > bodyLimit) throw tooLarge();
       if (length > limits.largeBodyBytes && length > held) {
         room.grow(length - held);
         held = length;
       }
-      if (whole === null) chunks.push(chunk);
-      else whole.set(chunk, before);
+      body.append(chunk);
     }
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError('request_invalid', 'the body ended before all of it was there', {}, error);
   }
-  if (whole !== null) return whole;
-  whole = new Uint8Array(length);
-  let place = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, place);
-    place += chunk.byteLength;
-  }
-  return whole;
+  return body;
 }

@@ -20,7 +20,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { SearchGate } from '#search/service/search-gate.ts';
 import { type AnswerBody, answerFromIndex, idText, sendOrd } from './answers.ts';
-import { batchBody, batchOf } from './batch.ts';
+import { batchBody, batchOf, batchParts } from './batch.ts';
 import { ordAnswers, pathParts } from './ord.schemas.ts';
 import { inscriptionIdOf, inscriptionQuestionOf, placeOf, quoted } from './parameters.ts';
 
@@ -55,10 +55,10 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
       body: batchBody(acceptedForms.inscriptionId, inscriptionsMax),
       response: ordAnswers.inscriptions,
     },
-    config,
+    config: { ...config, body: 'texts' },
     bodyLimit: bodyLimits.batch,
     handler: async (request, reply) => {
-      const ids = batchOf(request.body, inscriptionsMax, inscriptionIdOf);
+      const ids = await batchOf(request.body, inscriptionsMax, inscriptionIdOf);
       const { tip, body } = await gate.run(clientGone(reply), () =>
         withSnapshot(deps.pool, async (snapshot) => ({
           tip: snapshot.tip,
@@ -79,32 +79,50 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
       body: batchBody(acceptedForms.inscriptionId, idsMax),
       response: ordAnswers.missing,
     },
-    config,
+    config: { ...config, body: 'texts' },
     bodyLimit: bodyLimits.batch,
     handler: async (request, reply) => {
-      const ids = batchOf(request.body, idsMax, claimedId);
-      const { tip, missing } = await gate.run(clientGone(reply), () =>
+      const { tip, parts } = await gate.run(clientGone(reply), () =>
         withSnapshot(deps.pool, async ({ client, tip: now }) => {
-          const keys = await inscriptionKeys(
-            client,
-            ids.flatMap(({ id }) => id ?? []),
-          );
-          const found = keys.values();
-          return {
-            tip: now,
-            missing: ids.filter(({ id }) => id === null || found.next().value === null),
-          };
+          const missing: string[] = [];
+          for await (const ids of batchParts(request.body, idsMax, claimedId)) {
+            const part = await missingOf(client, ids);
+            if (part.length > 0) missing.push(JSON.stringify(part).slice(1, -1));
+          }
+          return { tip: now, parts: missing };
         }),
       );
-      return sendOrd(request, reply, tip, JSON.stringify(missing.map(({ text }) => text)), { live: true });
+      const body = parts.length <= 1 ? `[${parts.join('')}]` : listPieces(parts);
+      return sendOrd(request, reply, tip, body, { live: true });
     },
   });
 
   galleryRoutes(app, deps);
 }
 
+/** The texts of ids that are not indexed, in the order given. */
+async function missingOf(client: Snapshot['client'], ids: readonly ClaimedId[]): Promise<string[]> {
+  const keys = await inscriptionKeys(
+    client,
+    ids.flatMap(({ id }) => id ?? []),
+  );
+  const found = keys.values();
+  return ids.flatMap(({ text, id }) => (id === null || found.next().value === null ? [text] : []));
+}
+
+/** A JSON list in pieces, one for each part of it. */
+function* listPieces(parts: readonly string[]): Generator<string> {
+  for (const [place, part] of parts.entries()) yield `${place === 0 ? '[' : ','}${part}`;
+  yield ']';
+}
+
+interface ClaimedId {
+  readonly text: string;
+  readonly id: InscriptionId | null;
+}
+
 /** An id as it is written in the answer; null where its index is too large to be indexed. */
-function claimedId(given: string): { text: string; id: InscriptionId | null } {
+function claimedId(given: string): ClaimedId {
   const text = given.toLowerCase();
   const id = parseInscriptionId(text);
   if (id !== null) return { text: idText(id), id };

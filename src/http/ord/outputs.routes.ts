@@ -62,10 +62,10 @@ export function outputsRoutes(app: App, outputs: Outputs): void {
       body: batchBody(acceptedForms.outpoint, outputsMax),
       response: ordAnswers.outputs,
     },
-    config,
+    config: { ...config, body: 'texts' },
     bodyLimit: bodyLimits.batch,
     handler: async (request, reply) => {
-      const outpoints = batchOf(request.body, outputsMax, outpointOf);
+      const outpoints = await batchOf(request.body, outputsMax, outpointOf);
       const { tip, json } = await outputs.outputs(outpoints);
       return sendOrd(request, reply, tip, json, { live: true });
     },

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+
+/** Blocks grow to this size: 100 MB are a hundred of them, each handed to the thread without a copy. */
+const blockBytesMax = 1024 * 1024;
+/** The first block of a body whose length is unknown. */
+const blockBytesMin = 16 * 1024;
+
+/**
+ * The bytes of a body, copied once, into blocks. Chunks are not kept as they come: a client may send a hundred million of one
+ * byte each, and each kept chunk would cost a hundred times its size.
+ */
+export class BodyBlocks {
+  readonly #expected: number;
+  readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
+  #byteLength = 0;
+  /** Bytes that are free at the end of the last block. */
+  #free = 0;
+
+  /** @param expected the length of the body in bytes as its client states it; 0: unknown */
+  constructor(expected: number) {
+    this.#expected = expected;
+  }
+
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  append(chunk: Uint8Array): void {
+    for (let start = 0; start < chunk.byteLength; ) {
+      if (this.#free === 0) this.#addBlock();
+      const block = this.#blocks.at(-1);
+      assert(block !== undefined, 'there is a block to write to');
+      const part = chunk.subarray(start, start + this.#free);
+      block.set(part, block.byteLength - this.#free);
+      start += part.byteLength;
+      this.#free -= part.byteLength;
+      this.#byteLength += part.byteLength;
+    }
+  }
+
+  /** The blocks without the free end of the last one. Nothing may be appended afterwards. */
+  blocks(): Uint8Array<ArrayBuffer>[] {
+    const last = this.#blocks.pop();
+    if (last !== undefined) this.#blocks.push(last.subarray(0, last.byteLength - this.#free));
+    this.#free = 0;
+    return this.#blocks;
+  }
+
+  #addBlock(): void {
+    const left = this.#expected - this.#byteLength;
+    const doubled = Math.max(blockBytesMin, 2 * (this.#blocks.at(-1)?.byteLength ?? 0));
+    const bytes = Math.min(left > 0 ? left : doubled, blockBytesMax);
+    this.#blocks.push(new Uint8Array(bytes));
+    this.#free = bytes;
+  }
+}
+
+/** The bytes of all blocks in one piece; those of a single block are not copied. */
+export function joinBlocks(blocks: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+  const [first] = blocks;
+  if (blocks.length === 1 && first !== undefined) return first;
+  const joined = new Uint8Array(blocks.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let place = 0;
+  for (const block of blocks) {
+    joined.set(block, place);
+    place += block.byteLength;
+  }
+  return joined;
+}
