@@ -3,6 +3,7 @@ import { mayBeCursed } from '#chain/snapshot/cursed-expression.ts';
 import { isRareClass, isRareType, typeClass } from '#chain/snapshot/index-expressions.ts';
 import type { DerivedTable, SecondaryIndex } from '#indexer/derived/derived-table.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 
 /**
  * Indexes of the chain tables besides the primary keys, by name; derived tables bring their own. They belong to the
@@ -144,7 +145,7 @@ export interface IndexBuild {
 
 /**
  * Builds the wanted indexes that are missing, and returns their names. Waits for writers of the table and blocks new
- * ones; readers continue. Not within a transaction.
+ * ones; readers continue. The writer and a catch-up pass may build the same index at once. Not within a transaction.
  */
 export async function ensureSecondaryIndexes(
   client: pg.ClientBase,
@@ -165,7 +166,13 @@ export async function ensureSecondaryIndexes(
     if (index === undefined) continue;
     const where = index.where === undefined ? '' : ` WHERE ${index.where}`;
     const unique = index.unique === true ? 'UNIQUE ' : '';
-    await client.query(`CREATE ${unique}INDEX ${name} ON ${index.table} (${index.columns})${where}`);
+    await withTransaction(client, async (tx) => {
+      // unlike the lock of CREATE INDEX, this one excludes itself: the second process waits, and finds the index
+      await tx.query(`LOCK TABLE ${index.table} IN SHARE ROW EXCLUSIVE MODE`);
+      await tx.query(
+        `CREATE ${unique}INDEX IF NOT EXISTS ${name} ON ${index.table} (${index.columns})${where}`,
+      );
+    });
     grown.add(index.table);
   }
   // lets the planner choose by the current contents of the tables, not by those of empty ones

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import { undoDerived } from '#indexer/derived/derived-state.ts';
+import { tablesAbove, undoDerived } from '#indexer/derived/derived-state.ts';
 import type { DerivedTable } from '#indexer/derived/derived-table.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import type { TrackedChanges } from '#indexer/ledger/ledger-block.ts';
@@ -58,7 +58,8 @@ export async function undoAbove(
   let tip = await readTip(client, height);
   if (tip.above === null) return tip.below;
   // undo finds moved inscriptions and newest children by these; an interrupted first load has not built them yet
-  await ensureSecondaryIndexes(client, { wanted: indexesForUndo(tables), tables });
+  const affected = await tablesAbove(client, tables, height);
+  await ensureSecondaryIndexes(client, { wanted: indexesForUndo(affected), tables: affected });
   await withTransaction(client, completeOutbox);
   while (tip.above !== null) {
     signal?.throwIfAborted();

@@ -64,6 +64,18 @@ function statesOf(tables: readonly DerivedTable[], rows: readonly StateRow[]): D
   });
 }
 
+/** The tables that have blocks above a height, where the chain has some. */
+export async function tablesAbove(
+  client: pg.ClientBase,
+  tables: readonly DerivedTable[],
+  height: number,
+): Promise<DerivedTable[]> {
+  const states = await readDerivedStates(client, tables);
+  return states
+    .filter(({ isFollowed, tip }) => isFollowed || (tip !== null && tip.height > height))
+    .map(({ table }) => table);
+}
+
 /** The tables whose rows the writer adds, and the epoch that this is valid for. */
 export interface FollowedTables {
   readonly active: readonly ActiveTable[];

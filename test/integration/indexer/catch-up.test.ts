@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { inflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { missingIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { undoAbove } from '#indexer/apply/undo.ts';
 import { type CatchUpOptions, catchUp } from '#indexer/catch-up/catch-up.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
@@ -242,6 +243,19 @@ describe('a derived table that is added to an index', () => {
     await index(database);
     await expectClean(database);
   }, 180_000);
+
+  test('delays no undo of blocks that it does not have by a build of its indexes', async () => {
+    const database = await indexedBefore();
+    await index(database);
+    const client = await database.pool.connect();
+    await undoAbove(client, golden.chain.headers.length - 4, [], { tables: testDerivedTables });
+    const missing = await missingIndexes(client, testDerivedTables);
+    client.release();
+    expect(missing).toContain('test_stays_height');
+    await index(database);
+    await makeTables(database, best);
+    await expectClean(database);
+  });
 
   test('is exact where the chain is reorganised below and above it meanwhile', async () => {
     const node = new SimulatedNode(golden);

@@ -103,6 +103,23 @@ describe('secondary indexes', () => {
     client.release();
   });
 
+  test('are built by the first of two processes that need them at once; the other one waits', async () => {
+    const { pool } = await freshDatabase();
+    // enough rows that both builds overlap
+    await pool.query(
+      `INSERT INTO chain.locations (key, height, step, place, sat_offset)
+       SELECT key, 1, 0, 1, 0 FROM generate_series(1, 100000) AS key`,
+    );
+    const clients = [await pool.connect(), await pool.connect()];
+    const built = await Promise.allSettled(
+      clients.map((client) => ensureSecondaryIndexes(client, { wanted: ['locations_outside'] })),
+    );
+    const missing = await missingIndexes(clients[0]!);
+    for (const client of clients) client.release();
+    expect(built.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    expect(missing).not.toContain('locations_outside');
+  });
+
   test.each([
     ['that a first load does not need itself are built at its end', {}, true],
     // small batches: what the last two of them made is in memory whatever its bound, and asked for by nobody
