@@ -102,6 +102,8 @@ export class Patience {
   readonly #options: PatienceOptions;
   readonly #backoff: Backoff;
   #failures = 0;
+  /** Those of class `few`: an outage before a wrong answer does not use up its tries. */
+  #fewFailures = 0;
   #startedAt = 0;
 
   constructor(options: PatienceOptions = {}) {
@@ -112,6 +114,7 @@ export class Patience {
   /** A success: the next failure counts as the first. */
   reset(): void {
     this.#failures = 0;
+    this.#fewFailures = 0;
     this.#backoff.reset();
   }
 
@@ -128,7 +131,8 @@ export class Patience {
       case 'minute':
         return this.#delayForPeople();
       case 'few':
-        return this.#failures > triesMax ? this.#delayForPeople() : this.#withinBudget();
+        this.#fewFailures++;
+        return this.#fewFailures > triesMax ? this.#delayForPeople() : this.#withinBudget();
       case 'soon':
       case 'anew':
         return this.#withinBudget();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { Retry } from '#kernel/retry.ts';
+import { Patience, Retry } from '#kernel/retry.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -60,6 +60,14 @@ test('repeats a call whose answer was wrong, and leaves to its caller what has t
   expect(await pausesOf(retry, 2, truncated)).toHaveLength(2);
   await expect(pausesOf(retry, 6, truncated)).rejects.toBe(truncated);
   await expect(pausesOf(retry, 1, unavailable)).rejects.toBe(unavailable);
+});
+
+test('counts the tries after a wrong answer from the first one, whatever failed before', async () => {
+  const truncated = new AppError('block_truncated', 'cut');
+  const patience = new Patience();
+  for (let failure = 0; failure < 8; failure++) expect(patience.delayAfter(unreachable)).not.toBeNull();
+  for (let failure = 0; failure < 5; failure++) expect(patience.delayAfter(truncated)).not.toBeNull();
+  expect(patience.delayAfter(truncated)).toBeNull();
 });
 
 test('shows a cookie again once a minute where it may wait for people', async () => {
