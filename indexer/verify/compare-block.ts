@@ -101,11 +101,11 @@ function compareRows(
       .map((column, at) => `${column} ${shown(column, row[at] ?? null)}`)
       .join(', ');
   const differences: Difference[] = [];
-  const left = new Map(stored.map((row) => [nameOf(row), row]));
+  // a table without a key may hold a row twice
+  const left = Map.groupBy(stored, nameOf);
   for (const row of made) {
     const name = nameOf(row);
-    const other = left.get(name);
-    left.delete(name);
+    const other = left.get(name)?.pop();
     if (other === undefined) {
       differences.push({ height, table, row: name, column: null, expected: 'a row', found: null });
       continue;
@@ -123,8 +123,10 @@ function compareRows(
       });
     });
   }
-  for (const name of left.keys()) {
-    differences.push({ height, table, row: name, column: null, expected: null, found: 'a row' });
+  for (const [name, rows] of left) {
+    for (let row = 0; row < rows.length; row++) {
+      differences.push({ height, table, row: name, column: null, expected: null, found: 'a row' });
+    }
   }
   return differences;
 }

@@ -129,6 +129,19 @@ describe('verifying', () => {
     expect(gone.differences).toMatchObject([{ table: 'chain.inscription_details', expected: 'a row' }]);
   });
 
+  test('finds a row that is there twice, in a table without a key', async () => {
+    const { differences } = await tampered(
+      'INSERT INTO chain.outputs SELECT * FROM chain.outputs WHERE height = 50 LIMIT 1',
+      `DELETE FROM chain.outputs WHERE ctid = (SELECT max(ctid) FROM chain.outputs
+        WHERE (txid, vout) = (SELECT txid, vout FROM chain.outputs WHERE height = 50
+          GROUP BY txid, vout HAVING count(*) > 1))`,
+      { from: 50, to: 50 },
+    );
+    expect(differences).toEqual([
+      expect.objectContaining({ height: 50, table: 'chain.outputs', expected: null, found: 'a row' }),
+    ]);
+  });
+
   test('finds a spend that was taken away, and one that was put elsewhere', async () => {
     const { rows } = await database.pool.query<{ key: number; height: number; step: number; spent: number }>(
       `SELECT key, height, step, spent_height AS spent FROM chain.locations
