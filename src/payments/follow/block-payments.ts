@@ -1,4 +1,3 @@
-import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -238,7 +237,8 @@ export class BlockPayments {
       known = block.height;
       break;
     }
-    assert(known <= tip.height, 'a block of the chain is not above its tip');
+    // the chain has changed since its tip was read
+    if (known > tip.height) return 'behind';
     await withTransaction(client, async (tx) => {
       await scanAllAgain(tx, tip.height);
       if (await unconfirmAbove(tx, known)) await tellPayments(tx);
