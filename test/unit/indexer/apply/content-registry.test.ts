@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { BloomFilter } from '#indexer/apply/memory/bloom-filter.ts';
 import { ContentRegistry, unknownId } from '#indexer/apply/memory/content-registry.ts';
 import type { HashTable } from '#indexer/apply/memory/hash-table.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 const hashOf = (content: number): Uint8Array => createHash('sha256').update(String(content)).digest();
 const name = (content: number, variant: number): string => `${content}/${variant}`;
@@ -92,7 +93,7 @@ describe('the registry of contents', () => {
             else model.fail();
           }
         }),
-        { numRuns: 100 },
+        { numRuns: propertyRuns(40) },
       );
     },
   );

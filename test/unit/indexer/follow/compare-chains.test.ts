@@ -8,6 +8,7 @@ import {
   type TheirPart,
   type WeighedRef,
 } from '#indexer/follow/compare-chains.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 const ref = (height: number, branch: number, work = 0n): WeighedRef => ({
   height,
@@ -66,7 +67,7 @@ describe('a plan between chains at rest', () => {
       fc.property(forks, ({ ours, theirs }) => {
         expect(shown(follow(ours, takeWhole(ours, theirs)))).toEqual(shown(theirs));
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -79,7 +80,7 @@ describe('a plan between chains at rest', () => {
         expect(undoTo === null).toBe(shared === ours.length);
         if (undoTo !== null) expect(undoTo).toBe(ours[shared - 1]?.height ?? -1);
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -222,7 +223,7 @@ describe('a plan for a node', () => {
           if (theirs.length > shared) expect(apply.length).toBeGreaterThan(0);
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: propertyRuns(200) },
     );
   });
 
@@ -243,7 +244,7 @@ describe('a plan for a node', () => {
           2 + Math.ceil(Math.log2(Math.max(2, depth))) + Math.ceil(needed / page) + 1,
         );
       }),
-      { numRuns: 1500 },
+      { numRuns: propertyRuns(200) },
     );
   });
 
@@ -270,7 +271,7 @@ describe('a plan for a node', () => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(60) },
     );
   });
 

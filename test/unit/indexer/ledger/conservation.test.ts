@@ -9,6 +9,7 @@ import {
   pointer,
 } from '#test/support/chain/ledger-chain.ts';
 import { satpointOf } from '#test/support/chain/ledger-store.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 /**
  * The ledger against a simulation that moves every single sat: outputs are lists of sats, an inscription is the
@@ -166,7 +167,7 @@ test('every inscription is on the sat that it was inscribed on, whatever moves',
       const inOutputs = inscriptions.filter(({ locations }) => locations.at(-1)?.place === 0);
       expect(tracked.size).toBe(inOutputs.length);
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(100) },
   );
 });
 
@@ -195,6 +196,6 @@ test('transactions that pay no fees may be in one block or in several: every ins
       }));
       expect(several).toEqual(one);
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(50) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 // few values, so that slots collide, partitions are shared and entries come more than once
 const half = fc.oneof(
@@ -39,7 +40,7 @@ describe('the tracked outputs', () => {
           expect(tracked.has(low, high)).toBe(count > 0);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(100) },
     );
   });
 

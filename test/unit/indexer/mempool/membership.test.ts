@@ -6,6 +6,7 @@ import {
   type MembershipMessage,
   type MempoolSnapshot,
 } from '#indexer/mempool/stream/membership.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 const joined = (membership: Membership, snapshot: MempoolSnapshot): MembershipChange[] =>
   [...membership.join(snapshot)].flat();
@@ -143,7 +144,7 @@ describe('Membership', () => {
         follower.deliver(node, 1);
         expect(follower.membership.missing).toBe(0);
       }),
-      { numRuns: 3000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -162,7 +163,7 @@ describe('Membership', () => {
         for (const message of node.stream) follower.membership.tell(message);
         expect(follower.membership.missing).toBeGreaterThan(0);
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type BlockColumns, decodeBlockColumns, encodeBlockColumns } from '#indexer/parse/block-columns.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 import { blockOf, columnsOf } from './synthetic-block.ts';
 
 const sample = columnsOf(blockOf([]));
@@ -36,7 +37,7 @@ describe('block columns', () => {
         for (const name of names) expect(decoded[name].constructor).toBe(sample[name].constructor);
         expect(new Uint8Array(encodeBlockColumns(decoded))).toEqual(new Uint8Array(encoded));
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(100) },
     );
   });
 

@@ -6,6 +6,7 @@ import { BlockTables } from '#indexer/parse/block-tables.ts';
 import { ContentCollector } from '#indexer/parse/content-collector.ts';
 import { DerivedBudget, derivedBytesMax, wastedBytesMax } from '#indexer/parse/derived-budget.ts';
 import { foldUtf8 } from '#kernel/text/fold.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 import {
   blockOf,
   columnsOf,
@@ -56,7 +57,7 @@ describe('a content', () => {
         expect(content.text).toBe(folded === null ? 1 : 2);
         expect(content.folded).toEqual(folded === null ? null : Buffer.from(folded));
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(100) },
     );
   });
 
@@ -167,7 +168,7 @@ describe('the contents of a block', () => {
           expect(content?.hash).toBe(sha256(inscriptions[index]![1]));
         });
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(50) },
     );
   });
 

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import type { ParseResult } from '#indexer/parse/parse-block.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 import { fixtureLines, samplesFolder } from './fixtures.ts';
-import { fuzzRuns } from './fuzz-runs.ts';
 import {
   blockOf,
   columnsOf,
@@ -35,7 +35,7 @@ describe('any bytes give a value', () => {
       fc.property(anyBytes, fc.option(anyBytes), (behindHeader, spent) => {
         check(parse(Buffer.concat([Buffer.alloc(80), behindHeader]), { spent }));
       }),
-      { numRuns: fuzzRuns(100_000) },
+      { numRuns: propertyRuns(5000) },
     );
   });
 
@@ -46,7 +46,7 @@ describe('any bytes give a value', () => {
       fc.property(script, ([start, bytes, end]) => {
         check(parse(blockOf([reveal(Buffer.concat([start, bytes, Buffer.from(end, 'hex')]))])));
       }),
-      { numRuns: fuzzRuns(100_000) },
+      { numRuns: propertyRuns(5000) },
     );
   });
 
@@ -70,7 +70,7 @@ describe('any bytes give a value', () => {
         const envelopes = readEnvelopes(columnsOf(blockOf([reveal(script)])));
         expect(envelopes).toHaveLength(1);
       }),
-      { numRuns: fuzzRuns(10_000) },
+      { numRuns: propertyRuns(1000) },
     );
   });
 
@@ -89,7 +89,7 @@ describe('any bytes give a value', () => {
           check(parse(blockOf([changed])));
         },
       ),
-      { numRuns: fuzzRuns(30_000) },
+      { numRuns: propertyRuns(2000) },
     );
   });
 
@@ -102,7 +102,7 @@ describe('any bytes give a value', () => {
       fc.property(fc.nat(block.length - 1), (length) => {
         expect(parse(block.subarray(0, length))).toMatchObject({ code: 'block_truncated' });
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(300) },
     );
   });
 });

@@ -7,6 +7,7 @@ import {
   fingerprint,
   fingerprintOutpoint,
 } from '#indexer/transaction/outpoint-fingerprint.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 import {
   blockOf,
   coinbase,
@@ -168,7 +169,7 @@ describe('a block that is broken', () => {
           at: length,
         });
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     );
   });
 

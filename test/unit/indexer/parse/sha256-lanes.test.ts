@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Sha256Lanes } from '#indexer/parse/sha256/sha256-lanes.ts';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 const sha256 = (bytes: Uint8Array): Buffer => hash('sha256', bytes, 'buffer');
 
@@ -38,7 +39,7 @@ describe('Sha256Lanes', () => {
         const reference = isDouble ? doubleSha256 : sha256;
         expect(hashed(messages, isDouble)).toEqual(messages.map((bytes) => Buffer.from(reference(bytes))));
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(100) },
     );
   });
 

@@ -8,6 +8,7 @@ import { readLayout } from '#indexer/transaction/read-layout.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { ByteWriter } from '#test/builders/byte-writer.ts';
 import { writeTransaction } from '#test/builders/transaction.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
@@ -90,7 +91,7 @@ describe('the structure of a transaction', () => {
         expect(block.size(1)).toBe(bytes.length);
         expect(hex(block.txid(1))).toBe(hex(other.getHash()));
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(40) },
     );
   });
 
@@ -105,7 +106,7 @@ describe('the structure of a transaction', () => {
           code: 'block_truncated',
         });
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(60) },
     );
   });
 
@@ -128,7 +129,7 @@ describe('the structure of a transaction', () => {
           expect(error).toBeInstanceOf(AppError);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(150) },
     );
   });
 

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 /** The other library knows three networks; signet and testnet4 have the addresses of testnet3. */
 const theirs = {
@@ -63,7 +64,7 @@ describe('addresses, beside those of @scure/btc-signer', () => {
         expect(ours).toEqual({ kind: 'script', script: output });
         expect(theirScript(address, name)).toEqual(output);
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -82,7 +83,7 @@ describe('addresses, beside those of @scure/btc-signer', () => {
         if (theirScript(text, name) !== null) expect(parseAddress(text, networks[name]).kind).toBe('script');
         else if (text !== address) expect(parseAddress(text, networks[name]).kind).toBe('refused');
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(300) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 const satsMax = 2_100_000_000_000_000;
 
@@ -15,7 +16,7 @@ test('reads back every amount that a node can write', () => {
     fc.property(fc.integer({ min: 0, max: satsMax }), (sats) => {
       expect(satsOfBitcoins(JSON.parse(written(sats)))).toBe(sats);
     }),
-    { numRuns: 20_000 },
+    { numRuns: propertyRuns(3000) },
   );
 });
 

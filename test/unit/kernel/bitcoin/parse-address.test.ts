@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { type NetworkName, networkNames, networks } from '#kernel/primitives/network.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 const parsed = (text: string, network: NetworkName = 'mainnet'): string => {
   const result = parseAddress(text, networks[network]);
@@ -106,7 +107,7 @@ describe('parseAddress', () => {
         const isSegwit = address.startsWith(networks[name].bech32);
         if (isSegwit) expect(parsed(address.toUpperCase(), name)).toBe(hex);
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(200) },
     );
   });
 
@@ -127,7 +128,7 @@ describe('parseAddress', () => {
         if (result.kind === 'refused') return;
         expect(scriptToAddress(result.script, networks.mainnet)?.toLowerCase()).toBe(given.toLowerCase());
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     );
   });
 });

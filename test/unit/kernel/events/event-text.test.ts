@@ -5,6 +5,7 @@ import { inscriptionKind } from '#kernel/events/event-kind.ts';
 import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import { parseEventText, parseInscriptionLine } from '#kernel/events/parse-event-text.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 const hash = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const index = fc.oneof(fc.nat(20), fc.nat(2 ** 31 - 1));
@@ -110,7 +111,7 @@ describe('the canonical text', () => {
           expect(sha256.toString('hex')).toBe(createHash('sha256').update(expected).digest('hex'));
         },
       ),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(20) },
     );
   });
 
@@ -172,7 +173,7 @@ describe('a parsed text', () => {
           );
         }
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(60) },
     );
   });
 

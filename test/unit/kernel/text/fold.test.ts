@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { caseFoldingUnicodeVersion } from '#kernel/text/case-folding-table.ts';
 import { foldCodePoint, foldText, foldUtf8 } from '#kernel/text/fold.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const isSurrogate = (codePoint: number): boolean => codePoint >= 0xd800 && codePoint <= 0xdfff;
@@ -109,7 +110,7 @@ describe('folded UTF-8', () => {
         expect(folded === null).toBe(foldText(value) === value);
         expect(folded ?? bytes).toEqual(utf8(foldText(value)));
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -118,7 +119,7 @@ describe('folded UTF-8', () => {
       fc.property(fc.uint8Array({ max: 0xff, maxLength: 40 }), (bytes) => {
         expect(() => foldUtf8(bytes)).not.toThrow();
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 });

@@ -183,7 +183,7 @@ test('no text is much larger on its way than it is, and needles occur where they
 });
 
 test('one long name in front of very many values does not multiply itself', () => {
-  const values = Array.from({ length: 100_000 }, (_, at) => String(at));
+  const values = Array.from({ length: 20_000 }, (_, at) => String(at));
   const json = JSON.stringify({ ['k'.repeat(500)]: values });
   const { source } = [...documentsOf(group({ metadata: { json, folded: json } }), 1, noPhrases)][0]!;
   expect(source['metadataPairs']).toHaveLength(values.length);

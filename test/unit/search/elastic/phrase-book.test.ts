@@ -5,6 +5,7 @@ import { foldText } from '#kernel/text/fold.ts';
 import { learnPhrases } from '#search/elastic/phrases/learn-phrases.ts';
 import { PhraseBook, waysMax } from '#search/elastic/phrases/phrase-book.ts';
 import { foldedOfGram, gramNeedle, gramText, phraseLetters, termBorder } from '#search/text/gram-text.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 const isIn = (book: PhraseBook, needle: string, folded: string): boolean => {
   const { text, shape } = book.encode(folded);
@@ -33,7 +34,7 @@ test('a needle is in a text exactly where one of its ways is in the encoded text
       fc.pre(needle !== '');
       expect(isIn(bookOf(phrases), needle, text)).toBe(text.includes(needle));
     }),
-    { numRuns: 3000 },
+    { numRuns: propertyRuns(500) },
   );
 });
 
@@ -47,7 +48,7 @@ test('every piece of a text is found in it', () => {
       fc.pre(needle !== '');
       expect(isIn(bookOf(phrases), needle, text)).toBe(true);
     }),
-    { numRuns: 3000 },
+    { numRuns: propertyRuns(500) },
   );
 });
 

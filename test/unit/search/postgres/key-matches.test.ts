@@ -10,6 +10,7 @@ import {
   type PartMatches,
   takeKeys,
 } from '#search/postgres/key-matches.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 const parts = fc
   .tuple(fc.nat({ max: 20 }), fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 }))
@@ -51,7 +52,7 @@ describe('matching keys, part by part', () => {
           ),
         );
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(300) },
     );
   });
 });

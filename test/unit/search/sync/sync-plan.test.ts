@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Marker } from '#search/elastic/server/marker.ts';
 import { type AppliedBlock, type ChainPosition, planStep, type SyncStep } from '#search/sync/sync-plan.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 interface OutboxRow {
   readonly sequence: number;
@@ -146,7 +147,7 @@ test('every marker speaks of the very chain after its row, whatever came, went a
         expect(index.marker.sequence).toBe(history.rows.length);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(200) },
   );
 });
 

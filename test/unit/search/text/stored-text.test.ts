@@ -15,8 +15,10 @@ describe('the beginning of a stored text', () => {
     for (const decoded of [Buffer.alloc(0), Buffer.from('abc'), Buffer.alloc(500_000, 'xyz'), noise]) {
       for (const searchable of [0, 8]) {
         const body = encode(decoded);
-        expect(await decodedStart(body, variant + searchable, 1 << 30)).toEqual(decoded);
-        expect(await decodedStart(body, variant + searchable, 1000)).toEqual(decoded.subarray(0, 1000));
+        // not toEqual: it takes a second for half a megabyte
+        expect(decoded.equals(await decodedStart(body, variant + searchable, 1 << 30))).toBe(true);
+        const start = await decodedStart(body, variant + searchable, 1000);
+        expect(decoded.subarray(0, 1000).equals(start)).toBe(true);
       }
     }
     // only the beginning of the body is there

@@ -4,6 +4,7 @@ import { isWithinEdits } from '#kernel/text/edit-distance.ts';
 import { fuzzyPieces } from '#search/postgres/text-plan.ts';
 import { exactWordCheck, fuzzyWordCheck } from '#search/text/word-check.ts';
 import { editsOf, wordsOf, wordsOfFolded } from '#search/text/words.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 import { hasWords, naiveEdits } from '#test/support/search/naive-words.ts';
 
 const letters = ['a', 'b', 'c', 'é', '\u0301', '漢', '𐐨', '7'];
@@ -68,7 +69,7 @@ describe('words of a text', () => {
         expect(exactWordCheck(wanted)(bytes)).toBe(hasWords(value, wanted.join(' '), false));
         expect(fuzzyWordCheck(wanted)(bytes)).toBe(hasWords(value, wanted.join(' '), true));
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(200) },
     );
   });
 
@@ -92,7 +93,7 @@ describe('edits between words', () => {
           expect(isWithin).toBe(naiveEdits(a, b) <= most);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -105,7 +106,7 @@ describe('edits between words', () => {
         const pieces = fuzzyPieces([...pointsOf(own)], most).map((piece) => String.fromCodePoint(...piece));
         expect(pieces.some((piece) => near.includes(piece))).toBe(true);
       }),
-      { numRuns: 3000 },
+      { numRuns: propertyRuns(500) },
     );
   });
 });

@@ -1,0 +1,19 @@
+/**
+ * How much more than `npm test` a run tries of what can be tried without end: random cases, and samples of long lists.
+ * `npm run test:long` sets it to 20.
+ */
+const factor = Number(process.env['TEST_RUNS'] ?? 1);
+if (!(factor >= 1)) throw new Error(`TEST_RUNS must be a number from 1 on, not ${process.env['TEST_RUNS']}`);
+
+/** Cases of a property: as many as `npm test` has time for, times TEST_RUNS. */
+export const propertyRuns = (usual: number): number => Math.ceil(usual * factor);
+
+/** The same of a property whose cases take seconds: a long run tries as many as there is time for. */
+export const propertyBounds = (usual: number): { numRuns: number; interruptAfterTimeLimit: number } => ({
+  numRuns: propertyRuns(usual),
+  // before the test's own timeout
+  interruptAfterTimeLimit: 150_000,
+});
+
+/** The step by which a long list is sampled: `usual`, and 1 (all of it) in a long run. */
+export const sampleStep = (usual: number): number => Math.max(1, Math.floor(usual / factor));
