@@ -11,6 +11,7 @@ import type { WriterActivity } from '#indexer/follow/writer-activity.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { createParsePool, type ParsedBlock, type ParsePool } from '#indexer/workers/parse-pool.ts';
+import type { ParseThreads } from '#indexer/workers/parse-threads.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -41,8 +42,8 @@ export interface CatchUpOptions {
   readonly derivedTables?: readonly DerivedTable[];
   /** Searches of this process, which take precedence. */
   readonly demand?: SearchDemand;
-  /** Worker threads; absent: one. New blocks use the others. */
-  readonly threads?: number;
+  /** Worker threads, or threads that others use too; absent: one. New blocks use the others. */
+  readonly threads?: number | ParseThreads;
   /** The longest text, decoded, that is made searchable; absent: no limit. */
   readonly textMaxBytes?: number;
   /** After each batch. */

@@ -4,6 +4,7 @@ import type { UndoHook } from '#indexer/apply/undo.ts';
 import type { DerivedTable } from '#indexer/derived/derived-table.ts';
 import type { EventKind } from '#indexer/events/event-kind.ts';
 import type { ParseStep } from '#indexer/workers/parse-pool.ts';
+import type { ParseThreads } from '#indexer/workers/parse-threads.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
@@ -58,8 +59,8 @@ export interface FollowOptions {
   readonly demand?: SearchDemand;
   /** Learns whether blocks are being applied; absent: no other work waits for them. */
   readonly activity?: WriterActivity;
-  /** Worker threads; absent: one per core. */
-  readonly threads?: number;
+  /** Worker threads, or threads that others use too; absent: one per core. */
+  readonly threads?: number | ParseThreads;
   /** The longest text, decoded, that is made searchable; absent: no limit. */
   readonly textMaxBytes?: number;
   /** The kinds of events that are written; absent: that of inscriptions, and those of the derived tables. */

@@ -11,6 +11,7 @@ import { isLive } from '#indexer/follow/plan-steps.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { createParsePool, type ParsedBlock, type ParsePool } from '#indexer/workers/parse-pool.ts';
+import type { ParseThreads } from '#indexer/workers/parse-threads.ts';
 import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -35,7 +36,8 @@ export interface VerifyOptions {
   readonly to?: number;
   /** Stops after this many differences. */
   readonly differencesMax: number;
-  readonly threads?: number;
+  /** Worker threads, or threads that others use too; absent: one per core. */
+  readonly threads?: number | ParseThreads;
   /** Absent: that of inscriptions, and those of the derived tables. */
   readonly eventKinds?: readonly EventKind[];
   /** The database's setting: the longest text, decoded, that is made searchable. */

@@ -1,17 +1,16 @@
 import { availableParallelism } from 'node:os';
-import { Piscina } from 'piscina';
 import { type BlockFacts, openFacts } from '#indexer/facts/block-facts.ts';
 import { type FactSet, noFacts } from '#indexer/facts/fact.ts';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';
-import { compiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
 import type { BlockRef, BlockSource, BufferPool } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
-import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
+import type { ParseJob, ParseJobResult } from './parse-job.ts';
+import { type ParseThreads, startParseThreads } from './parse-threads.ts';
 
 export interface ParsedBlock {
   readonly ref: BlockRef;
@@ -28,9 +27,9 @@ export interface ParsedBlock {
 export interface ParsePoolOptions {
   /**
    * Maximum number of threads; absent: one per core. The main thread and Postgres use the cores too, but not all of
-   * the time.
+   * the time. Threads that are given are shared, keep their priority, and are not closed with the pool.
    */
-  readonly threads?: number;
+  readonly threads?: number | ParseThreads;
   /** The longest text, decoded, that is made searchable; absent: no limit. */
   readonly textMaxBytes?: number;
   /** The facts to read of each block besides its columns; absent: none. */
@@ -68,28 +67,21 @@ function lookAheadBlocks(threads: number): number {
 }
 
 export function createParsePool(buffers: BufferPool, options: ParsePoolOptions = {}): ParsePool {
-  const most = Math.max(1, options.threads ?? availableParallelism());
-  const threads = Math.min(most, Math.max(1, options.blocks ?? most));
+  const { threads: wanted = availableParallelism() } = options;
+  const shared = typeof wanted === 'number' ? null : wanted;
+  const most = typeof wanted === 'number' ? Math.max(1, wanted) : wanted.count;
+  const count = Math.min(most, Math.max(1, options.blocks ?? most));
   const textMaxBytes = options.textMaxBytes ?? searchableBytesMaxDefault;
-  const lookAhead = lookAheadBlocks(threads);
+  const lookAhead = lookAheadBlocks(count);
   const onStep = options.onStep ?? (() => undefined);
   const onQueue = options.onQueue ?? (() => undefined);
-  const workers = new Piscina<ParseJob, ParseJobResult>({
-    filename: new URL('./parse.worker.ts', import.meta.url).href,
-    // all at once: starting takes a quarter of a second, in which the writer's memory can be read
-    minThreads: threads,
-    maxThreads: threads,
-    maxQueue: Math.max(threads ** 2, lookAhead),
-    workerData: {
-      isBackground: options.demand !== undefined,
-      sha256: compiledSha256(),
-    } satisfies ParseThread,
-  });
+  const isBackground = options.demand !== undefined;
+  const threads = shared ?? startParseThreads({ count, isBackground, queueMax: lookAhead });
 
   return {
     async *blocks(source, refs, fingerprintKey, signal) {
       const context: ParseContext = {
-        workers,
+        threads,
         buffers,
         source,
         fingerprintKey,
@@ -125,12 +117,12 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
         onQueue(0, lookAhead);
       }
     },
-    close: () => workers.destroy(),
+    close: () => (shared === null ? threads.close() : Promise.resolve()),
   };
 }
 
 interface ParseContext {
-  readonly workers: Piscina<ParseJob, ParseJobResult>;
+  readonly threads: ParseThreads;
   readonly buffers: BufferPool;
   readonly source: BlockSource;
   readonly fingerprintKey: Uint8Array;
@@ -147,7 +139,7 @@ interface ParseContext {
 const columnsBytesFirst = 1024 * 1024;
 
 async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock> {
-  const { workers, buffers, source, fingerprintKey, textMaxBytes, signal, onStep } = context;
+  const { threads, buffers, source, fingerprintKey, textMaxBytes, signal, onStep } = context;
   const startedAt = performance.now();
   const { bytes, spentOutputs } = await source.read(ref, signal, buffers);
   const fetchedAt = performance.now();
@@ -167,9 +159,9 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
     into,
     facts: context.facts,
   };
-  const transferList = [bytes.buffer, into];
-  if (spentOutputs !== null) transferList.push(spentOutputs.buffer);
-  const run = (): Promise<ParseJobResult> => workers.run(job, { transferList });
+  const transfer = [bytes.buffer, into];
+  if (spentOutputs !== null) transfer.push(spentOutputs.buffer);
+  const run = (): Promise<ParseJobResult> => threads.run(job, transfer);
   const result = await (context.demand === null ? run() : context.demand.turn(run));
   failpoint('parse');
   onStep('parse', (performance.now() - fetchedAt) / 1000);

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { createParsePool, type ParsedBlock, type ParsePool } from '#indexer/workers/parse-pool.ts';
+import { startParseThreads } from '#indexer/workers/parse-threads.ts';
 import type { BlockRef, BlockSource, BufferPool } from '#kernel/contracts/block-source.ts';
 
 const regtest = join(import.meta.dirname, '../../../../samples/regtest');
@@ -44,6 +45,31 @@ function countedBuffers(): BufferPool & { readonly taken: Set<number>; out: numb
 const last = <T>(list: readonly T[]): T => list[list.length - 1] as T;
 
 describe('the pool of workers', () => {
+  test('uses threads that others use too, before it, beside it and after it is closed', async () => {
+    const threads = startParseThreads({ count: 1, isBackground: false, queueMax: 10 });
+    try {
+      const source = await openFolderSource(regtest);
+      const refs = (await source.refs()).slice(0, 20);
+      const heightsOf = async (pool: ParsePool): Promise<number[]> => {
+        const heights: number[] = [];
+        for await (const block of pool.blocks(source, refs, key, never)) {
+          heights.push(block.ref.height);
+          block.release();
+        }
+        return heights;
+      };
+      const expected = refs.map(({ height }) => height);
+      const poolOfThreads = (): ParsePool => createParsePool(createBufferPool(), { threads });
+      const [first, second] = [poolOfThreads(), poolOfThreads()];
+      expect(await Promise.all([heightsOf(first), heightsOf(second)])).toEqual([expected, expected]);
+      await first.close();
+      await second.close();
+      expect(await heightsOf(poolOfThreads())).toEqual(expected);
+    } finally {
+      await threads.close();
+    }
+  });
+
   test.each([1, 2, 3])('with %i threads gives blocks in order, and buffers go round', async (threads) => {
     const source = await openFolderSource(regtest);
     const refs = await source.refs();

@@ -1,0 +1,38 @@
+import { Piscina } from 'piscina';
+import { compiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
+import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
+
+/**
+ * Threads that parse blocks. Starting one takes a quarter of a second, and it parses at full speed only after some hundred
+ * blocks: pools that come one after the other can share them.
+ */
+export interface ParseThreads {
+  readonly count: number;
+  /** Parses one block. The buffers of `transfer` are gone afterwards: the result has them. */
+  run(job: ParseJob, transfer: ArrayBuffer[]): Promise<ParseJobResult>;
+  close(): Promise<void>;
+}
+
+export interface ParseThreadsOptions {
+  readonly count: number;
+  /** Other work of this process has precedence for the processor. */
+  readonly isBackground: boolean;
+  /** Jobs that may wait for a thread: more are an error of the caller, which has a look-ahead. */
+  readonly queueMax: number;
+}
+
+export function startParseThreads({ count, isBackground, queueMax }: ParseThreadsOptions): ParseThreads {
+  const workers = new Piscina<ParseJob, ParseJobResult>({
+    filename: new URL('./parse.worker.ts', import.meta.url).href,
+    // all at once: in the quarter of a second that starting takes the writer's memory can be read
+    minThreads: count,
+    maxThreads: count,
+    maxQueue: Math.max(count ** 2, queueMax),
+    workerData: { isBackground, sha256: compiledSha256() } satisfies ParseThread,
+  });
+  return {
+    count,
+    run: (job, transferList) => workers.run(job, { transferList }),
+    close: () => workers.destroy(),
+  };
+}
