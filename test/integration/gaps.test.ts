@@ -11,6 +11,7 @@ import { networks } from '#kernel/primitives/network.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { charmsShown, LedgerStore, satpointOf } from '#test/support/chain/ledger-store.ts';
 import { createTestDatabase } from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 /**
  * Chains with gaps in the database: an export must say what the ledger says of the islands one after another. What
@@ -51,7 +52,12 @@ async function exported(dir: string): Promise<Record<string, unknown>[]> {
   const database = await createTestDatabase();
   cleanUps.push(() => database.drop());
   const source = await openFolderSource(dir);
-  await follow({ source, pool: database.pool, signal: new AbortController().signal, threads: 1 });
+  await follow({
+    source,
+    pool: database.pool,
+    signal: new AbortController().signal,
+    threads: parseThreads(),
+  });
   let text = '';
   await withSnapshot(database.pool, async ({ client }) => {
     for await (const lines of exportInscriptions(client, {})) text += lines;

@@ -15,8 +15,30 @@ let made = 0;
  * A fresh, migrated, empty database of its own for a test file: a clone of the template that the global setup made.
  * The secondary indexes are not in it: indexer/apply/secondary-indexes.ts builds them.
  */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const { url: serverUrl, template } = inject('testServer');
+export function createTestDatabase(): Promise<TestDatabase> {
+  return cloneOf(inject('testServer').template);
+}
+
+/** A database that is filled once, for tests that begin with the same rows. */
+export interface FilledDatabase {
+  /** A database of its own with these rows. */
+  clone(): Promise<TestDatabase>;
+  drop(): Promise<void>;
+}
+
+export async function createFilledDatabase(
+  fill: (database: TestDatabase) => Promise<unknown>,
+): Promise<FilledDatabase> {
+  const database = await createTestDatabase();
+  await fill(database);
+  // Postgres clones no database that has connections
+  await database.pool.end();
+  const name = new URL(database.url).pathname.slice(1);
+  return { clone: () => cloneOf(name), drop: () => dropDatabase(name) };
+}
+
+async function cloneOf(template: string): Promise<TestDatabase> {
+  const { url: serverUrl } = inject('testServer');
   const name = `satscribe_test_${process.pid}_${Date.now().toString(36)}_${made++}`;
   await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = new URL(serverUrl);
@@ -27,10 +49,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     pool,
     drop: async () => {
       await pool.end();
-      await onServer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await dropDatabase(name);
     },
   };
 }
+
+const dropDatabase = (name: string): Promise<void> =>
+  onServer(inject('testServer').url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 
 async function onServer(url: string, statement: string): Promise<void> {
   const client = await connectClient(url);

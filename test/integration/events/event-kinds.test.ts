@@ -19,6 +19,8 @@ import { birthKind } from '#test/support/chain/birth-events.ts';
 import { readHashes, readOutbox, textsOfTables } from '#test/support/chain/event-rows.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
 
 const golden = new GoldenChain('reorg-1');
 const [best, short, long] = golden.tips().map(({ tip }) => tip) as [string, string, string];
@@ -52,7 +54,15 @@ async function goTo(
 ): Promise<void> {
   const source = await openFolderSource(root, { tip });
   const last = until === undefined ? {} : { until };
-  await follow({ source, pool, signal, threads: 1, eventKinds: kinds, eventsKeepBlocks: keep, ...last });
+  await follow({
+    source,
+    pool,
+    signal,
+    threads: parseThreads(),
+    eventKinds: kinds,
+    eventsKeepBlocks: keep,
+    ...last,
+  });
 }
 
 /** Every row of the further kind, its text as it was written. */
@@ -140,7 +150,7 @@ describe('a further kind', () => {
           await made.drop();
         }
       }),
-      { numRuns: 4 },
+      propertyBounds(1),
     );
   });
 
@@ -162,7 +172,15 @@ describe('a further kind', () => {
     await goTo(pool, best);
     const verify = async (): Promise<unknown> => {
       const source = await openFolderSource(root, { tip: best });
-      const verified = { source, pool, signal, threads: 1, differencesMax: 9, from: 100, eventKinds: both };
+      const verified = {
+        source,
+        pool,
+        signal,
+        threads: parseThreads(),
+        differencesMax: 9,
+        from: 100,
+        eventKinds: both,
+      };
       return (await verifyChain(verified)).differences;
     };
     expect(await verify()).toEqual([]);

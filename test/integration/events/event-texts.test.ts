@@ -13,6 +13,7 @@ import { referenceEvents } from '#test/support/chain/event-reference.ts';
 import { readHashes, readOutbox, textsOfTables } from '#test/support/chain/event-rows.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 const samples = join(import.meta.dirname, '../../../samples');
 let root: string;
@@ -31,7 +32,7 @@ async function index(pool: pg.Pool, dir: string, tip?: string): Promise<void> {
   const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
   // every block keeps its text, to be compared
   const signal = new AbortController().signal;
-  await follow({ source, pool, signal, threads: 1, eventsKeepBlocks: 1_000_000 });
+  await follow({ source, pool, signal, threads: parseThreads(), eventsKeepBlocks: 1_000_000 });
 }
 
 const folderOf = (name: string): string => {

@@ -13,6 +13,8 @@ import type { ModelBlock } from '#test/chaos/chain-state.ts';
 import { RandomBlocks } from '#test/chaos/random-blocks.ts';
 import { readHashes, readOutbox, textsOfTables } from '#test/support/chain/event-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 let root: string;
 const databases: TestDatabase[] = [];
@@ -37,7 +39,7 @@ async function index(pool: pg.Pool, dir: string, keep?: number): Promise<void> {
     source,
     pool,
     signal: new AbortController().signal,
-    threads: 1,
+    threads: parseThreads(),
     ...(keep === undefined ? {} : { eventsKeepBlocks: keep }),
   });
 }
@@ -80,7 +82,9 @@ function fork(seed: string): [ModelBlock[], ModelBlock[]] {
   return [grow(common, 8), grow(common, 11)];
 }
 
-describe.each(['one', 'two', 'three'])('a random chain: %s', (seed) => {
+const seeds = Array.from({ length: propertyRuns(1) }, (_, at) => `chain ${at + 1}`);
+
+describe.each(seeds)('a random chain: %s', (seed) => {
   test('has the same text from the ledger and the tables, and after a reorganisation the hashes of a clean index', async () => {
     const [short, long] = fork(seed);
     const pool = await fresh();

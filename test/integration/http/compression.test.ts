@@ -14,6 +14,7 @@ import { idOf } from '#test/support/chain/chain-rows.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 const html = { accept: 'text/html' };
 const longText = 'a line of text\n'.repeat(1000);
@@ -182,7 +183,7 @@ describe('a stream of events', () => {
       source,
       pool: http.database.pool,
       signal: new AbortController().signal,
-      threads: 1,
+      threads: parseThreads(),
       until: height,
     });
   }

@@ -15,6 +15,7 @@ import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 const golden = new GoldenChain('reorg-1');
 const tips = golden.tips();
@@ -32,7 +33,13 @@ let bareApp: App;
 
 async function indexed(pool: TestDatabase['pool'], tip: string, indexAddresses: boolean): Promise<void> {
   const source = await openFolderSource(root, { tip });
-  await follow({ source, pool, signal: new AbortController().signal, threads: 1, indexAddresses });
+  await follow({
+    source,
+    pool,
+    signal: new AbortController().signal,
+    threads: parseThreads(),
+    indexAddresses,
+  });
 }
 
 function appOf({ pool }: TestDatabase): App {

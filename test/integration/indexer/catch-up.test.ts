@@ -21,18 +21,25 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { catchUpFailpoints } from '#kernel/failpoint.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { CatchUpTask } from '#test/support/chain/catch-up-process.ts';
-import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
+import { pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
+import { lastPaymentHash, type Rows, rowsOf, statesOf } from '#test/support/chain/derived-states.ts';
 import { readHashes, textsOfTables } from '#test/support/chain/event-rows.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { paymentQuestions, payments, paymentsFrom } from '#test/support/chain/payments-table.ts';
 import {
   createDerivedTestTables,
-  dumpDerivedTest,
   stays,
   testDerivedTables,
 } from '#test/support/chain/test-derived-tables.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import {
+  createFilledDatabase,
+  createTestDatabase,
+  type FilledDatabase,
+  type TestDatabase,
+} from '#test/support/database.ts';
 import { SimulatedNode } from '#test/support/node/simulated-node.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const golden = new GoldenChain('reorg-1');
@@ -41,9 +48,6 @@ const [stale] = golden.chain.staleBranches;
 const forkHeight = stale!.forkHeight;
 const processFile = fileURLToPath(new URL('../../support/chain/catch-up-process.ts', import.meta.url));
 type CatchUpFailpoint = (typeof catchUpFailpoints)[number];
-/** Runs of the random test; a longer one: SATSCRIBE_CATCH_UP_RUNS=50. */
-// oxlint-disable-next-line node/no-process-env -- the length of a run by hand
-const numRuns = Number(process.env['SATSCRIBE_CATCH_UP_RUNS'] ?? '3');
 const forever = new AbortController().signal;
 let dir: string;
 const databases: TestDatabase[] = [];
@@ -55,28 +59,58 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const made of databases.splice(0)) await made.drop();
 });
-afterAll(() => rm(dir, { recursive: true, force: true }));
+afterAll(async () => {
+  for (const filled of indexedBefores.values()) await (await filled).drop();
+  await rm(dir, { recursive: true, force: true });
+});
 
 async function freshDatabase(): Promise<TestDatabase> {
   const made = await createTestDatabase();
   databases.push(made);
-  await pinFingerprintKey(made.pool, 'regtest');
-  await createDerivedTestTables(made.pool);
+  await prepare(made);
   return made;
+}
+
+async function prepare({ pool }: TestDatabase): Promise<void> {
+  await pinFingerprintKey(pool, 'regtest');
+  await createDerivedTestTables(pool);
 }
 
 type Index = Partial<FollowOptions> & { readonly at?: string };
 
 async function index({ pool }: TestDatabase, { at = best, ...options }: Index = {}): Promise<void> {
   const source = await openFolderSource(dir, { tip: at });
-  await follow({ source, pool, signal: forever, threads: 1, derivedTables: testDerivedTables, ...options });
+  await follow({
+    source,
+    pool,
+    signal: forever,
+    threads: parseThreads(),
+    derivedTables: testDerivedTables,
+    ...options,
+  });
 }
 
+const indexedBefores = new Map<string, Promise<FilledDatabase>>();
+
 /** An index that had no derived tables of tests, up to a height. */
-async function indexedBefore(options: Index = {}): Promise<TestDatabase> {
-  const database = await freshDatabase();
-  await index(database, { derivedTables, ...options });
-  return database;
+async function indexedBefore({
+  at = best,
+  until,
+}: {
+  at?: string;
+  until?: number;
+} = {}): Promise<TestDatabase> {
+  const name = `${at} ${until}`;
+  const filled =
+    indexedBefores.get(name) ??
+    createFilledDatabase(async (database) => {
+      await prepare(database);
+      await index(database, { derivedTables, at, ...(until === undefined ? {} : { until }) });
+    });
+  indexedBefores.set(name, filled);
+  const made = await (await filled).clone();
+  databases.push(made);
+  return made;
 }
 
 function passOptions(
@@ -92,7 +126,7 @@ function passOptions(
     writer: new WriterActivity(),
     endsCaughtUp: true,
     derivedTables: testDerivedTables,
-    threads: 1,
+    threads: parseThreads(),
     bounds: { blocksMax: 7, lookMs: 10, mendedEveryMs: 30 },
     ...options,
   };
@@ -107,35 +141,30 @@ async function makeTables(
   await catchUp(passOptions(database, source, options));
 }
 
-interface State {
-  readonly name: string;
-  readonly is_followed: boolean;
-  readonly tip_height: number | null;
-  readonly problem_code: string | null;
+const cleanRows = new Map<string, Promise<Rows>>();
+
+/** The rows of an index that had the tables from its first block on. */
+function cleanRowsOf(options: Index): Promise<Rows> {
+  const name = `${options.at} ${options.until}`;
+  const rows = cleanRows.get(name) ?? indexedRows(options);
+  cleanRows.set(name, rows);
+  return rows;
 }
 
-async function statesOf({ pool }: TestDatabase): Promise<Record<string, State>> {
-  const { rows } = await pool.query<State>(
-    'SELECT name, is_followed, tip_height, problem_code FROM chain.derived_tables',
-  );
-  return Object.fromEntries(rows.map((row) => [row.name, row]));
+async function indexedRows(options: Index): Promise<Rows> {
+  const database = await createTestDatabase();
+  await prepare(database);
+  await index(database, options);
+  const rows = await rowsOf(database);
+  await database.drop();
+  return rows;
 }
 
-/** All rows are those of an index that had the tables from its first block on. */
-async function expectClean(database: TestDatabase, options: Index = {}): Promise<void> {
-  const clean = await freshDatabase();
-  await index(clean, options);
-  expect(await dumpDerivedTest(database.pool)).toEqual(await dumpDerivedTest(clean.pool));
-  expect(await dumpChain(database.pool)).toEqual(await dumpChain(clean.pool));
-}
-
-/** The last block whose payments have a hash. Null: none has. */
-async function lastHash({ pool }: TestDatabase): Promise<number | null> {
-  const { rows } = await pool.query<{ height: number | null }>(
-    'SELECT max(height) AS height FROM chain.event_hashes WHERE kind = $1',
-    [payments.eventKind?.number],
-  );
-  return rows[0]?.height ?? null;
+async function expectClean(
+  database: TestDatabase,
+  options: { at?: string; until?: number } = {},
+): Promise<void> {
+  expect(await rowsOf(database)).toEqual(await cleanRowsOf({ at: best, ...options }));
 }
 
 async function verified({ pool }: TestDatabase, at = best): Promise<unknown> {
@@ -144,7 +173,7 @@ async function verified({ pool }: TestDatabase, at = best): Promise<unknown> {
     source,
     pool,
     signal: forever,
-    threads: 1,
+    threads: parseThreads(),
     differencesMax: 20,
     derivedTables: testDerivedTables,
   });
@@ -178,7 +207,7 @@ describe('a derived table that is added to an index', () => {
       else expect(state?.tip_height).toBeGreaterThan(reached);
       reached = state?.tip_height ?? reached;
       // what is told of events is as far as the rows
-      if (paid?.is_followed === false) expect(await lastHash(database)).toBe(paid.tip_height);
+      if (paid?.is_followed === false) expect(await lastPaymentHash(database)).toBe(paid.tip_height);
     }
     expect(await run(null)).toBe(0);
     const states = await statesOf(database);
@@ -274,7 +303,7 @@ describe('a derived table that is added to an index', () => {
       source: node,
       pool,
       signal: stop.signal,
-      threads: 1,
+      threads: parseThreads(),
       derivedTables: testDerivedTables,
       activity,
       bounds: { pollMs: 20 },
@@ -334,7 +363,7 @@ describe('a derived table that is added to an index', () => {
     await index(database, { until: 150, derivedTables: without });
     expect((await statesOf(database))['test_stays']).toMatchObject({ is_followed: false, tip_height: 130 });
     expect(await verified(database)).toEqual([]);
-    expect(await lastHash(database)).toBe(130);
+    expect(await lastPaymentHash(database)).toBe(130);
     expect(await kind.whyNotReadable(pool)).toContain('has reached height 130 of 145');
     await index(database);
     await makeTables(database, best);
@@ -500,6 +529,6 @@ test('whatever happens to chain and pass meanwhile, the rows are those of a clea
       await expectClean(database, { at });
       for (const made of databases.splice(0)) await made.drop();
     }),
-    { numRuns },
+    propertyBounds(2),
   );
 }, 300_000);

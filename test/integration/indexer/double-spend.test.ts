@@ -9,6 +9,7 @@ import { BlockFolder, SpentWriter } from '#test/builders/block-folder.ts';
 import { ByteWriter } from '#test/builders/byte-writer.ts';
 import { type Output, type Transaction, writeRevealScript } from '#test/builders/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 let root: string;
 let made = 0;
@@ -87,7 +88,7 @@ describe('an output with an inscription that a folder spends twice', () => {
         source,
         pool: database.pool,
         signal: new AbortController().signal,
-        threads: 1,
+        threads: parseThreads(),
         bounds: { blocksMax },
       });
       await expect(run).rejects.toMatchObject({ code: 'block_corrupt', details: { height: second } });
@@ -104,8 +105,8 @@ describe('an output with an inscription that a folder spends twice', () => {
     databases.push(database);
     const { pool } = database;
     const { signal } = new AbortController();
-    await follow({ source: await openFolderSource(dir), pool, signal, threads: 1, until: 6 });
-    const again = follow({ source: await openFolderSource(dir), pool, signal, threads: 1 });
+    await follow({ source: await openFolderSource(dir), pool, signal, threads: parseThreads(), until: 6 });
+    const again = follow({ source: await openFolderSource(dir), pool, signal, threads: parseThreads() });
     await expect(again).rejects.toMatchObject({ code: 'block_corrupt', details: { height: 8 } });
   });
 });

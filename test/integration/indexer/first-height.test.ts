@@ -11,6 +11,7 @@ import { ByteWriter } from '#test/builders/byte-writer.ts';
 import { type Output, writeRevealScript } from '#test/builders/transaction.ts';
 import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 const first = networks.signet.firstInscriptionHeight;
 const databases: TestDatabase[] = [];
@@ -123,7 +124,7 @@ async function walk(chains: readonly (readonly Block[])[]): Promise<void> {
   const database = await freshDatabase();
   const node = nodeOf(chains[0] as readonly Block[]);
   const controller = new AbortController();
-  const options = { signal: controller.signal, threads: 1, bounds: { pollMs: 20 } };
+  const options = { signal: controller.signal, threads: parseThreads(), bounds: { pollMs: 20 } };
   const end = follow({ source: node, pool: database.pool, ...options });
   for (const chain of chains) {
     node.chain = chain;
@@ -160,7 +161,7 @@ describe('a reorganisation across the first height that can hold inscriptions', 
       source: node,
       pool: database.pool,
       signal: controller.signal,
-      threads: 1,
+      threads: parseThreads(),
       bounds: { pollMs: 20 },
       onStatus: (status) => statuses.push(status),
     });

@@ -12,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { feedGoldenChain } from '#test/support/node/regtest-feed.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 const hasBitcoind = bitcoindForTests() !== null;
 
@@ -33,7 +34,7 @@ async function start(bitcoind: Bitcoind, { pool }: TestDatabase): Promise<Runnin
     source,
     pool,
     signal: controller.signal,
-    threads: 1,
+    threads: parseThreads(),
     onStatus: (status) => statuses.push(status),
     onUndo: (depth) => undone.push(depth),
     bounds: { pollMs: 500 },

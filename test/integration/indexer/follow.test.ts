@@ -18,6 +18,9 @@ import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { startFollower as start } from '#test/support/node/running-follower.ts';
 import { SimulatedNode } from '#test/support/node/simulated-node.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const golden = new GoldenChain('reorg-1');
 const [best, short, long] = golden.tips().map(({ tip }) => tip) as [string, string, string];
@@ -54,7 +57,7 @@ async function cleanDump(tip: string, until?: number): Promise<Record<string, st
   const { pool } = await freshDatabase();
   const source = await openFolderSource(dir, { tip });
   const { signal } = new AbortController();
-  await follow({ source, pool, signal, threads: 1, ...(until === undefined ? {} : { until }) });
+  await follow({ source, pool, signal, threads: parseThreads(), ...(until === undefined ? {} : { until }) });
   const dump = await dumpChain(pool);
   cleanDumps.set(name, dump);
   return dump;
@@ -90,14 +93,15 @@ describe('a follower of a node', () => {
     const node = new SimulatedNode(golden);
     node.setTip(best, -1);
     const running = start(node, database.pool);
-    while (running.statuses.at(-1)?.state !== 'following') await sleep(10);
+    await until(() => running.statuses.at(-1)?.state === 'following');
     // some looks at a node that has nothing yet
-    await sleep(500);
+    const looks = node.tipsGiven;
+    await until(() => node.tipsGiven >= looks + 5);
     const client = await database.pool.connect();
     expect(await missingIndexes(client)).toContain('inscriptions_id');
     node.setTip(best);
     await running.until(best);
-    while ((await missingIndexes(client)).length > 0) await sleep(10);
+    await until(async () => (await missingIndexes(client)).length === 0);
     client.release();
     expect(running.statuses.map(({ state }) => state)).toContain('syncing');
     expect(await running.stop()).toMatchObject({ hash: best });
@@ -108,7 +112,7 @@ describe('a follower of a node', () => {
     node.setTip(best, 110);
     const running = start(node, database.pool, { bounds: { pollMs: 60_000 } });
     await running.until(displayHash(node.best.at(-1)!.hash));
-    await sleep(200);
+    await node.whenAwaited();
     node.headersGiven = 0;
     node.setTip(best, 111);
     await running.until(displayHash(node.best.at(-1)!.hash));
@@ -124,7 +128,7 @@ describe('a follower of a node', () => {
     node.setTip(best, 105);
     const running = start(node, database.pool, { demand });
     await running.until(displayHash(node.best.at(-1)!.hash));
-    while (running.statuses.at(-1)?.state !== 'following') await sleep(10);
+    await until(() => running.statuses.at(-1)?.state === 'following');
     const turns = turn.mock.calls.length;
     node.setTip(best);
     await running.until(best);
@@ -166,15 +170,15 @@ describe('the cost of a block at the tip', () => {
         committed += blocks;
       },
     });
-    while (committed < 131) await sleep(5);
-    await sleep(300);
+    await until(() => committed >= 131);
+    await node.whenAwaited();
     const counts: number[] = [];
     for (let height = 131; height < Math.min(tips.length, 150); height++) {
       const before = statements;
       node.setTip(transfers.chain.tip, height);
-      while (committed < height + 1) await sleep(2);
-      // the plan that finds nothing more
-      await sleep(40);
+      await until(() => committed >= height + 1);
+      // the plan that finds nothing more is behind it
+      await node.whenAwaited();
       counts.push(statements - before);
     }
     await running.stop();
@@ -246,7 +250,7 @@ describe('a chain with less work', () => {
 });
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await sleep(5);
+  await waitUntil(condition, { everyMs: 5 });
 }
 
 describe('what may pass', () => {
@@ -446,6 +450,7 @@ describe('a second follower', () => {
     let waits = 0;
     const running = start(node, database.pool, { standby: true, onStandby: () => waits++ });
     await until(() => waits === 1);
+    // nothing is to happen: there is nothing to wait for
     await sleep(50);
     expect((await database.pool.query('SELECT FROM chain.follower_status')).rowCount).toBe(0);
     expect(await lastTip(database.pool)).toBeNull();
@@ -480,7 +485,7 @@ describe('a walk from tip to tip', () => {
         const { tip, height } = walk.at(-1)!;
         expect(await dumpChain(pool)).toEqual(await cleanDump(tip, height));
       }),
-      { numRuns: 5 },
+      propertyBounds(2),
     );
   });
 });

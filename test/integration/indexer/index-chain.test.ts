@@ -14,7 +14,14 @@ import { BlockBuilder, mineHeader, regtestGenesis } from '#test/builders/block.t
 import { BlockFolder } from '#test/builders/block-folder.ts';
 import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import {
+  createFilledDatabase,
+  createTestDatabase,
+  type FilledDatabase,
+  type TestDatabase,
+} from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
 
 const samples = join(import.meta.dirname, '../../../samples');
 let root: string;
@@ -53,7 +60,7 @@ async function index(
 ): Promise<IndexSummary> {
   const { tip, ...others } = options;
   const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
-  return follow({ source, pool, signal: new AbortController().signal, threads: 1, ...others });
+  return follow({ source, pool, signal: new AbortController().signal, threads: parseThreads(), ...others });
 }
 
 const codeOf = async (work: Promise<unknown>): Promise<string> =>
@@ -195,8 +202,8 @@ describe('going back', () => {
     await index(database.pool, dir);
     const expected = await dumpChain(database.pool);
     const below = new Map<number, Record<string, string[]>>();
+    const other = await freshDatabase();
     for (const height of [30, 115, 150, 182]) {
-      const other = await freshDatabase();
       await index(other.pool, dir, { until: height });
       below.set(height, await dumpChain(other.pool));
     }
@@ -258,15 +265,21 @@ describe('going back', () => {
 describe('a reorganisation', () => {
   const golden = new GoldenChain('reorg-1');
   const tips = golden.tips();
+  const clean = new Map<string, Record<string, string[]>>();
+  let dir: string;
 
-  test('from any tip to any other leaves what a clean index of the chain has', async () => {
-    const dir = folderOf(golden);
-    const clean = new Map<string, Record<string, string[]>>();
+  beforeAll(async () => {
+    dir = folderOf(golden);
     for (const { tip } of tips) {
-      const other = await freshDatabase();
+      const other = await createTestDatabase();
+      await pinFingerprintKey(other.pool, 'regtest');
       await index(other.pool, dir, { tip });
       clean.set(tip, await dumpChain(other.pool));
+      await other.drop();
     }
+  });
+
+  test('from any tip to any other leaves what a clean index of the chain has', async () => {
     const [best, short, long] = tips.map(({ tip }) => tip) as [string, string, string];
     for (const tip of [short, best, long, short, long, best]) {
       const summary = await index(database.pool, dir, { tip, bounds: { blocksMax: 4 } });
@@ -276,11 +289,8 @@ describe('a reorganisation', () => {
   });
 
   test('on a run that ended anywhere does so too', async () => {
-    const dir = folderOf(golden);
     const [best, , long] = tips;
-    const other = await freshDatabase();
-    await index(other.pool, dir);
-    const expected = await dumpChain(other.pool);
+    const expected = clean.get(best!.tip);
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 90, max: 130 }),
@@ -291,7 +301,7 @@ describe('a reorganisation', () => {
           expect(await dumpChain(database.pool)).toEqual(expected);
         },
       ),
-      { numRuns: 6 },
+      propertyBounds(2),
     );
   });
 });
@@ -302,25 +312,42 @@ describe('what is refused', () => {
   const fileName = ({ height, hash }: { height: number; hash: string }): string =>
     `${String(height).padStart(7, '0')}-${hash}.bin`;
   const bad = headers[150]!;
+  let goodDir: string;
+  let indexedTo140: FilledDatabase;
+  let cleanAt149: Record<string, string[]>;
+
+  beforeAll(async () => {
+    goodDir = folderOf(golden);
+    indexedTo140 = await createFilledDatabase(async ({ pool }) => {
+      await pinFingerprintKey(pool, 'regtest');
+      await index(pool, goodDir, { until: 140 });
+    });
+    const clean = await createTestDatabase();
+    await pinFingerprintKey(clean.pool, 'regtest');
+    await index(clean.pool, goodDir, { until: 149 });
+    cleanAt149 = await dumpChain(clean.pool);
+    await clean.drop();
+  });
+  afterAll(() => indexedTo140?.drop());
 
   /** Indexes a folder whose block 150 was changed: what was before it stays, nothing of it comes in. */
   async function refusedAt150(change: (block: string, spent: string) => void): Promise<unknown> {
+    const clone = await indexedTo140.clone();
+    databases.push(clone);
+    const { pool } = clone;
     const dir = folderOf(golden);
-    await index(database.pool, dir, { until: 120 });
     change(join(dir, 'blocks', fileName(bad)), join(dir, 'spent', fileName(bad)));
-    const failure = await index(database.pool, dir, { bounds: { blocksMax: 4 } }).then(
+    const failure = await index(pool, dir, { bounds: { blocksMax: 4 } }).then(
       () => null,
       (error: unknown) => error,
     );
-    const { rows } = await database.pool.query<{ tip_height: number; top: number }>(
+    const { rows } = await pool.query<{ tip_height: number; top: number }>(
       'SELECT tip_height, (SELECT max(height) FROM chain.blocks) AS top FROM chain.state',
     );
     expect(rows).toEqual([{ tip_height: 149, top: 149 }]);
-    const clean = await freshDatabase();
-    await index(clean.pool, folderOf(golden), { until: 149 });
-    expect(await dumpChain(database.pool)).toEqual(await dumpChain(clean.pool));
+    expect(await dumpChain(pool)).toEqual(cleanAt149);
     // with the file as it should be the next run goes on
-    await index(database.pool, folderOf(golden));
+    expect((await index(pool, goodDir)).hash).toBe(golden.chain.tip);
     return failure;
   }
 

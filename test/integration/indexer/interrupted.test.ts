@@ -9,14 +9,20 @@ import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 const golden = new GoldenChain('mixed-2');
 const databases: TestDatabase[] = [];
 let dir: string;
 
+let cleanRows: Record<string, string[]>;
+
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'satscribe-interrupted-'));
   golden.writeFolder(dir);
+  const clean = await freshDatabase();
+  await index(clean);
+  cleanRows = await dumpChain(clean.pool);
 });
 afterEach(async () => {
   for (const made of databases.splice(0)) await made.drop();
@@ -33,15 +39,13 @@ async function freshDatabase(): Promise<TestDatabase> {
 async function index(database: TestDatabase, options: Partial<FollowOptions> = {}): Promise<void> {
   const source = await openFolderSource(dir);
   const { pool } = database;
-  await follow({ source, pool, signal: new AbortController().signal, threads: 1, ...options });
+  await follow({ source, pool, signal: new AbortController().signal, threads: parseThreads(), ...options });
 }
 
 describe('a run that is interrupted', () => {
   test.each([20, 90, 140])(
     'by the end of its connections at block %i has whole blocks, and the next run goes on',
     async (at) => {
-      const clean = await freshDatabase();
-      await index(clean);
       const database = await freshDatabase();
       const ended: Promise<unknown>[] = [];
       const run = index(database, {
@@ -64,7 +68,7 @@ describe('a run that is interrupted', () => {
       expect(rows[0]?.tip_height).toBe(rows[0]?.top);
       expect(rows[0]?.tip_height).toBeGreaterThanOrEqual(at - 1);
       await index(database, { bounds: { blocksMax: 3 } });
-      expect(await dumpChain(database.pool)).toEqual(await dumpChain(clean.pool));
+      expect(await dumpChain(database.pool)).toEqual(cleanRows);
     },
   );
 
@@ -79,14 +83,12 @@ describe('a run that is interrupted', () => {
 
 describe('what memory forgot', () => {
   test('is asked of the database: tiny caches give the same rows', async () => {
-    const clean = await freshDatabase();
-    await index(clean);
     for (const until of [200, 150]) {
       const database = await freshDatabase();
       // all of it at once, and with a start in the middle, where memory is read from the tables
       await index(database, { until, bounds: { cacheEntries: 2, blocksMax: 4 } });
       await index(database, { bounds: { cacheEntries: 2, blocksMax: 4 } });
-      expect(await dumpChain(database.pool)).toEqual(await dumpChain(clean.pool));
+      expect(await dumpChain(database.pool)).toEqual(cleanRows);
     }
   });
 });

@@ -9,6 +9,7 @@ import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 /** Longer than the test: nothing but a message can have woken the follower. */
 const pollMs = 600_000;
@@ -86,7 +87,7 @@ describe.skipIf(bitcoindForTests() === null)('a notice of a block that is lost',
       },
     };
     const controller = new AbortController();
-    const options = { signal: controller.signal, threads: 1, bounds: { pollMs } };
+    const options = { signal: controller.signal, threads: parseThreads(), bounds: { pollMs } };
     const end = follow({ source, pool: database.pool, ...options });
     try {
       await reaches(await bitcoind.rpc.call<string>('getbestblockhash'));

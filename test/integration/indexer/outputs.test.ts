@@ -17,6 +17,8 @@ import {
   storedOutputs,
 } from '#test/support/chain/output-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
 
 let root: string;
 let database: TestDatabase;
@@ -48,7 +50,7 @@ async function index(
     source,
     pool: database.pool,
     signal: new AbortController().signal,
-    threads: 1,
+    threads: parseThreads(),
     indexAddresses,
     ...(until === undefined ? {} : { until }),
     bounds: blocksMax === undefined ? {} : { blocksMax },
@@ -95,7 +97,7 @@ describe('the table of outputs', () => {
           await database.pool.query('UPDATE chain.state SET tip_height = NULL, tip_hash = NULL');
         },
       ),
-      { numRuns: 4 },
+      propertyBounds(2),
     );
   }, 120_000);
 

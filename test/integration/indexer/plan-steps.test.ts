@@ -6,6 +6,7 @@ import { makePlan, type Steps } from '#indexer/follow/plan-steps.ts';
 import type { BlockRef, BlockSource, Island } from '#kernel/contracts/block-source.ts';
 import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 let database: TestDatabase;
 let client: pg.PoolClient;
@@ -154,7 +155,7 @@ describe('the plan for a source', () => {
           expect(apply.map(({ height }) => height)).toEqual(theirs.slice(shared).map(({ height }) => height));
         },
       ),
-      { numRuns: 25 },
+      { numRuns: propertyRuns(10) },
     );
   });
 

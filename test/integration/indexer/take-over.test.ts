@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type MempoolStatus, writeProblem, writeState } from '#indexer/mempool/store/pending.store.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { createLifecycle } from '#kernel/lifecycle.ts';
+import { createLifecycle, type Lifecycle } from '#kernel/lifecycle.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
@@ -11,6 +10,7 @@ import { announceWaiting } from '#src/app/reports/announce.ts';
 import { holdWriterLock } from '#test/support/chain/chain-dump.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -57,6 +57,14 @@ test('a follower of the mempool that has lost its place says nothing over the wo
 test('a process that waits for its node says so, never holds the lock of the writer, and is silent where another has it', async () => {
   const { pool } = database;
   const lifecycle = createLifecycle();
+  let pauses = 0;
+  const hurried: Lifecycle = {
+    ...lifecycle,
+    pause: () => {
+      pauses++;
+      return lifecycle.pause(20);
+    },
+  };
   const connected = Promise.withResolvers<never>();
   connected.promise.catch(() => undefined);
   const link = {
@@ -66,23 +74,24 @@ test('a process that waits for its node says so, never holds the lock of the wri
     problemSince: () => new Date(),
   } as unknown as NodeLink;
   const giveBack = await holdWriterLock(pool);
-  const context = { lifecycle, logger: silentLogger() } as unknown as CommandContext;
+  const context = { lifecycle: hurried, logger: silentLogger() } as unknown as CommandContext;
   const announcing = announceWaiting(context, pool, link);
   announcing.catch(() => undefined);
   const said = async (): Promise<unknown[]> =>
     (await pool.query<object>('SELECT state, problem_code FROM chain.follower_status')).rows;
-  await sleep(3500);
+  // it pauses again after it has looked
+  await waitUntil(() => pauses > 3);
   expect(await said()).toEqual([]);
   giveBack();
   // taken and given back without a pause, it is never refused
   const client = await pool.connect();
-  while ((await said()).length === 0) {
+  await waitUntil(async () => {
     for (let time = 0; time < 3; time++) {
       await takeAdvisoryLock(client, 'writer');
       await client.query('SELECT pg_advisory_unlock_all()');
     }
-    await sleep(20);
-  }
+    return (await said()).length > 0;
+  });
   client.release();
   expect(await said()).toEqual([{ state: 'waiting', problem_code: 'node_unreachable' }]);
   connected.reject(new AppError('node_refused', 'it refuses'));

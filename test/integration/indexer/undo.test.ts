@@ -13,6 +13,7 @@ import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts'
 import { readHashes, readOutbox } from '#test/support/chain/event-rows.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 const golden = new GoldenChain('mixed-2');
 const tip = golden.chain.headers.length - 1;
@@ -38,7 +39,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 async function index(pool = database.pool, until = tip): Promise<void> {
   const source = await openFolderSource(root);
-  await follow({ source, pool, signal: new AbortController().signal, threads: 1, until });
+  await follow({ source, pool, signal: new AbortController().signal, threads: parseThreads(), until });
 }
 
 /** The fingerprints that a writer would load, each as often as it is there. */

@@ -10,6 +10,7 @@ import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chai
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { SimulatedNode } from '#test/support/node/simulated-node.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 const golden = new GoldenChain('mixed-1');
 const { signal } = new AbortController();
@@ -24,7 +25,7 @@ beforeAll(async () => {
     source: await openFolderSource(dir),
     pool: database.pool,
     signal,
-    threads: 1,
+    threads: parseThreads(),
     indexAddresses: true,
   });
 });
@@ -35,7 +36,14 @@ afterAll(async () => {
 
 async function verify(options: { from?: number; to?: number } = {}): Promise<Verified> {
   const source = await openFolderSource(dir);
-  return verifyChain({ source, pool: database.pool, signal, threads: 1, differencesMax: 100, ...options });
+  return verifyChain({
+    source,
+    pool: database.pool,
+    signal,
+    threads: parseThreads(),
+    differencesMax: 100,
+    ...options,
+  });
 }
 
 /** Changes a row, verifies, and changes it back. */
@@ -61,7 +69,15 @@ describe('verifying', () => {
     const source = new SimulatedNode(golden);
     const { pool } = database;
     expect(
-      await verifyChain({ source, pool, signal, threads: 1, differencesMax: 9, from: 120, to: 140 }),
+      await verifyChain({
+        source,
+        pool,
+        signal,
+        threads: parseThreads(),
+        differencesMax: 9,
+        from: 120,
+        to: 140,
+      }),
     ).toMatchObject({ from: 120, to: 140, blocks: 21, differences: [] });
   });
 
@@ -183,7 +199,7 @@ describe('going back by hand', () => {
     expect(undone).toBe(blocks);
     expect(await rollback(options)).toMatchObject({ blocks: 0 });
     const source = await openFolderSource(dir);
-    await follow({ source, pool, signal, threads: 1, indexAddresses: true });
+    await follow({ source, pool, signal, threads: parseThreads(), indexAddresses: true });
     expect(await dumpChain(pool)).toEqual(whole);
     expect((await verify({ from: 140 })).differences).toEqual([]);
   });

@@ -16,6 +16,8 @@ import { networks } from '#kernel/primitives/network.ts';
 import { pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
 
 const golden = new GoldenChain('transfers-1');
 const { signal } = new AbortController();
@@ -34,7 +36,7 @@ beforeAll(async () => {
   await pinFingerprintKey(database.pool, 'regtest');
   source = await openFolderSource(dir);
   session = await openChainSession(database.pool, 'regtest');
-  parsePool = createParsePool(createBufferPool(), { threads: 1 });
+  parsePool = createParsePool(createBufferPool(), { threads: parseThreads() });
 });
 afterAll(async () => {
   await parsePool.close();
@@ -116,6 +118,6 @@ test('memory after any blocks were applied and taken back is what would be read 
         await expectEqual(writer.memory, cacheEntries);
       }
     }),
-    { numRuns: 8 },
+    propertyBounds(2),
   );
 });

@@ -12,6 +12,7 @@ import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from './bitcoind.ts';
 
@@ -67,7 +68,13 @@ export class LiveMempool {
     const controller = new AbortController();
     const source = openNodeSource(this.node);
     const { pool } = this.database;
-    const end = follow({ source, pool, signal: controller.signal, threads: 1, bounds: { pollMs: 200 } });
+    const end = follow({
+      source,
+      pool,
+      signal: controller.signal,
+      threads: parseThreads(),
+      bounds: { pollMs: 200 },
+    });
     this.#followers = { controller, ends: [end.catch(() => undefined)] };
   }
 

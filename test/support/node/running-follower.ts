@@ -4,6 +4,7 @@ import { follow } from '#indexer/follow/follow.ts';
 import type { FollowOptions, IndexSummary } from '#indexer/follow/follow-options.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 import type { SimulatedNode } from './simulated-node.ts';
 
 /** A follower in this process, and what it says. */
@@ -27,7 +28,7 @@ export function startFollower(
     source,
     pool,
     signal: controller.signal,
-    threads: 1,
+    threads: parseThreads(),
     onStatus: (status) => statuses.push(status),
     ...options,
     bounds: { pollMs: 50, ...options.bounds },

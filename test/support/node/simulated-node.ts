@@ -5,6 +5,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 interface Block {
   readonly ref: HeaderRef;
@@ -27,7 +28,8 @@ export class SimulatedNode implements LiveBlockSource {
   readonly network: NetworkName;
   readonly trusted = true;
   hasCookieFile = false;
-  /** Headers that were given, and blocks that were read. */
+  /** How often the tip was asked for; headers that were given, and blocks that were read. */
+  tipsGiven = 0;
   headersGiven = 0;
   reads = 0;
   /** Thrown by every call while it is there. */
@@ -78,8 +80,14 @@ export class SimulatedNode implements LiveBlockSource {
     return this.best.slice(from);
   }
 
+  /** Settles when a follower has all that it wants, and waits for news. */
+  async whenAwaited(): Promise<void> {
+    await waitUntil(() => this.#waiting.size > 0, { everyMs: 2 });
+  }
+
   async tip(): Promise<BlockRef> {
     await this.#answer();
+    this.tipsGiven++;
     return this.best.at(-1) as BlockRef;
   }
 

@@ -14,6 +14,7 @@ import {
 import { readHashes, readOutbox } from '#test/support/chain/event-rows.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 const golden = new GoldenChain('reorg-1');
 const [best, short, long] = golden.tips().map(({ tip }) => tip) as [string, string, string];
@@ -39,7 +40,7 @@ async function goTo(tip: string, until?: number): Promise<void> {
     source,
     pool: http.database.pool,
     signal,
-    threads: 1,
+    threads: parseThreads(),
     ...(until === undefined ? {} : { until }),
   });
 }
@@ -195,7 +196,7 @@ describe('hashes', () => {
         source,
         pool: other.database.pool,
         signal: new AbortController().signal,
-        threads: 1,
+        threads: parseThreads(),
       });
       clean.set(tip, await readHashes(other.database.pool));
       await other.close();

@@ -11,6 +11,7 @@ import { parseNdjson, type ReceivedEvent } from '#test/support/chain/event-consu
 import { readHashes } from '#test/support/chain/event-rows.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 const golden = new GoldenChain('reorg-1');
 const [best, , long] = golden.tips().map(({ tip }) => tip) as [string, string, string];
@@ -31,7 +32,7 @@ beforeAll(async () => {
       source: await openFolderSource(root, { tip }),
       pool: http.database.pool,
       signal: new AbortController().signal,
-      threads: 1,
+      threads: parseThreads(),
       eventKinds: [inscriptionEvents, births],
     });
   }

@@ -15,6 +15,7 @@ import {
 } from '#test/support/chain/event-consumer.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 
 const golden = new GoldenChain('reorg-1');
 const [best, short, long] = golden.tips().map(({ tip }) => tip) as [string, string, string];
@@ -44,7 +45,7 @@ async function goTo(tip: string, until?: number): Promise<void> {
     source,
     pool: http.database.pool,
     signal,
-    threads: 1,
+    threads: parseThreads(),
     ...(until === undefined ? {} : { until }),
   });
 }
