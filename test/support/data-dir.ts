@@ -1,10 +1,30 @@
+import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { inject } from 'vitest';
+
+export interface DataDir {
+  readonly path: string;
+  remove(): Promise<void>;
+}
 
 /** An empty temporary folder that the account of an embedded server can reach, and its removal. */
-export async function makeDataDir(): Promise<{ path: string; remove(): Promise<void> }> {
+export async function makeDataDir(): Promise<DataDir> {
   const path = await mkdtemp(join(tmpdir(), 'satscribe-data-'));
   await chmod(path, 0o755);
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/**
+ * Such a folder with an empty cluster, as a service left it that was stopped: making one (initdb) takes longer than most tests
+ * of it. With a server of its own (TEST_DATABASE_URL) a run has no cluster to copy, and the folder is empty.
+ */
+export async function makeUsedDataDir(): Promise<DataDir> {
+  const folder = await makeDataDir();
+  const { cluster } = inject('testServer');
+  // with owners and modes, which node's own copy does not keep
+  if (cluster !== null) await promisify(execFile)('cp', ['-a', cluster, join(folder.path, 'postgres')]);
+  return folder;
 }

@@ -1,6 +1,8 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { access, chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
@@ -9,8 +11,11 @@ import { openElasticsearchDoor } from './elasticsearch/elasticsearch-door.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** URL of a database that may create databases, and the name of the migrated template in the same server. */
-    testServer: { url: string; template: string };
+    /**
+     * URL of a database that may create databases, and the name of the migrated template in the same server; the home of a
+     * stopped embedded server, to be copied, where the run has one.
+     */
+    testServer: { url: string; template: string; cluster: string | null };
   }
 }
 
@@ -27,7 +32,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const templateUrl = new URL(server.url);
   templateUrl.pathname = `/${template}`;
   await migrate(templateUrl.href);
-  project.provide('testServer', { url: server.url, template });
+  project.provide('testServer', { url: server.url, template, cluster: server.cluster });
   const closeDoor = await openElasticsearchDoor(project);
   return async () => {
     await closeDoor();
@@ -36,20 +41,36 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-function givenServer(url: string): { url: string; stop(): Promise<void> } {
-  return { url, stop: () => Promise.resolve() };
+interface TestServer {
+  readonly url: string;
+  readonly cluster: string | null;
+  stop(): Promise<void>;
 }
 
-async function startTemporaryServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'satscribe-test-'));
+function givenServer(url: string): TestServer {
+  return { url, cluster: null, stop: () => Promise.resolve() };
+}
+
+async function startTemporaryServer(): Promise<TestServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'satscribe-test-'));
   // as root the server runs as an ordinary account, which must be able to go there
-  await chmod(dataDir, 0o755);
+  await chmod(folder, 0o755);
+  const dataDir = join(folder, 'data');
+  await (await startEmbeddedPostgres({ dataDir, durable: false })).stop();
+  const home = join(dataDir, 'postgres');
+  // as root below a folder of mode 700 the server lives elsewhere
+  const isInside = await access(home).then(
+    () => true,
+    () => false,
+  );
+  const cluster = isInside ? join(folder, 'postgres') : null;
+  if (cluster !== null) await promisify(execFile)('cp', ['-a', home, cluster]);
   const server = await startEmbeddedPostgres({ dataDir, durable: false });
   const stop = async (): Promise<void> => {
     await server.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   };
-  return { url: server.url, stop };
+  return { url: server.url, cluster, stop };
 }
 
 async function onServer(url: string, statement: string): Promise<void> {

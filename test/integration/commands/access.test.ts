@@ -8,6 +8,7 @@ import { insertChain } from '#test/support/chain/chain-rows.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type CliProcess, type CliResult, runCli, startCli } from '#test/support/run-cli.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 let database: TestDatabase;
 const processes: CliProcess[] = [];
@@ -110,11 +111,16 @@ describe('two processes of one database', () => {
     const key = await makeKey('--rate', '600');
     const [first = '', second = ''] = await startServices(2);
     const before = await hammer([first, second], key, 1000);
-    await sleep(usageFlushMs + 500);
-    expect(await usageOf()).toEqual({ requests: before.allowed, refused: before.refused });
+    // written with the next flush
+    const limitMs = usageFlushMs + 10_000;
+    await waitUntil(
+      async () => expect(await usageOf()).toEqual({ requests: before.allowed, refused: before.refused }),
+      { limitMs },
+    );
     for (let request = 0; request < 5; request++) await search(first, key);
     processes[0]?.child.kill('SIGKILL');
     await processes[0]?.ended;
+    // the time itself that is stated
     await sleep(leaseMs);
     const after = await hammer([second], key, 1000);
     expect(after.allowed).toBeGreaterThan(0);

@@ -3,14 +3,14 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { commands } from '#src/cli.ts';
-import { makeDataDir } from '#test/support/data-dir.ts';
+import { type DataDir, makeDataDir, makeUsedDataDir } from '#test/support/data-dir.ts';
 import { runCli } from '#test/support/run-cli.ts';
 
 let dataDir: string;
-let folder: { path: string; remove(): Promise<void> };
+let folder: DataDir;
 
 beforeEach(async () => {
   folder = await makeDataDir();
@@ -81,15 +81,6 @@ describe('failures', () => {
     expect(status).toBe(1);
   });
 
-  test('tell that the node is away where a command is not there to wait for it', async () => {
-    const data = join(dataDir, 'verified');
-    const indexed = await runCli(['index', '--blocks', 'samples/regtest', '--until', '3', '--data', data]);
-    expect(indexed.exitCode).toBe(0);
-    const { exitCode, stderr } = await runCli(['verify', '--node', 'http://127.0.0.1:1', '--data', data]);
-    expect(stderr).toContain('node_unreachable');
-    expect(exitCode).toBe(1);
-  });
-
   test('tell that there is nothing to export, and make nothing', async () => {
     const empty = join(dataDir, 'new');
     const { exitCode, stderr, stdout } = await runCli(['export', 'inscriptions', '--data', empty]);
@@ -98,40 +89,18 @@ describe('failures', () => {
     expect(existsSync(empty)).toBe(false);
   });
 
-  test('tell which folder below has a database where the one that is named has none, and make nothing', async () => {
-    const around = join(dataDir, 'around');
-    const inner = join(around, 'demo');
-    expect((await runCli(['migrate', '--data', inner])).exitCode).toBe(0);
-    const { exitCode, stderr, stdout } = await runCli(['export', 'inscriptions', '--data', around]);
-    expect(stderr).toContain(`There is no database in the data folder ${around}. There is one in ${inner}`);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(await readdir(around)).toEqual(['demo']);
-  });
-
-  test('verify what came from a folder against the folder, whose name they tell, and look for no node', async () => {
-    const data = join(dataDir, 'demo');
-    const words = ['--until', '3', '--data', data];
-    expect((await runCli(['index', '--blocks', 'samples/regtest', ...words])).exitCode).toBe(0);
-    const unnamed = await runCli(['verify', '--data', data]);
-    expect(unnamed.exitCode).toBe(2);
-    expect(unnamed.stderr).toContain('--blocks');
-    expect(unnamed.stderr).toContain('samples/regtest');
-    expect(unnamed.stderr).not.toContain('node_unreachable');
-    const none = await runCli(['verify', '--data', join(dataDir, 'none')]);
-    expect(none.stderr).toContain('database_missing');
-    expect(existsSync(join(dataDir, 'none'))).toBe(false);
-  });
-
   test('tell what a folder of blocks lacks', async () => {
+    const used = await makeUsedDataDir();
     const missing = join(dataDir, 'nope');
-    const nowhere = await runCli(['serve', '--blocks', missing, '--data', dataDir, '--port', '0']);
+    const nowhere = await runCli(['serve', '--blocks', missing, '--data', used.path, '--port', '0']);
     expect(nowhere.stderr).toContain(`There is no folder ${missing}`);
     expect(nowhere.stderr).not.toContain('ENOENT');
-    const { exitCode, stderr } = await runCli(['index', '--blocks', dataDir, '--data', dataDir]);
+    const { exitCode, stderr } = await runCli(['index', '--blocks', dataDir, '--data', used.path]);
     expect(stderr).toContain(`${dataDir} has no chain.json`);
     expect(stderr).toContain('folder_invalid');
     expect(stderr).not.toContain('ENOENT');
     expect(exitCode).toBe(1);
+    await used.remove();
   });
 
   test('tell that the port is in use, before anything is started', async () => {
@@ -143,6 +112,45 @@ describe('failures', () => {
     expect(stderr).toContain('port_in_use');
     expect(stderr).toContain(String(port));
     expect(exitCode).toBe(1);
+  });
+});
+
+describe('a data folder with some blocks of a folder', () => {
+  let around: DataDir;
+  let data: string;
+
+  beforeAll(async () => {
+    around = await makeDataDir();
+    data = join(around.path, 'demo');
+    const words = ['--until', '3', '--data', data];
+    expect((await runCli(['index', '--blocks', 'samples/regtest', ...words])).exitCode).toBe(0);
+  });
+  afterAll(() => around.remove());
+
+  test('is verified against that folder, whose name is told, and no node is looked for', async () => {
+    const unnamed = await runCli(['verify', '--data', data]);
+    expect(unnamed.exitCode).toBe(2);
+    expect(unnamed.stderr).toContain('--blocks');
+    expect(unnamed.stderr).toContain('samples/regtest');
+    expect(unnamed.stderr).not.toContain('node_unreachable');
+    const none = await runCli(['verify', '--data', join(dataDir, 'none')]);
+    expect(none.stderr).toContain('database_missing');
+    expect(existsSync(join(dataDir, 'none'))).toBe(false);
+  });
+
+  test('is not verified while the named node is away: a command is not there to wait for it', async () => {
+    const { exitCode, stderr } = await runCli(['verify', '--node', 'http://127.0.0.1:1', '--data', data]);
+    expect(stderr).toContain('node_unreachable');
+    expect(exitCode).toBe(1);
+  });
+
+  test('is named where the folder around it was meant, which has none, and nothing is made', async () => {
+    const { exitCode, stderr, stdout } = await runCli(['export', 'inscriptions', '--data', around.path]);
+    expect(stderr).toContain(
+      `There is no database in the data folder ${around.path}. There is one in ${data}`,
+    );
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(await readdir(around.path)).toEqual(['demo']);
   });
 });
 

@@ -1,20 +1,37 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { follow } from '#indexer/follow/follow.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
-import { makeDataDir } from '#test/support/data-dir.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { type DataDir, makeUsedDataDir } from '#test/support/data-dir.ts';
+import {
+  createFilledDatabase,
+  createTestDatabase,
+  type FilledDatabase,
+  type TestDatabase,
+} from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 import { type CliProcess, type CliResult, startCli } from '#test/support/run-cli.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const readyLine = /^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u;
 const sample = ['serve', '--blocks', 'samples/regtest', '--port', '0'];
 
+let indexed: FilledDatabase;
 let database: TestDatabase;
 const processes: CliProcess[] = [];
 
+beforeAll(async () => {
+  indexed = await createFilledDatabase(async ({ pool }) => {
+    const source = await openFolderSource('samples/regtest');
+    await follow({ source, pool, signal: new AbortController().signal, threads: parseThreads() });
+  });
+});
+afterAll(() => indexed?.drop());
+
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await indexed.clone();
 });
 afterEach(async () => {
   for (const { child, ended } of processes.splice(0)) {
@@ -37,13 +54,11 @@ async function addressOf(service: CliProcess): Promise<string> {
 }
 
 async function until<T>(look: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
+  return waitUntil(async () => {
     const value = await look();
-    if (holds(value)) return value;
-    if (performance.now() > deadline) throw new Error(`never so: ${JSON.stringify(value)}`);
-    await sleep(50);
-  }
+    if (!holds(value)) throw new Error(`never so: ${JSON.stringify(value)}`);
+    return { value };
+  }).then(({ value }) => value);
 }
 
 async function terminated(service: CliProcess): Promise<CliResult & { seconds: number }> {
@@ -53,11 +68,29 @@ async function terminated(service: CliProcess): Promise<CliResult & { seconds: n
   return { ...result, seconds: (performance.now() - startedAt) / 1000 };
 }
 
-/** What holds a lock that readers wait for, so that a search takes as long as we like. */
-async function blockReaders(): Promise<{ end(): Promise<void> }> {
+interface ReadersLock {
+  /** Settles when a reader waits for it. */
+  whenWaitedFor(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Holds a lock that readers wait for, so that a search takes as long as we like. */
+async function blockReaders(): Promise<ReadersLock> {
   const client = await connectClient(database.url);
   await client.query('BEGIN; LOCK TABLE chain.contents IN ACCESS EXCLUSIVE MODE');
-  return { end: () => client.end() };
+  const isWaitedFor = async (): Promise<boolean> => {
+    const { rows } = await client.query<{ waits: boolean }>(
+      `SELECT EXISTS (SELECT FROM pg_locks l WHERE l.relation = 'chain.contents'::regclass AND NOT l.granted
+         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS waits`,
+    );
+    return rows[0]!.waits;
+  };
+  return {
+    whenWaitedFor: async () => {
+      await waitUntil(isWaitedFor);
+    },
+    end: () => client.end(),
+  };
 }
 
 describe('SIGTERM', () => {
@@ -69,7 +102,7 @@ describe('SIGTERM', () => {
       async (answer) => ({ status: answer.status, body: await answer.text() }),
       () => ({ status: 0, body: '' }),
     );
-    await sleep(500);
+    await lock.whenWaitedFor();
     const { exitCode, seconds, stderr } = await terminated(service);
     expect({ exitCode, late: stderr.includes('did not end in time') }).toEqual({ exitCode: 0, late: false });
     expect(seconds).toBeLessThan(25);
@@ -83,9 +116,13 @@ describe('SIGTERM', () => {
     const at = await addressOf(service);
     const lock = await blockReaders();
     const search = fetch(new URL('/search?text=a', at));
-    await sleep(500);
+    await lock.whenWaitedFor();
     const ending = terminated(service);
-    await sleep(500);
+    // it lets nobody in any more
+    await waitUntil(async () => {
+      const { ok } = await fetch(new URL('/health/ready', at)).catch(() => ({ ok: false }));
+      return !ok;
+    });
     await lock.end();
     expect((await search).status).toBe(200);
     expect(await ending).toMatchObject({ exitCode: 0 });
@@ -107,6 +144,8 @@ describe('SIGTERM', () => {
   });
 
   test('while blocks come in finishes what is being written, with what was written before the end', async () => {
+    await database.drop();
+    database = await createTestDatabase();
     const service = start(sample);
     const at = await until(
       async () => /Server listening at (http:\S+?)"/u.exec(service.stderr())?.[1] ?? null,
@@ -122,9 +161,9 @@ describe('SIGTERM', () => {
 });
 
 describe('an embedded Postgres that is killed', () => {
-  let folder: { path: string; remove(): Promise<void> };
+  let folder: DataDir;
   beforeEach(async () => {
-    folder = await makeDataDir();
+    folder = await makeUsedDataDir();
   });
   afterEach(() => folder.remove());
 

@@ -3,12 +3,22 @@ import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { follow } from '#indexer/follow/follow.ts';
+import { openNodeSource } from '#indexer/source/node-source.ts';
+import { connectNode } from '#node/bitcoin-node.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import {
+  createFilledDatabase,
+  createTestDatabase,
+  type FilledDatabase,
+  type TestDatabase,
+} from '#test/support/database.ts';
 import { freePort } from '#test/support/free-port.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 import { type CliProcess, startCli } from '#test/support/run-cli.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const address = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 const readyLine = /^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u;
@@ -16,6 +26,8 @@ const readyLine = /^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u;
 let bitcoind: Bitcoind;
 let dataDir: string;
 let folder: { path: string; remove(): Promise<void> };
+/** Of the first 110 blocks. */
+let indexed: FilledDatabase;
 let database: TestDatabase;
 const processes: CliProcess[] = [];
 
@@ -69,14 +81,13 @@ async function ready(at: string): Promise<{ status: number; body: Ready }> {
   return { status: answer.status, body: (await answer.json()) as Ready };
 }
 
-async function until<T>(look: () => Promise<T>, holds: (value: T) => boolean, withinMs = 20_000): Promise<T> {
-  const deadline = performance.now() + withinMs;
-  for (;;) {
+async function until<T>(look: () => Promise<T>, holds: (value: T) => boolean, limitMs = 20_000): Promise<T> {
+  const seen = async (): Promise<{ value: T }> => {
     const value = await look();
-    if (holds(value)) return value;
-    if (performance.now() > deadline) throw new Error(`never so: ${JSON.stringify(value)}`);
-    await sleep(50);
-  }
+    if (!holds(value)) throw new Error(`never so: ${JSON.stringify(value)}`);
+    return { value };
+  };
+  return (await waitUntil(seen, { limitMs, everyMs: 50 })).value;
 }
 
 async function statusOf(at: string): Promise<{ height: number | null; satscribe: { tipHash: string } }> {
@@ -91,8 +102,22 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
   beforeAll(async () => {
     bitcoind = await startBitcoind();
     await mine(110);
+    const node = await connectNode(bitcoind.settings);
+    const source = openNodeSource(node);
+    indexed = await createFilledDatabase(({ pool }) =>
+      follow({ source, pool, signal: new AbortController().signal, threads: parseThreads(), until: 110 }),
+    );
+    await node.close();
   });
-  afterAll(() => bitcoind.remove());
+  afterAll(async () => {
+    await indexed?.drop();
+    await bitcoind.remove();
+  });
+
+  async function beginIndexed(): Promise<void> {
+    await database.drop();
+    database = await indexed.clone();
+  }
 
   test('is ready at the tip, follows blocks and reorganisations, and outlives the node', async () => {
     const service = serve();
@@ -146,10 +171,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
   });
 
   test('serves what is indexed while there is no node, and says so', async () => {
-    const first = serve();
-    await addressOf(first);
-    first.child.kill('SIGTERM');
-    expect(await first.ended).toMatchObject({ exitCode: 0 });
+    await beginIndexed();
     await bitcoind.stop();
     try {
       const service = serve();
@@ -227,10 +249,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
   });
 
   test('serves what is indexed when the node refuses it, and says so', async () => {
-    const first = serve();
-    await addressOf(first);
-    first.child.kill('SIGTERM');
-    await first.ended;
+    await beginIndexed();
     const wrong = start(['--node', bitcoind.rpcUrl], {
       DATABASE_URL: database.url,
       BITCOIN_RPC_USER: 'someone',
@@ -248,6 +267,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
   });
 
   test('serves on when the node refuses it in the midst, and says so', async () => {
+    await beginIndexed();
     // a copy does not change when the node makes itself a new cookie
     const cookieFile = join(folder.path, 'cookie');
     await copyFile(bitcoind.cookieFile, cookieFile);

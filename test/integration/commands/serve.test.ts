@@ -2,20 +2,16 @@ import { once } from 'node:events';
 import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { makeDataDir } from '#test/support/data-dir.ts';
+import { type DataDir, makeDataDir, makeUsedDataDir } from '#test/support/data-dir.ts';
 import { type CliProcess, runCli, startCli } from '#test/support/run-cli.ts';
 
 const sample = 'samples/regtest';
 const ready = /^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u;
 
 let dataDir: string;
-let folder: { path: string; remove(): Promise<void> };
+let folder: DataDir;
 const processes: CliProcess[] = [];
 
-beforeEach(async () => {
-  folder = await makeDataDir();
-  dataDir = folder.path;
-});
 afterEach(async () => {
   for (const { child, ended } of processes.splice(0)) {
     child.kill('SIGTERM');
@@ -41,6 +37,11 @@ async function get(address: string, path: string): Promise<unknown> {
 }
 
 describe('serve with an embedded Postgres', () => {
+  beforeEach(async () => {
+    folder = await makeUsedDataDir();
+    dataDir = folder.path;
+  });
+
   test('says when it is ready, lets other commands in and no second service, and closes everything at its end', async () => {
     const service = start(['serve', '--blocks', sample, '--port', '0']);
     const [, address = ''] = await service.seen(ready);
@@ -84,6 +85,11 @@ describe('serve with an embedded Postgres', () => {
 });
 
 describe('demo', () => {
+  beforeEach(async () => {
+    folder = await makeDataDir();
+    dataDir = folder.path;
+  });
+
   test('is ready with the sample, writes nothing else to stdout, and ends cleanly on Ctrl-C', async () => {
     const { child, seen, ended } = start(['demo', '--sample', 'regtest', '--port', '0']);
     const [line, address = ''] = await seen(ready);

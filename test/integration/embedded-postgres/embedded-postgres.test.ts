@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, chmod, cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   attachEmbeddedPostgres,
   type EmbeddedPostgres,
@@ -10,15 +10,15 @@ import {
 } from '#embedded-postgres/embedded-postgres.ts';
 import { keepRunning } from '#embedded-postgres/keep-running.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
-import { makeDataDir } from '#test/support/data-dir.ts';
+import { type DataDir, makeDataDir, makeUsedDataDir } from '#test/support/data-dir.ts';
 
 let dataDir: string;
-let folder: { path: string; remove(): Promise<void> };
+let folder: DataDir;
 const running: { stop(): Promise<void> }[] = [];
 const children: ChildProcess[] = [];
 
 beforeEach(async () => {
-  folder = await makeDataDir();
+  folder = await makeUsedDataDir();
   dataDir = folder.path;
 });
 afterEach(async () => {
@@ -64,8 +64,20 @@ async function postmasterPid(): Promise<number> {
 }
 
 describe('a fresh embedded Postgres', () => {
+  let own: DataDir;
+  let server: EmbeddedPostgres;
+
+  beforeAll(async () => {
+    own = await makeDataDir();
+    server = await startEmbeddedPostgres({ dataDir: own.path });
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await own.remove();
+  });
+
   test('keeps text as UTF8 in code point order, whatever the locale of the host', async () => {
-    const { url } = await start();
+    const { url } = server;
     expect(await ask(url, 'SHOW server_encoding')).toBe('UTF8');
     expect(
       await ask(
@@ -82,23 +94,32 @@ describe('a fresh embedded Postgres', () => {
   });
 
   test('lets in nobody without the password, which only its account can read', async () => {
-    const { url } = await start();
-    const wrong = new URL(url);
+    const wrong = new URL(server.url);
     wrong.password = 'wrong';
     await expect(connectClient(wrong.href)).rejects.toMatchObject({ code: 'postgres_refused' });
-    const { mode } = await stat(join(dataDir, 'postgres/password'));
+    const { mode } = await stat(join(own.path, 'postgres/password'));
     expect(mode & 0o777).toBe(0o600);
-    expect((await stat(join(dataDir, 'postgres'))).mode & 0o777).toBe(0o700);
-    expect((await stat(join(dataDir, 'postgres-connection.json'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(own.path, 'postgres'))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(own.path, 'postgres-connection.json'))).mode & 0o777).toBe(0o600);
   });
 
   test('listens on 127.0.0.1 alone and keeps commits by default', async () => {
-    const server = await startEmbeddedPostgres({ dataDir });
-    running.push(server);
     expect(await ask(server.url, 'SHOW listen_addresses')).toBe('127.0.0.1');
     expect(await ask(server.url, 'SHOW unix_socket_directories')).toBe('');
     expect(await ask(server.url, 'SHOW fsync')).toBe('on');
     expect(await ask(server.url, 'SHOW synchronous_commit')).toBe('on');
+  });
+
+  test('has one owner when several start at once', async () => {
+    const started = await Promise.allSettled(
+      Array.from({ length: 4 }, () => start(join(dataDir, 'not there yet'))),
+    );
+    expect(started.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  test('may have blanks, quotes and other letters in the name of its folder', async () => {
+    const odd = await start(join(dataDir, `my "data" 'é' $HOME`));
+    expect(await ask(odd.url, 'SELECT 1')).toBe(1);
   });
 });
 
@@ -116,11 +137,6 @@ describe('owner and guests of a data folder', () => {
     await expect(attachEmbeddedPostgres(dataDir)).rejects.toMatchObject({ code: 'postgres_not_running' });
   });
 
-  test('has one owner when several start at once', async () => {
-    const started = await Promise.allSettled(Array.from({ length: 4 }, () => start()));
-    expect(started.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  });
-
   test('finds what was stored at the next start', async () => {
     const first = await start();
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
@@ -128,11 +144,6 @@ describe('owner and guests of a data folder', () => {
     const second = await start();
     expect(second.adopted).toBe(false);
     expect(await ask(second.url, 'SELECT answer FROM kept')).toBe(42);
-  });
-
-  test('may have blanks, quotes and other letters in its name', async () => {
-    const server = await start(join(dataDir, `my "data" 'é' $HOME`));
-    expect(await ask(server.url, 'SELECT 1')).toBe(1);
   });
 
   test('stops once, however often it is told to', async () => {
@@ -211,13 +222,12 @@ describe('a data folder that cannot be used', () => {
 
 describe('a copy of a data folder', () => {
   test('that was in use does not lead to the server of the other one', async () => {
-    const original = join(dataDir, 'original');
     const copy = join(dataDir, 'copy');
-    const { url } = await start(original);
+    const { url } = await start();
     await mkdir(copy);
-    await cp(join(original, 'postgres-connection.json'), join(copy, 'postgres-connection.json'));
+    await cp(join(dataDir, 'postgres-connection.json'), join(copy, 'postgres-connection.json'));
     await expect(attachEmbeddedPostgres(copy)).rejects.toMatchObject({ code: 'postgres_not_running' });
-    expect((await attachEmbeddedPostgres(original)).url).toBe(url);
+    expect((await attachEmbeddedPostgres(dataDir)).url).toBe(url);
   });
 });
 
@@ -260,52 +270,33 @@ describe('a server that is watched over', () => {
 });
 
 describe.runIf(process.getuid?.() === 0)('as root in a folder of mode 700', () => {
-  test('goes along when its data folder is moved, and refuses to share its database with a copy', async () => {
+  test('puts the database where its account can go, finds it again, also when moved, and shares it with no copy', async () => {
     const hidden = join(dataDir, 'hidden');
     await mkdir(hidden);
     await chmod(hidden, 0o700);
     const place = join(hidden, 'data');
     const first = await start(place);
     await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    expect((await attachEmbeddedPostgres(place)).url).toBe(first.url);
     await first.stop();
     const { home } = JSON.parse(await readFile(join(place, 'postgres-location.json'), 'utf8')) as {
       home: string;
     };
+    const moved = join(hidden, 'moved');
     try {
       const copy = join(hidden, 'copy');
       await cp(place, copy, { recursive: true });
       await expect(start(copy)).rejects.toMatchObject({ code: 'data_dir_unusable', details: { home } });
-      const moved = join(hidden, 'moved');
       await rename(place, moved);
       const second = await start(moved);
       expect(await ask(second.url, 'SELECT answer FROM kept')).toBe(42);
+      expect((await attachEmbeddedPostgres(moved)).url).toBe(second.url);
       // the copy is no less a copy of the folder where it is now
       await expect(start(copy)).rejects.toMatchObject({ code: 'data_dir_unusable' });
       await second.stop();
     } finally {
       await rm(home, { recursive: true, force: true });
     }
-  });
-
-  test('puts the database where its account can go, and finds it again', async () => {
-    const hidden = join(dataDir, 'hidden');
-    await mkdir(hidden);
-    await chmod(hidden, 0o700);
-    const place = join(hidden, 'data');
-    const first = await start(place);
-    await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
-    await first.stop();
-    const { home } = JSON.parse(await readFile(join(place, 'postgres-location.json'), 'utf8')) as {
-      home: string;
-    };
-    try {
-      const second = await start(place);
-      expect(await ask(second.url, 'SELECT answer FROM kept')).toBe(42);
-      expect((await attachEmbeddedPostgres(place)).url).toBe(second.url);
-      await second.stop();
-    } finally {
-      await rm(home, { recursive: true, force: true });
-    }
-    await expect(start(place)).rejects.toMatchObject({ code: 'data_dir_unusable' });
+    await expect(start(moved)).rejects.toMatchObject({ code: 'data_dir_unusable' });
   });
 });

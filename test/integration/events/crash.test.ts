@@ -10,14 +10,14 @@ import { migrate } from '#kernel/pg/migrate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { readPosition } from '#search/sync/outbox.ts';
 import { pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
-import { makeDataDir } from '#test/support/data-dir.ts';
+import { type DataDir, makeUsedDataDir } from '#test/support/data-dir.ts';
 
-let folder: { path: string; remove(): Promise<void> };
+let folder: DataDir;
 let server: EmbeddedPostgres;
 let pool: pg.Pool;
 
 beforeEach(async () => {
-  folder = await makeDataDir();
+  folder = await makeUsedDataDir();
   server = await startEmbeddedPostgres({ dataDir: folder.path });
   await migrate(server.url);
   pool = createPool(server.url);
