@@ -3,6 +3,8 @@
  * up to 128 bits.
  */
 export function exactJson(text: string): unknown {
+  // the function below is called for every byte of a content, and few texts have such integers
+  if (!/[\s:,[]-?\d{16}/u.test(text)) return JSON.parse(text);
   const revive = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
     typeof value === 'number' &&
     source !== undefined &&
