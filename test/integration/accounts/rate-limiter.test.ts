@@ -5,6 +5,7 @@ import { forgetFullBuckets, type LeaseAsk, lease } from '#accounts/lease.store.t
 import type { Rate } from '#accounts/rate.ts';
 import { type Decision, leaseCap, leaseMs, RateLimiter } from '#accounts/rate-limiter.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -90,7 +91,7 @@ describe('a bucket of several processes', () => {
         }
       },
     );
-    await fc.assert(runs, { numRuns: 60 });
+    await fc.assert(runs, propertyBounds(15));
   });
 
   test('gives all of its tokens, wherever they are asked for, once leases have ended', async () => {

@@ -8,6 +8,7 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { type Child, countChildren, discountChildren } from '#test/support/chain/parent-children-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
 
 /** Inscriptions of a block; all but the first hundred are children. */
 const perBlock = 1_500;
@@ -118,7 +119,7 @@ test('whatever comes and is taken back, children are counted and marked, and lis
         }
       })
       .beforeEach(() => takeBack(0)),
-    { numRuns: 8 },
+    propertyBounds(3),
   );
 });
 

@@ -13,6 +13,7 @@ import {
   ownerScript,
   writeListedRows,
 } from '#test/support/listed-rows.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
 
 const shape = { count: 24_000, perBlock: 40 };
 const rows = Array.from({ length: shape.count }, (_, key) => listedRow(key, shape));
@@ -129,7 +130,7 @@ describe('lists of inscriptions', () => {
           expect(await allKeys(filter, order, limit)).toEqual(expected(filter, order));
         },
       ),
-      { numRuns: 120 },
+      propertyBounds(30),
     );
   });
 

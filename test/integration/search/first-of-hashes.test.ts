@@ -11,6 +11,7 @@ import { listBytesOf } from '#search/records/records.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 import { createSearchRows, text } from '#test/support/search/search-rows.ts';
 
 const copies = 30_000;
@@ -74,7 +75,13 @@ describe('the first keys of contents', () => {
         for (const { tip } of golden.tips().toReversed()) {
           const source = await openFolderSource(folder, { tip });
           const { signal } = new AbortController();
-          await follow({ source, pool: indexed.pool, signal, threads: 1, bounds: { blocksMax: 7 } });
+          await follow({
+            source,
+            pool: indexed.pool,
+            signal,
+            threads: parseThreads(),
+            bounds: { blocksMax: 7 },
+          });
           const { rows } = await indexed.pool.query<{ contents: number; wrong: number }>(
             `SELECT count(*) AS contents, count(*) FILTER (WHERE c.first_key IS DISTINCT FROM
              (SELECT min(key) FROM chain.inscriptions i WHERE i.content_id = c.content_id)) AS wrong

@@ -8,6 +8,7 @@ import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { pendingRows, setPending } from '#test/support/chain/pending-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
 import { naiveHashSearch, naiveTextSearch } from '#test/support/search/naive-search.ts';
 import {
   createSearchRows,
@@ -154,7 +155,7 @@ describe('searches with pending=1', () => {
           }
         },
       ),
-      { numRuns: 120 },
+      propertyBounds(30),
     );
   });
 

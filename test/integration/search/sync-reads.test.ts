@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -12,31 +11,23 @@ import { runSearchSync } from '#search/sync/search-sync.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
 import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elasticsearch.ts';
-import { createSyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
-import type { EngineUnderTest } from '#test/support/search/conformance-subject.ts';
+import { createSyncedIndex, syncedEngineUnderTest } from '#test/support/elasticsearch/synced-index.ts';
 import { naiveTextSearch } from '#test/support/search/naive-search.ts';
-import { describeSearchEngine } from '#test/support/search/search-engine-conformance.ts';
+import { describeRandomSearches } from '#test/support/search/search-engine-conformance.ts';
 import {
   createSearchRows,
   type SearchRows,
   type StoredInscription,
   text,
 } from '#test/support/search/search-rows.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const noHook = (): Promise<void> => Promise.resolve();
 const isThere = hasElasticsearch();
 
 if (isThere) {
-  const open = async (pool: pg.Pool): Promise<EngineUnderTest> => {
-    const databaseUrl = pool.options.connectionString!;
-    const index = createSyncedIndex(pool, databaseUrl, null, await sharedElasticsearch());
-    const takeUp = (): Promise<void> => index.catchUp(index.elastic, 100);
-    // before anything is indexed there is an index all the same
-    await takeUp();
-    return { engine: index.engine, isFollower: true, takeUp, forget: noHook, close: () => index.close() };
-  };
-  // the engine has a suite of its own: here the sync is what could lose something
-  describeSearchEngine('the Elasticsearch engine behind its sync', open, 2);
+  // the engine has a suite of its own: here the sync is what could lose something. All of it: test/faults/search-behind-sync.test.ts
+  describeRandomSearches('the Elasticsearch engine behind its sync', syncedEngineUnderTest, 3);
 }
 
 describe.runIf(isThere)('searches while the chain and the index go on', () => {
@@ -58,12 +49,14 @@ describe.runIf(isThere)('searches while the chain and the index go on', () => {
       const elastic = createElasticClient({ url });
       const ending = new AbortController();
       const states = new Map<string, readonly StoredInscription[]>();
+      let tip = 'none';
       const remember = async (): Promise<void> => {
         const { rows: tips } = await database.pool.query<{ tip_hash: Buffer | null }>(
           'SELECT tip_hash FROM chain.state',
         );
         const hash = tips[0]!.tip_hash;
-        states.set(hash === null ? 'none' : displayHash(hash), [...rows.inscriptions]);
+        tip = hash === null ? 'none' : displayHash(hash);
+        states.set(tip, [...rows.inscriptions]);
       };
       await remember();
       const engine: SearchEngine = createFallbackEngine({
@@ -93,7 +86,7 @@ describe.runIf(isThere)('searches while the chain and the index go on', () => {
         for (let turn = 0; !ending.signal.aborted; turn++) {
           const page = 1 + ((turn + seed) % 3);
           try {
-            const { tip, value } = await service.textSearch({
+            const { tip: foundTip, value } = await service.textSearch({
               corpus: 'content',
               text: 'shared',
               phrase: true,
@@ -101,7 +94,7 @@ describe.runIf(isThere)('searches while the chain and the index go on', () => {
               itemsPerPage: 20,
             });
             answers.push({
-              tip: tip === null ? 'none' : displayHash(tip.hash),
+              tip: foundTip === null ? 'none' : displayHash(foundTip.hash),
               totalItems: value.totalItems,
               contents: value.records.map(({ contentstr }) => contentstr),
               page,
@@ -128,17 +121,15 @@ describe.runIf(isThere)('searches while the chain and the index go on', () => {
           await rows.undoAbove(rows.height - 1 - (round % 3), noHook);
           await remember();
         }
+        // now and then the sync comes up with the chain
         await delay(round % 5 === 0 ? 150 : 20);
       }
-      // a busy machine answers few while blocks come this fast
-      const deadline = performance.now() + 60_000;
-      while (answers.length <= 20 && performance.now() < deadline) await delay(100);
-      await delay(1000);
+      // a busy machine answers few while blocks come this fast; and the last answers are of the tip
+      await waitUntil(() => answers.length > 20 && answers.at(-1)?.tip === tip);
       ending.abort();
       await Promise.all([...asking, sync]);
-      const ofElastic = answers.length;
-      for (const { tip, totalItems, contents, page } of answers) {
-        const inscriptions = states.get(tip);
+      for (const { tip: at, totalItems, contents, page } of answers) {
+        const inscriptions = states.get(at);
         expect(inscriptions).toBeDefined();
         const naive = naiveTextSearch(inscriptions!, 'content', ['shared'], { page, itemsPerPage: 20 });
         const textOfKey = new Map(inscriptions!.map(({ key, content }) => [key, content?.text ?? null]));
@@ -147,7 +138,6 @@ describe.runIf(isThere)('searches while the chain and the index go on', () => {
           contents: naive.keys.map((key) => textOfKey.get(key)),
         });
       }
-      expect(ofElastic).toBeGreaterThan(20);
       if (fallback === 'postgres') expect(refused).toBe(0);
       else expect(refused).toBeGreaterThan(0);
       await index.catchUp(index.elastic, 1000);

@@ -11,6 +11,7 @@ import {
 import { hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
 import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elasticsearch.ts';
 import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
 import {
   createSearchRows,
   type SearchRows,
@@ -120,7 +121,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index', () => {
           await through.close();
         });
       }),
-      { numRuns: Number(process.env['SYNC_RUNS'] ?? 6), interruptAfterTimeLimit: 150_000 },
+      propertyBounds(4),
     );
     expect(cuts).toBeGreaterThan(0);
   });

@@ -19,8 +19,10 @@ import { buildIndex } from '#search/sync/index-build.ts';
 import { readCatalog } from '#search/sync/index-catalog.ts';
 import { readDatabaseIdentity } from '#search/sync/outbox.ts';
 import { IndexSync } from '#search/sync/sync-step.ts';
+import type { EngineUnderTest } from '#test/support/search/conformance-subject.ts';
 import { naiveHashSearch, naiveTextSearch } from '#test/support/search/naive-search.ts';
 import type { SearchRows, StoredInscription } from '#test/support/search/search-rows.ts';
+import { sharedElasticsearch } from './shared-elasticsearch.ts';
 
 let prefixes = 0;
 
@@ -189,4 +191,14 @@ export function createSyncedIndex(
       await elastic.close();
     },
   };
+}
+
+/** The engine in the shared Elasticsearch, which the sync fills from a test's database. */
+export async function syncedEngineUnderTest(pool: pg.Pool): Promise<EngineUnderTest> {
+  const index = createSyncedIndex(pool, pool.options.connectionString!, null, await sharedElasticsearch());
+  const takeUp = (): Promise<void> => index.catchUp(index.elastic, 100);
+  // before anything is indexed there is an index all the same
+  await takeUp();
+  const forget = (): Promise<void> => Promise.resolve();
+  return { engine: index.engine, isFollower: true, takeUp, forget, close: () => index.close() };
 }

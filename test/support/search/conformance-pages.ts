@@ -84,12 +84,12 @@ export function testPages(subject: () => ConformanceSubject): void {
       if (state === 'taken up') await subject().takeUp();
       for (const sort of ['height', 'number', 'length'] as const) {
         for (const order of ['asc', 'desc'] as const) {
-          for (const page of [1, 60, 116, 118]) {
+          for (const page of [1, 60, 118]) {
             const slice = { sort, order, page, itemsPerPage: 10 };
             await subject().expectPage({ corpus: 'content', match: 'substring', needles: ['copy'] }, slice);
             await subject().expectPage({ corpus: 'metadata', match: 'substring', needles: ['one'] }, slice);
           }
-          for (const key of [0, 11, 17, 500, 1199]) {
+          for (const key of [0, 11, 1199]) {
             const after = placeOf(subject().rows.inscriptions[key]!);
             const slice = { sort, order, page: 1, itemsPerPage: 25, after };
             await subject().expectPage({ corpus: 'content', match: 'substring', needles: ['copy!'] }, slice);

@@ -54,25 +54,48 @@ function textOf(inscription: StoredInscription, corpus: Corpus): string | null {
 
 type Test = (inscription: StoredInscription) => boolean;
 
+const hashes = new WeakMap<Uint8Array, string>();
+
+/** Each body is hashed once, however many questions are asked of it. */
+function hashOf(bytes: Uint8Array): string {
+  const known = hashes.get(bytes);
+  if (known !== undefined) return known;
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  hashes.set(bytes, hash);
+  return hash;
+}
+
+/** Thousands of inscriptions have one text: it is tested once. */
+function oncePerText(test: (text: string) => boolean): (text: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (text) => {
+    let result = known.get(text);
+    if (result === undefined) {
+      result = test(text);
+      known.set(text, result);
+    }
+    return result;
+  };
+}
+
 function questionTest(question: NaiveQuestion): Test {
   if ('hash' in question) {
     const wanted = Buffer.from(question.hash).toString('hex');
-    const hashOf = (bytes: Uint8Array | undefined): string | null =>
-      bytes === undefined ? null : createHash('sha256').update(bytes).digest('hex');
-    return ({ content }) => hashOf(content?.body) === wanted || hashOf(content?.decoded) === wanted;
+    const isWanted = (bytes: Uint8Array | undefined): boolean =>
+      bytes !== undefined && hashOf(bytes) === wanted;
+    return ({ content }) => isWanted(content?.body) || isWanted(content?.decoded);
   }
   const { corpus, match, needles } = question;
   if (needles.length === 0) return () => true;
-  if (match !== 'substring') {
-    return (inscription) => {
-      const text = textOf(inscription, corpus);
-      return text !== null && needles.every((needle) => hasWords(text, needle, match === 'fuzzy'));
-    };
-  }
-  const patterns = needles.map(patternOf);
+  const patterns = match === 'substring' ? needles.map(patternOf) : [];
+  const isMatch = oncePerText((text) =>
+    match === 'substring'
+      ? patterns.every((pattern) => pattern.test(text))
+      : needles.every((needle) => hasWords(text, needle, match === 'fuzzy')),
+  );
   return (inscription) => {
     const text = textOf(inscription, corpus);
-    return text !== null && patterns.every((pattern) => pattern.test(text));
+    return text !== null && isMatch(text);
   };
 }
 

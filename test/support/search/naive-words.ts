@@ -52,9 +52,24 @@ export function naiveEdits(a: readonly string[], b: readonly string[]): number {
   return rows[a.length]![b.length]!;
 }
 
+const wordsOfTexts = new Map<string, string[][]>();
+/** Of some thousand short texts. */
+const keptTextsMax = 20_000;
+
+/** The words of a text that many questions are asked of. */
+function keptWords(text: string): string[][] {
+  let words = wordsOfTexts.get(text);
+  if (words === undefined) {
+    words = naiveWords(text);
+    if (wordsOfTexts.size >= keptTextsMax) wordsOfTexts.clear();
+    wordsOfTexts.set(text, words);
+  }
+  return words;
+}
+
 /** All words of a question are words of a text, or as far from one as a fuzzy search lets them be. */
 export function hasWords(text: string, question: string, isFuzzy: boolean): boolean {
-  const words = naiveWords(text);
+  const words = keptWords(text);
   return naiveWords(question).every((wanted) => {
     const edits = isFuzzy ? editsAllowed(wanted.length) : 0;
     return words.some(

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
 import { testFilters } from './conformance-filters.ts';
 import { testPages } from './conformance-pages.ts';
 import { ConformanceSubject, type EngineUnderTest } from './conformance-subject.ts';
@@ -22,20 +23,36 @@ async function ask(subject: ConformanceSubject, seeds: readonly QuestionSeed[]):
   }
 }
 
+type CreateEngine = (pool: pg.Pool) => Promise<EngineUnderTest> | EngineUnderTest;
+
 /**
  * What every engine must answer: the same as a scan of everything, in every state of its own index.
  *
- * @param chains random chains that are asked everything; SEARCH_RUNS where it is set
+ * @param chains random chains that are asked everything, in a run that is not long
  */
-export function describeSearchEngine(
+export function describeSearchEngine(name: string, create: CreateEngine, chains = 4): void {
+  describeSubject(name, create, (current) => {
+    testRandomChains(current, chains);
+    testSubstrings(current);
+    testPages(current);
+    testWords(current);
+    testFilters(current);
+  });
+}
+
+/** Of this only the random chains: for what stands around an engine that has all of it elsewhere. */
+export function describeRandomSearches(name: string, create: CreateEngine, chains: number): void {
+  describeSubject(name, create, (current) => testRandomChains(current, chains));
+}
+
+function describeSubject(
   name: string,
-  create: (pool: pg.Pool) => Promise<EngineUnderTest> | EngineUnderTest,
-  chains = 12,
+  create: CreateEngine,
+  defineTests: (current: () => ConformanceSubject) => void,
 ): void {
   describe(`${name}: searches`, () => {
     let database: TestDatabase;
     let subject: ConformanceSubject;
-    const current = (): ConformanceSubject => subject;
 
     beforeAll(async () => {
       database = await createTestDatabase();
@@ -48,39 +65,39 @@ export function describeSearchEngine(
       await database?.drop();
     });
 
-    test('equal a scan of everything, however much is taken up, and after going back', async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          chain,
-          fc.array(questionSeed, { minLength: 15, maxLength: 25 }),
-          fc.nat(),
-          async (blocks, seeds, cut) => {
-            await subject.clear();
-            for (const [height, { inscriptions, time }] of blocks.entries()) {
-              await subject.addBlock(inscriptions, time);
-              if (height === 0) await ask(subject, seeds);
-              // every block but the last is taken up on its own: many parts, which are put together again
-              if (height < blocks.length - 1) await subject.takeUp();
-            }
-            await ask(subject, seeds);
-            await subject.takeUp();
-            await ask(subject, seeds);
-            await subject.undoAbove((cut % blocks.length) - 1);
-            await ask(subject, seeds);
-            for (const { inscriptions, time } of blocks.toReversed())
-              await subject.addBlock(inscriptions, time);
-            await ask(subject, seeds);
-            await subject.takeUp();
-            await ask(subject, seeds);
-          },
-        ),
-        { numRuns: Number(process.env['SEARCH_RUNS'] ?? chains), interruptAfterTimeLimit: 150_000 },
-      );
-    });
+    defineTests(() => subject);
+  });
+}
 
-    testSubstrings(current);
-    testPages(current);
-    testWords(current);
-    testFilters(current);
+function testRandomChains(current: () => ConformanceSubject, chains: number): void {
+  test('equal a scan of everything, however much is taken up, and after going back', async () => {
+    const subject = current();
+    await fc.assert(
+      fc.asyncProperty(
+        chain,
+        fc.array(questionSeed, { minLength: 15, maxLength: 25 }),
+        fc.nat(),
+        async (blocks, seeds, cut) => {
+          await subject.clear();
+          for (const [height, { inscriptions, time }] of blocks.entries()) {
+            await subject.addBlock(inscriptions, time);
+            if (height === 0) await ask(subject, seeds);
+            // every block but the last is taken up on its own: many parts, which are put together again
+            if (height < blocks.length - 1) await subject.takeUp();
+          }
+          await ask(subject, seeds);
+          await subject.takeUp();
+          await ask(subject, seeds);
+          await subject.undoAbove((cut % blocks.length) - 1);
+          await ask(subject, seeds);
+          for (const { inscriptions, time } of blocks.toReversed())
+            await subject.addBlock(inscriptions, time);
+          await ask(subject, seeds);
+          await subject.takeUp();
+          await ask(subject, seeds);
+        },
+      ),
+      propertyBounds(chains),
+    );
   });
 }

@@ -137,6 +137,21 @@ interface Block {
   readonly nextMetadataId: number;
 }
 
+/** Values by column and type: `key integer`. */
+type Row = Readonly<Record<string, number | string | Buffer | null>>;
+
+/** Inserts rows of the same columns with one statement. */
+async function insertRows(tx: pg.ClientBase, table: string, rows: readonly Row[]): Promise<void> {
+  if (rows.length === 0) return;
+  const columns = Object.keys(rows[0]!).map((column) => column.split(' ') as [string, string]);
+  const names = columns.map(([name]) => name).join(', ');
+  const lists = columns.map(([, type], at) => `$${at + 1}::${type}[]`).join(', ');
+  await tx.query(
+    `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${lists})`,
+    columns.map((column) => rows.map((row) => row[column.join(' ')])),
+  );
+}
+
 class SqlRows implements SearchRows {
   readonly #pool: pg.Pool;
   inscriptions: StoredInscription[] = [];
@@ -164,9 +179,10 @@ class SqlRows implements SearchRows {
     const height = this.#blocks.length;
     const { nextKey: firstKey } = this.#next;
     await withTransaction(this.#pool, async (tx) => {
-      for (const [index, inscription] of inscriptions.entries()) {
-        await this.#insert(tx, this.#stored(inscription, firstKey + index, height, time));
-      }
+      const stored = inscriptions.map((inscription, index) =>
+        this.#stored(inscription, firstKey + index, height, time),
+      );
+      await this.#insert(tx, stored);
       const sequence = this.#sequence + 1;
       const hash = testTxid(-sequence);
       const block = {
@@ -206,44 +222,62 @@ class SqlRows implements SearchRows {
     return storedInscription(inscription, { key, height, time, number: ordsNumber });
   }
 
-  async #insert(tx: pg.ClientBase, inscription: StoredInscription): Promise<void> {
-    const { key, height, content, contentType, metadata, parents } = inscription;
-    const contentId = content === null ? null : await this.#contentId(tx, content);
-    const metadataId = metadata === null ? null : await this.#metadataId(tx, metadata);
-    await tx.query(
-      `INSERT INTO chain.inscriptions
-         (key, txid, index, height, tx_index, input, content_id, content_type, number, flags, metadata_id,
-          curse)
-       VALUES ($1, $2, 0, $3, 1, 0, $4, $5, $6, 0, $7, $8)`,
-      [
-        key,
-        testTxid(key),
-        height,
-        contentId,
-        contentType === null ? null : Buffer.from(contentType, 'latin1'),
-        inscription.number,
-        metadataId,
-        inscription.curse,
-      ],
+  /** A statement a table: blocks of tests have thousands of inscriptions. */
+  async #insert(tx: pg.ClientBase, inscriptions: readonly StoredInscription[]): Promise<void> {
+    const contents: Row[] = [];
+    const metadata: Row[] = [];
+    const contentIds = inscriptions.map(({ content, key }) =>
+      content === null ? null : this.#contentId(content, key, contents),
     );
-    const { metaprotocol, properties } = inscription;
-    if (metaprotocol !== null || properties !== null) {
-      await tx.query(
-        'INSERT INTO chain.inscription_details (key, metaprotocol, properties_json) VALUES ($1, $2, $3)',
-        [key, metaprotocol === null ? null : Buffer.from(metaprotocol), properties],
-      );
-    }
-    if (parents.length > 0) {
-      await tx.query(
-        `INSERT INTO chain.parents (child_key, position, parent_key, height)
-         SELECT $1, place - 1, parent, $3 FROM unnest($2::integer[]) WITH ORDINALITY AS parents (parent, place)`,
-        [key, parents, height],
-      );
-    }
-    this.inscriptions.push(inscription);
+    const metadataIds = inscriptions.map(({ metadata: json }) =>
+      json === null ? null : this.#metadataId(json, metadata),
+    );
+    await insertRows(tx, 'chain.contents', contents);
+    await insertRows(tx, 'chain.metadata_texts', metadata);
+    await insertRows(
+      tx,
+      'chain.inscriptions',
+      inscriptions.map(({ key, height, contentType, number: ordsNumber, curse }, at) => ({
+        'key integer': key,
+        'txid bytea': testTxid(key),
+        'index integer': 0,
+        'height integer': height,
+        'tx_index integer': 1,
+        'input integer': 0,
+        'content_id integer': contentIds[at]!,
+        'content_type bytea': contentType === null ? null : Buffer.from(contentType, 'latin1'),
+        'number integer': ordsNumber,
+        'flags smallint': 0,
+        'metadata_id integer': metadataIds[at]!,
+        'curse smallint': curse,
+      })),
+    );
+    const detailed = inscriptions.filter((one) => one.metaprotocol !== null || one.properties !== null);
+    await insertRows(
+      tx,
+      'chain.inscription_details',
+      detailed.map(({ key, metaprotocol, properties }) => ({
+        'key integer': key,
+        'metaprotocol bytea': metaprotocol === null ? null : Buffer.from(metaprotocol),
+        'properties_json text': properties,
+      })),
+    );
+    await insertRows(
+      tx,
+      'chain.parents',
+      inscriptions.flatMap(({ key, height, parents }) =>
+        parents.map((parent, position) => ({
+          'child_key integer': key,
+          'position integer': position,
+          'parent_key integer': parent,
+          'height integer': height,
+        })),
+      ),
+    );
+    for (const inscription of inscriptions) this.inscriptions.push(inscription);
   }
 
-  async #contentId(tx: pg.ClientBase, content: TestContent): Promise<number> {
+  #contentId(content: TestContent, firstKey: number, added: Row[]): number {
     const hash = sha256(content.body);
     const variant = (content.encoding ?? 0) + (content.text === null ? 0 : 8);
     const name = `${hash.toString('hex')} ${variant}`;
@@ -252,35 +286,34 @@ class SqlRows implements SearchRows {
     const id = this.#contents.size;
     this.#contents.set(name, id);
     const stored = storedText(content);
-    await tx.query(
-      `INSERT INTO chain.contents (content_id, sha256, variant, text, body, folded, decoded_sha256, decoded_length,
-         first_key)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, (SELECT coalesce(max(key) + 1, 0) FROM chain.inscriptions))`,
-      [
-        id,
-        hash,
-        variant,
-        stored.text,
-        Buffer.from(content.body),
-        stored.folded,
-        content.decoded === undefined ? null : sha256(content.decoded),
-        content.decoded?.length ?? null,
-      ],
-    );
+    const { decoded } = content;
+    added.push({
+      'content_id integer': id,
+      'sha256 bytea': hash,
+      'variant smallint': variant,
+      'text smallint': stored.text,
+      'body bytea': Buffer.from(content.body),
+      'folded bytea': stored.folded,
+      'decoded_sha256 bytea': decoded === undefined ? null : sha256(decoded),
+      'decoded_length integer': decoded?.length ?? null,
+      'first_key integer': firstKey,
+    });
     return id;
   }
 
-  async #metadataId(tx: pg.ClientBase, json: string): Promise<number> {
+  #metadataId(json: string, added: Row[]): number {
     const known = this.#metadata.get(json);
     if (known !== undefined) return known;
     const id = this.#metadata.size;
     this.#metadata.set(json, id);
     const bytes = Buffer.from(json);
     const folded = foldUtf8(bytes);
-    await tx.query(
-      'INSERT INTO chain.metadata_texts (metadata_id, sha256, json, folded) VALUES ($1, $2, $3, $4)',
-      [id, sha256(bytes), bytes, folded === null ? null : Buffer.from(folded)],
-    );
+    added.push({
+      'metadata_id integer': id,
+      'sha256 bytea': sha256(bytes),
+      'json bytea': bytes,
+      'folded bytea': folded === null ? null : Buffer.from(folded),
+    });
     return id;
   }
 

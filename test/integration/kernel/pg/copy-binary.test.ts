@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CopyEncoder, copyBinary } from '#kernel/pg/copy-binary.ts';
 import { readCopy } from '#kernel/pg/copy-read.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -90,7 +91,7 @@ describe('binary COPY', () => {
           });
           expect(found.rows).toEqual(rows.map(expected));
         }),
-        { numRuns: 60 },
+        { numRuns: propertyRuns(15) },
       );
     } finally {
       client.release();
