@@ -96,17 +96,17 @@ function isSpentByRecordedMempool(
 const shownMax = 3;
 
 /**
- * Asks an app all recorded questions of a kind, or every `step`-th of them, and gives how many it asked and what it answered
- * otherwise than ord. What ord answered with an error may be anything but a failure of ours.
+ * Asks an app all recorded questions of a kind, or every `step`-th of them from the place `first` on, and gives how many it asked
+ * and what it answered otherwise than ord. What ord answered with an error may be anything but a failure of ours.
  */
 export async function differences(
   app: App,
   golden: GoldenChain,
   tip: GoldenTip,
   question: string,
-  step = 1,
+  { step = 1, first = 0 }: { readonly step?: number; readonly first?: number } = {},
 ): Promise<{ asked: number; different: Difference[] }> {
-  const lines = golden.answerLines(tip, question).filter((_, place) => place % step === 0);
+  const lines = golden.answerLines(tip, question).filter((_, place) => place % step === first);
   const different: Difference[] = [];
   const queue = lines.values();
   const lane = async (): Promise<void> => {

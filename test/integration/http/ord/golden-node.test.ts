@@ -69,15 +69,17 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
         golden,
         best!,
         question,
-        // without a node all of them are asked (golden.test.ts): here it is the node's transactions that count
-        sampleStep(4),
+        // without a node more of them are asked (golden.test.ts): here it is the node's transactions that count
+        { step: sampleStep(8) },
       );
       expect(different).toEqual([]);
       expect(asked).toBeGreaterThan(0);
     });
 
     test('outputs that hold nothing', async () => {
-      const { asked, different } = await differences(app, golden, best!, 'output-empty', sampleStep(20));
+      const { asked, different } = await differences(app, golden, best!, 'output-empty', {
+        step: sampleStep(50),
+      });
       expect(different).toEqual([]);
       expect(asked).toBeGreaterThan(0);
     }, 300_000);
