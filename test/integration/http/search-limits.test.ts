@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { SearchGate } from '#search/service/search-gate.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 /** An engine whose searches take as long as a question says, on the server. */
 const slowEngine: SearchEngine = {
@@ -23,11 +23,12 @@ let plain: HttpApp;
 let slow: HttpApp;
 let pool: ReturnType<typeof createPool>;
 let address: string;
+let gate: SearchGate;
 
 beforeAll(async () => {
   plain = await createHttpApp([{ height: 0, rows: [{ name: 'a', body: 'one of 3000' }] }]);
   pool = createPool(plain.database.url, { statementTimeoutMs: 20_000, applicationName: 'slow searches' });
-  const gate = new SearchGate({ running: 2, waiting: 1, waitMs: 5_000 });
+  gate = new SearchGate({ running: 2, waiting: 1, waitMs: 5_000 });
   slow = await createHttpApp([], { search: createSearchService({ pool, engine: slowEngine, gate }) });
   address = await slow.app.listen({ port: 0, host: '127.0.0.1' });
 });
@@ -50,10 +51,10 @@ async function running(): Promise<number> {
 
 describe('slow searches', () => {
   test('beyond those that run and wait are told to come again, in the form of searches', async () => {
-    const taken = [search('1.1'), search('1.2')];
-    await sleep(300);
+    const taken = [search('2.1'), search('2.2')];
+    await waitUntil(async () => (await running()) === 2);
     const waiting = search('0.1');
-    await sleep(100);
+    await waitUntil(() => gate.state.length === 1, { everyMs: 5 });
     const refused = await search('0.2');
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toBe('2');
@@ -69,15 +70,13 @@ describe('slow searches', () => {
     const controller = new AbortController();
     const gone = [search('15', controller.signal), search('16', controller.signal)];
     const settled = Promise.allSettled(gone);
-    for (let tries = 0; (await running()) < 2 && tries < 50; tries++) await sleep(50);
-    expect(await running()).toBe(2);
+    await waitUntil(async () => (await running()) === 2);
     controller.abort();
     await settled;
     const startedAt = performance.now();
     expect(await (await search('0.05')).json()).toMatchObject({ status: 'ok' });
     expect(performance.now() - startedAt).toBeLessThan(3_000);
-    for (let tries = 0; (await running()) > 0 && tries < 60; tries++) await sleep(100);
-    expect(await running()).toBe(0);
+    await waitUntil(async () => (await running()) === 0, { limitMs: 6_000 });
     expect(slow.logged.filter(({ msg }) => msg === 'request failed')).toEqual([]);
   });
 });

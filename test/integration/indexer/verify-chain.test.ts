@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { follow } from '#indexer/follow/follow.ts';
 import { rollback } from '#indexer/follow/rollback.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
+import type { Difference } from '#indexer/verify/difference.ts';
 import { type Verified, verifyChain } from '#indexer/verify/verify-chain.ts';
 import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
@@ -125,24 +126,31 @@ describe('verifying', () => {
 
   test('finds rows that no block wrote, and those that are gone', async () => {
     const { pool } = database;
-    const extra = await tampered(
-      `INSERT INTO chain.parents VALUES (1000000, 0, 1, 5)`,
-      'DELETE FROM chain.parents WHERE child_key = 1000000',
-    );
-    expect(extra.differences).toMatchObject([{ table: 'chain.parents', row: 'child_key 1000000' }]);
-    const moved = await tampered(
-      `INSERT INTO chain.locations (key, height, sat_offset, step, place) VALUES (0, 77, 0, 5, 2)`,
-      'DELETE FROM chain.locations WHERE key = 0 AND height = 77 AND step = 5',
-    );
-    expect(moved.differences).toMatchObject([{ table: 'chain.locations', row: 'key 0, height 77, step 5' }]);
     await pool.query(
       'CREATE TABLE public.kept AS SELECT * FROM chain.inscription_details ORDER BY key LIMIT 1',
     );
-    const gone = await tampered(
-      'DELETE FROM chain.inscription_details d USING public.kept k WHERE d.key = k.key',
-      'INSERT INTO chain.inscription_details SELECT * FROM public.kept',
-    );
-    expect(gone.differences).toMatchObject([{ table: 'chain.inscription_details', expected: 'a row' }]);
+    const changes = [
+      [
+        'INSERT INTO chain.parents VALUES (1000000, 0, 1, 5)',
+        'DELETE FROM chain.parents WHERE child_key = 1000000',
+      ],
+      [
+        'INSERT INTO chain.locations (key, height, sat_offset, step, place) VALUES (0, 77, 0, 5, 2)',
+        'DELETE FROM chain.locations WHERE key = 0 AND height = 77 AND step = 5',
+      ],
+      [
+        'DELETE FROM chain.inscription_details d USING public.kept k WHERE d.key = k.key',
+        'INSERT INTO chain.inscription_details SELECT * FROM public.kept',
+      ],
+    ] as const;
+    for (const [change] of changes) expect((await pool.query(change)).rowCount).toBe(1);
+    const { differences } = await verify();
+    for (const [, back] of changes) expect((await pool.query(back)).rowCount).toBe(1);
+    expect(differences).toHaveLength(3);
+    const of = (name: string): Difference | undefined => differences.find(({ table }) => table === name);
+    expect(of('chain.parents')).toMatchObject({ row: 'child_key 1000000' });
+    expect(of('chain.locations')).toMatchObject({ row: 'key 0, height 77, step 5' });
+    expect(of('chain.inscription_details')).toMatchObject({ expected: 'a row' });
   });
 
   test('finds a row that is there twice, in a table without a key', async () => {

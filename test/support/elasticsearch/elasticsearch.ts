@@ -207,7 +207,10 @@ class RunningElasticsearch implements Elasticsearch {
   }
 
   #environment(): NodeJS.ProcessEnv {
-    const heap = this.#options.heapMegabytes ?? 512;
+    const { heapMegabytes } = this.#options;
+    const heap = heapMegabytes ?? 512;
+    // a server of some minutes spends more time in the second compiler than that saves
+    const compiler = heapMegabytes === undefined ? ' -XX:TieredStopAtLevel=1' : '';
     const seen = this.#seenDir;
     const jdkFile = join(dirname(this.#program), '../../jdk');
     const jdk = process.env['ES_JAVA_HOME'] ?? readIfThere(jdkFile);
@@ -217,7 +220,7 @@ class RunningElasticsearch implements Elasticsearch {
       ES_PATH_CONF: `${seen}/config`,
       ES_TMPDIR: `${seen}/tmp`,
       CLI_JAVA_OPTS: `-Djava.io.tmpdir=${seen}/tmp`,
-      ES_JAVA_OPTS: `-Xms${heap}m -Xmx${heap}m`,
+      ES_JAVA_OPTS: `-Xms${heap}m -Xmx${heap}m${compiler}`,
     };
   }
 

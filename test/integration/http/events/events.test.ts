@@ -13,6 +13,7 @@ import {
 } from '#test/support/chain/event-consumer.ts';
 import { readHashes, readOutbox } from '#test/support/chain/event-rows.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 
@@ -26,12 +27,12 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'satscribe-feed-'));
   golden.writeFolder(root);
 });
-beforeEach(async () => {
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+async function openApp(): Promise<void> {
   http = await createHttpApp([]);
   address = await http.app.listen({ host: '127.0.0.1', port: 0 });
-});
-afterEach(() => http.close());
-afterAll(() => rm(root, { recursive: true, force: true }));
+}
 
 async function goTo(tip: string, until?: number): Promise<void> {
   const source = await openFolderSource(root, { tip });
@@ -53,6 +54,9 @@ async function events(query = ''): Promise<ReceivedEvent[]> {
 }
 
 describe('the stream of events', () => {
+  beforeEach(openApp);
+  afterEach(() => http.close());
+
   test('replayed over reorganisations leaves what the tables have', async () => {
     const consumer = new EventConsumer();
     let seen: string | undefined;
@@ -110,6 +114,22 @@ describe('the stream of events', () => {
     expect(consumer.places).toEqual(await placesOfTables(http.database.pool));
   });
 
+  test('is refused until a first load has built its indexes', async () => {
+    await goTo(best, 20);
+    await http.database.pool.query('DROP INDEX chain.locations_spent');
+    for (const path of ['/events', '/events/text/5']) {
+      const answer = await fetch(`${address}${path}`);
+      expect(answer.status).toBe(503);
+      expect(await answer.json()).toMatchObject({ reason: expect.stringContaining('first load') as string });
+    }
+    expect((await fetch(`${address}/events/hashes`)).status).toBe(200);
+  });
+});
+
+describe('over an empty index', () => {
+  beforeAll(openApp);
+  afterAll(() => http.close());
+
   test.each([
     ['/events?from=x', 'from is not the id of an event'],
     ['/events?from=-1', 'from is not the id of an event'],
@@ -135,17 +155,6 @@ describe('the stream of events', () => {
     });
   });
 
-  test('is refused until a first load has built its indexes', async () => {
-    await goTo(best, 20);
-    await http.database.pool.query('DROP INDEX chain.locations_spent');
-    for (const path of ['/events', '/events/text/5']) {
-      const answer = await fetch(`${address}${path}`);
-      expect(answer.status).toBe(503);
-      expect(await answer.json()).toMatchObject({ reason: expect.stringContaining('first load') as string });
-    }
-    expect((await fetch(`${address}/events/hashes`)).status).toBe(200);
-  });
-
   test('answers HEAD without reading anything, and an empty index with nothing', async () => {
     for (const accept of ['*/*', 'text/event-stream']) {
       const answer = await fetch(`${address}/events`, { method: 'HEAD', headers: { accept } });
@@ -158,6 +167,9 @@ describe('the stream of events', () => {
 });
 
 describe('hashes', () => {
+  beforeEach(openApp);
+  afterEach(() => http.close());
+
   test('are those of the texts, and can be followed from any height on', async () => {
     await goTo(best);
     const stored = await readHashes(http.database.pool);
@@ -190,16 +202,12 @@ describe('hashes', () => {
   test('after any reorganisation are those of a clean index', async () => {
     const clean = new Map<string, unknown>();
     for (const tip of [best, short, long]) {
-      const other = await createHttpApp([]);
+      const other = await createTestDatabase();
+      const { pool } = other;
       const source = await openFolderSource(root, { tip });
-      await follow({
-        source,
-        pool: other.database.pool,
-        signal: new AbortController().signal,
-        threads: parseThreads(),
-      });
-      clean.set(tip, await readHashes(other.database.pool));
-      await other.close();
+      await follow({ source, pool, signal: new AbortController().signal, threads: parseThreads() });
+      clean.set(tip, await readHashes(pool));
+      await other.drop();
     }
     for (const [tip, until] of [
       [long, 115],
