@@ -26,10 +26,10 @@ export const inscriptionPath = Type.Object({
 
 /** The answers of a path that sends a stored body. */
 export const contentAnswers = {
-  200: anyBytes('the body, of the content type that was inscribed'),
-  206: anyBytes('the range of it that was asked for'),
+  200: anyBytes('the body, with its inscribed content type'),
+  206: anyBytes('the requested range of the body'),
   304: unchanged,
-  416: noBody('the range lies behind the end'),
+  416: noBody('the range starts after the end'),
 };
 /** The client cannot decode the body. */
 export const contentFailures = [406];

@@ -33,10 +33,10 @@ export function previewRoutes(app: App, { pool }: AppDependencies): void {
     url: '/preview/:id',
     schema: {
       operationId: 'preview',
-      summary: 'A page that shows the content of an inscription, for a frame',
+      summary: 'A page for a frame that shows the content of an inscription',
       tags: ['content'],
       params: inscriptionPath,
-      response: { ...contentAnswers, 404: page('what is not here, for the frame') },
+      response: { ...contentAnswers, 404: page('a page for the frame: the content is not available') },
     },
     config: { errors: 'text', guard: open, failures: contentFailures, compression: 'none' },
     handler: async (request, reply) => {

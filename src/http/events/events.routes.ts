@@ -32,8 +32,8 @@ const hashesAnswer = Type.Object({
 const eventStream = {
   description: 'the events',
   content: {
-    'application/x-ndjson': { schema: Type.String({ description: 'a JSON object a line' }) },
-    'text/event-stream': { schema: Type.String({ description: 'the same, as server-sent events' }) },
+    'application/x-ndjson': { schema: Type.String({ description: 'one JSON object per line' }) },
+    'text/event-stream': { schema: Type.String({ description: 'the same as server-sent events' }) },
   },
 };
 
@@ -71,7 +71,7 @@ function querySchemas(kinds: readonly EventKindIdentity[]) {
     }),
     hashes: Type.Object({
       kind,
-      from: Type.Optional(height('the lowest height; left out: the newest blocks')),
+      from: Type.Optional(height('the lowest height; absent: the newest blocks')),
       limit: Type.Integer({ minimum: 1, maximum: 2000, default: 100, description: 'blocks at most' }),
     }),
     text: Type.Object({ kind }),
@@ -109,7 +109,8 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
     url: '/events',
     schema: {
       operationId: 'events',
-      summary: 'What every block did, from a place on: NDJSON to the end, or server-sent events that go on',
+      summary:
+        'Events of all blocks, from a position on: NDJSON up to the tip, or server-sent events that continue',
       tags,
       querystring: query.events,
       response: { 200: eventStream },
@@ -177,7 +178,8 @@ function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonl
     url: '/events/hashes',
     schema: {
       operationId: 'eventHashes',
-      summary: 'Hashes of the events of blocks, of one kind, from a height on; without one, of the newest',
+      summary:
+        'Hashes of blocks’ events of one kind, from a height on; without a height, of the newest blocks',
       tags,
       querystring: query.hashes,
       response: { 200: hashesAnswer },
@@ -208,7 +210,7 @@ function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonl
     url: '/events/text/:height',
     schema: {
       operationId: 'eventText',
-      summary: 'The canonical text of the events of a block, of one kind: the bytes that are hashed',
+      summary: 'The canonical text of a block’s events of one kind: the hashed bytes',
       tags,
       querystring: query.text,
       params: Type.Object({ height: height('the height of the block') }),

@@ -66,10 +66,10 @@ export function addressRoutes(app: App, deps: AppDependencies): void {
     url: '/address/:address',
     schema: {
       operationId: 'address',
-      summary: 'What an address holds: a page, or ord’s JSON',
+      summary: 'Contents of an address: a page, or ord’s JSON',
       tags,
       params: addressPath,
-      response: { 200: pageOrJson(addressAnswer, 'what it holds'), 304: unchanged },
+      response: { 200: pageOrJson(addressAnswer, 'its contents'), 304: unchanged },
     },
     config,
     handler: async (request, reply) => {

@@ -57,7 +57,7 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
     url: '/inscriptions',
     schema: {
       operationId: 'inscriptions',
-      summary: 'Inscriptions, newest first, all or those that meet filters: a page, or ord’s JSON',
+      summary: 'Inscriptions, newest first, with filters: a page, or ord’s JSON',
       tags,
       querystring: listQuery,
       response,
@@ -75,7 +75,7 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
       tags,
       params: Type.Object({
         page: Type.String({
-          description: 'a page, from 0',
+          description: 'page number, from 0',
           acceptedForm: acceptedForms.count,
           examples: ['0'],
         }),

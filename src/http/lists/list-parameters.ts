@@ -28,29 +28,29 @@ const wholeNumberText = (description: string, acceptedForm: AcceptedForm, exampl
 
 /** Paging parameters of a list. They are texts, so that each is checked here and named in its error. */
 export const pagingQuery = {
-  limit: wholeNumberText('entries of a page, 1 to 1,000', acceptedForms.limit, '100'),
+  limit: wholeNumberText('entries per page, 1 to 1,000', acceptedForms.limit, '100'),
   order: text('asc: oldest first; desc: newest first', acceptedForms.order, 'desc'),
-  cursor: text('the cursor that the page before gave', acceptedForms.cursor),
+  cursor: text('the cursor from the previous page', acceptedForms.cursor),
 };
 
 /** Filters of every list of inscriptions, and of searches. */
 export const filterQuery = {
-  contentType: text('content type to the letter, or image/*', acceptedForms.contentType, 'image/*'),
+  contentType: text('exact content type, or a class such as image/*', acceptedForms.contentType, 'image/*'),
   from: wholeNumberText('lowest height of the reveal', acceptedForms.count, '767430'),
   to: wholeNumberText('highest height of the reveal', acceptedForms.count, '800000'),
   cursed: text(
-    'true: cursed inscriptions; false: all others; not known: neither',
+    'true: cursed inscriptions; false: inscriptions that are not cursed; unknown ones match neither',
     { enum: ['true', 'false'] },
     'true',
   ),
-  metaprotocol: text('to the letter', acceptedForms.text, 'brc-20'),
+  metaprotocol: text('exact', acceptedForms.text, 'brc-20'),
   parent: text('id of a parent', acceptedForms.inscriptionId, exampleId),
 };
 type FilterQuery = { readonly [name in keyof typeof filterQuery]?: string | undefined };
 
 export const listQuery = Type.Object({
   ...filterQuery,
-  address: text('owner now', acceptedForms.address, exampleAddress),
+  address: text('current owner', acceptedForms.address, exampleAddress),
   delegate: text('id of the delegate', acceptedForms.inscriptionId, exampleId),
   ...pagingQuery,
 });

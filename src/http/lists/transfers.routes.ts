@@ -46,7 +46,7 @@ export function transfersRoutes(app: App, { pool, network }: AppDependencies): v
     url: '/inscription/:query/transfers',
     schema: {
       operationId: 'transfers',
-      summary: 'Where an inscription was, oldest first or newest first',
+      summary: 'Locations of an inscription, oldest first or newest first',
       tags: ['inscriptions'],
       params: Type.Object({ query: pathParts.id }),
       querystring: Type.Object(pagingQuery),

@@ -61,7 +61,7 @@ function summaryRoute(app: App, { pool }: AppDependencies): void {
     url: '/mempool',
     schema: {
       operationId: 'mempool',
-      summary: 'Whether a mempool is followed, and how much of it matters here',
+      summary: 'Whether a mempool is followed, and how many of its transactions are kept',
       tags,
       response: { 200: summaryAnswer },
     },
@@ -84,7 +84,7 @@ function inscriptionsRoute(app: App, { pool, network }: AppDependencies): void {
     url: '/mempool/inscriptions',
     schema: {
       operationId: 'pendingInscriptions',
-      summary: 'Reveals that no block has yet, in the order in which they were seen',
+      summary: 'Unconfirmed reveals, in the order in which they were seen',
       tags,
       querystring: listQuery,
       response: { 200: inscriptionsAnswer, 304: unchanged },
@@ -113,7 +113,7 @@ function transfersRoute(app: App, { pool, network }: AppDependencies): void {
     url: '/mempool/transfers',
     schema: {
       operationId: 'pendingTransfers',
-      summary: 'Transfers of inscriptions that no block has yet: all, of an address, or of an inscription',
+      summary: 'Unconfirmed transfers of inscriptions: all, of an address, or of an inscription',
       tags,
       querystring: transfersQuery,
       response: { 200: transfersAnswer, 304: unchanged },
@@ -148,8 +148,7 @@ function departuresRoute(app: App, { pool }: AppDependencies): void {
     url: '/mempool/departures',
     schema: {
       operationId: 'departures',
-      summary:
-        'Transactions that were listed here and left without a block: replaced or evicted, newest first',
+      summary: 'Pending transactions that left the mempool unconfirmed: replaced or evicted, newest first',
       tags,
       querystring: listQuery,
       response: { 200: departuresAnswer, 304: unchanged },

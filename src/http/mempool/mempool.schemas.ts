@@ -6,11 +6,11 @@ const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type
 const cursor = Type.Optional(
   Type.String({
     maxLength: 128,
-    description: 'nextCursor of the page before',
+    description: 'nextCursor of the previous page',
     acceptedForm: acceptedForms.cursor,
   }),
 );
-const limit = Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'entries of a page' });
+const limit = Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'entries per page' });
 
 export const listQuery = Type.Object({ cursor, limit });
 export const transfersQuery = Type.Object({
@@ -53,7 +53,7 @@ const ofTransaction = {
   firstSeen: Type.String(),
   fee: nullable(Type.Integer({ description: 'sats' })),
   vsize: Type.Integer(),
-  feeRate: nullable(Type.Number({ description: 'sats a vbyte' })),
+  feeRate: nullable(Type.Number({ description: 'sats per vbyte' })),
   replaces: Type.Array(Type.String({ description: 'txids' })),
 };
 

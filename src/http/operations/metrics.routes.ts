@@ -36,7 +36,7 @@ export function metricsRoutes(app: App, { metrics }: Operations): void {
     url: '/metrics',
     schema: {
       operationId: 'metrics',
-      summary: 'Measurements, in the text format of Prometheus',
+      summary: 'Metrics in the text format of Prometheus',
       tags: ['status'],
       response: { 200: plainText('measurements') },
     },

@@ -53,7 +53,7 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
     url: '/status',
     schema: {
       operationId: 'status',
-      summary: 'The tip, totals, and what the index follows',
+      summary: 'The tip, totals, and the source that the index follows',
       tags,
       response: { 200: statusAnswer },
     },
@@ -72,7 +72,7 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url: '/health/live',
-    schema: { operationId: 'live', summary: 'The process answers', tags, response: { 200: liveAnswer } },
+    schema: { operationId: 'live', summary: 'The process is alive', tags, response: { 200: liveAnswer } },
     config,
     handler: async (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }),
   });
@@ -88,7 +88,7 @@ function readyRoute(app: App, { operations }: AppDependencies): void {
     url: '/health/ready',
     schema: {
       operationId: 'ready',
-      summary: 'Answers come, and they are up to date',
+      summary: 'The process answers requests, with up-to-date data',
       tags: ['status'],
       response: { 200: readyAnswer, 503: notReadyAnswer },
     },

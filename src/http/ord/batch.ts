@@ -17,7 +17,7 @@ const partSize = 5_000;
  */
 export function batchBody(form: AcceptedForm, max: number) {
   return Type.Unsafe<unknown>({
-    description: 'a list of texts',
+    description: 'a list of strings',
     examples: [[]],
     acceptedForm: acceptedList(form, max),
   });

@@ -50,7 +50,7 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
     url: '/inscriptions',
     schema: {
       operationId: 'inscriptionsBatch',
-      summary: 'Many inscriptions at once',
+      summary: 'Several inscriptions',
       tags,
       body: batchBody(acceptedForms.inscriptionId, inscriptionsMax),
       response: ordAnswers.inscriptions,
@@ -201,7 +201,7 @@ function galleryRoutes(app: App, deps: AppDependencies): void {
     });
   };
   const schema = {
-    summary: 'The gallery of an inscription, 100 items a page',
+    summary: 'The gallery of an inscription, 100 items per page',
     tags,
     response: ordAnswers.pageOfIds,
   };

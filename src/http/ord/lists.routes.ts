@@ -76,7 +76,7 @@ export function listsRoutes(app: App, deps: AppDependencies): void {
       handler: async (request, reply) => handler(request, reply, request.params.page),
     });
   };
-  listRoute('collections', 'Inscriptions with children, by their newest child', (page) =>
+  listRoute('collections', 'Inscriptions with children, newest child first', (page) =>
     lists.collections(page),
   );
   listRoute('galleries', 'Inscriptions with a gallery, newest first', (page) => lists.galleryPage(page));

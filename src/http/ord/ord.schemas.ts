@@ -29,14 +29,14 @@ const part = (description: string, example: string, acceptedForm: AcceptedForm) 
 export const pathParts = {
   id: part('an inscription id', exampleId, acceptedForms.inscriptionId),
   inscription: part('an inscription id or number', '0', acceptedForms.inscription),
-  child: part('a child by its place, from 0', '0', acceptedForms.count),
-  page: part('a page, from 0', '0', acceptedForms.count),
-  item: part('an item by its place, from 0', '0', acceptedForms.count),
+  child: part('position of the child, from 0', '0', acceptedForms.count),
+  page: part('page number, from 0', '0', acceptedForms.count),
+  item: part('position of the item, from 0', '0', acceptedForms.count),
   block: part('a height or the hash of a block', '767430', acceptedForms.block),
   height: part('a height', '767430', acceptedForms.count),
   txid: part('64 hex digits', exampleId.slice(0, 64), acceptedForms.hash),
   outpoint: part('<txid>:<vout>', `${exampleId.slice(0, 64)}:0`, acceptedForms.outpoint),
-  place: part('a place, from 0', '0', acceptedForms.count),
+  place: part('an index, from 0', '0', acceptedForms.count),
 };
 
 const trait = Type.Union([Type.Null(), Type.Boolean(), Type.Number(), text]);
@@ -190,7 +190,7 @@ const entriesOf = (name: string): TObject =>
 /** The answers of ord's paths, by subject. */
 export const ordAnswers = {
   inscription: indexed(pageOrJson(inscription, 'the inscription')),
-  inscriptions: { 200: jsonText(Type.Array(inscription), 'the inscriptions in the order asked') },
+  inscriptions: { 200: jsonText(Type.Array(inscription), 'the inscriptions in the requested order') },
   missing: { 200: jsonText(texts, 'the ids that are not indexed') },
   recursiveInscription: indexed(jsonText(inscriptionForInscriptions, 'the inscription')),
   metadata: indexed(jsonText(hex, 'CBOR in hex')),
@@ -220,7 +220,7 @@ export const ordAnswers = {
   liveHex: { 200: jsonText(hex, 'bytes in hex') },
   input: { 200: jsonText(Type.Object({ path: Type.Array(integer), input }), 'the input') },
   output: { 200: jsonText(output, 'the output') },
-  outputs: { 200: jsonText(Type.Array(output), 'the outputs in the order asked') },
+  outputs: { 200: jsonText(Type.Array(output), 'the outputs in the requested order') },
   utxo: {
     200: jsonText(Type.Object({ inscriptions: ids, sat_ranges: nothing, value: integer }), 'the output'),
   },
@@ -237,7 +237,7 @@ export const ordAnswers = {
       'the block',
     ),
   ),
-  blockInfo: indexed(jsonText(blockInfo, 'what is known of the block')),
+  blockInfo: indexed(jsonText(blockInfo, 'the known facts of the block')),
   blocks: indexed(
     pageOrJson(
       Type.Object({ last: integer, blocks: Type.Array(hash), featured_blocks: Type.Record(hash, ids) }),

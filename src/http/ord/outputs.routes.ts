@@ -40,7 +40,7 @@ export function outputsRoutes(app: App, outputs: Outputs): void {
     url: '/r/utxo/:outpoint',
     schema: {
       operationId: 'recursiveUtxo',
-      summary: 'An unspent output, for inscriptions',
+      summary: 'An unspent output, for recursive inscriptions',
       tags,
       params: path,
       response: ordAnswers.utxo,
@@ -57,7 +57,7 @@ export function outputsRoutes(app: App, outputs: Outputs): void {
     url: '/outputs',
     schema: {
       operationId: 'outputs',
-      summary: 'Many outputs at once',
+      summary: 'Several outputs',
       tags,
       body: batchBody(acceptedForms.outpoint, outputsMax),
       response: ordAnswers.outputs,

@@ -31,7 +31,7 @@ export function recursiveRoutes(app: App, deps: AppDependencies): void {
     url: '/r/inscription/:id',
     schema: {
       operationId: 'recursiveInscription',
-      summary: 'An inscription, for inscriptions',
+      summary: 'An inscription, for recursive inscriptions',
       tags,
       params: path,
       response: ordAnswers.recursiveInscription,
@@ -94,7 +94,7 @@ function undelegatedRoute(app: App, deps: AppDependencies): void {
     url: '/r/undelegated-content/:id',
     schema: {
       operationId: 'undelegatedContent',
-      summary: 'The content of an inscription itself, whatever its delegate',
+      summary: 'The inscription’s own content, even with a delegate',
       tags,
       params: path,
       response: contentAnswers,

@@ -109,7 +109,7 @@ function relativesRoute(
       return JSON.stringify(await show(snapshot, await read(snapshot, key, page), page));
     });
   };
-  const schema = { tags: ['ord'], response, summary: `${name} of an inscription, 100 a page` } as const;
+  const schema = { tags: ['ord'], response, summary: `${name} of an inscription, 100 per page` } as const;
   const policy = { errors: 'plain', guard: open } as const;
   apiRoute(app, {
     method: 'GET',

@@ -73,11 +73,11 @@ export function pageRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers
     url: '/blocks',
     schema: {
       operationId: 'blocks',
-      summary: 'Blocks that are indexed, with what is known of each',
+      summary: 'Indexed blocks, with the known facts of each',
       tags,
       querystring: Type.Object({
         from: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'of a page: its highest height' }),
+          Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'highest height of the page' }),
         ),
       }),
       response: ordAnswers.blocks,
@@ -136,7 +136,7 @@ function blockRoute(app: App, { pool, network }: AppDependencies, blocks: BlockA
           minimum: 1,
           maximum: 2 ** 31 - 1,
           default: 1,
-          description: 'of a page for people',
+          description: 'page number of the HTML page',
         }),
       }),
       response: ordAnswers.block,

@@ -40,9 +40,13 @@ const formNumber = (description: string) =>
   Type.Optional(Type.String({ pattern: `^$|${wholeNumberPattern}`, description }));
 
 export const resultsQuery = Type.Object({
-  q: text('what is in the search box: leads to what it names, or to a search', { minLength: 0 }, 'brc-20'),
+  q: text(
+    'the content of the search box: redirects to what it names, or to a search',
+    { minLength: 0 },
+    'brc-20',
+  ),
   text: text(
-    'the text to search; with all=1 several, commas between',
+    'the text to search; with all=1 several texts, separated by commas',
     { minLength: 0, maxLength: 1000 },
     'brc-20',
   ),
@@ -52,9 +56,9 @@ export const resultsQuery = Type.Object({
       description: 'where the text is searched',
     }),
   ),
-  all: mark('1: commas separate texts, all of which must occur'),
-  words: mark('1: all words of the text, whole, in any order'),
-  fuzzy: mark('1: as words, and a word may be some edits away'),
+  all: mark('1: text is a list, separated by commas; all must occur'),
+  words: mark('1: the text is a list of whole words, found in any order'),
+  fuzzy: mark('1: like words, but each word may differ by a few edits'),
   ...searchFilterQuery,
   ...memberQuery,
   from: formNumber('lowest height of the reveal'),

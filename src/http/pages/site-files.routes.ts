@@ -24,7 +24,7 @@ export function siteFilesRoutes(app: App): void {
       url,
       schema: {
         operationId,
-        summary: 'What browsers and robots ask for',
+        summary: 'Files that browsers and robots request',
         tags: ['pages'],
         response: { 200: anyBytes('the file') },
       },

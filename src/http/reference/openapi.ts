@@ -5,21 +5,22 @@ import type { TSchema } from 'typebox';
 import { documentedSchema } from '#http/server/accepted-form.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 
-const description = `Satscribe indexes Bitcoin inscriptions and answers exactly what ord answers, with searches beside it.
+const description = `Satscribe indexes Bitcoin inscriptions. Its answers equal those of ord, and it adds searches.
 
-Paths of the public interface (searches) and of ord keep their own forms; everything else is ours, in camelCase. Answers are JSON
-unless said otherwise, and CORS is \`*\` without credentials everywhere. ord's pages answer JSON to \`Accept: application/json\`.`;
+Paths of the public interface (searches) and of ord keep their own forms; all other paths are ours and use camelCase.
+Answers are JSON unless stated otherwise, and CORS is \`*\` without credentials everywhere. ord's pages answer JSON to
+\`Accept: application/json\`.`;
 
 const tags = [
   { name: 'search', description: 'Contents and metadata by text and by hash' },
-  { name: 'inscriptions', description: 'Lists of inscriptions, and where one was' },
-  { name: 'addresses', description: 'What an address holds' },
-  { name: 'content', description: 'What was inscribed, as it is' },
+  { name: 'inscriptions', description: 'Lists and transfers of inscriptions' },
+  { name: 'addresses', description: 'Contents of addresses' },
+  { name: 'content', description: 'Inscribed content, unchanged' },
   { name: 'ord', description: 'ord’s JSON API' },
-  { name: 'events', description: 'What every block did' },
-  { name: 'mempool', description: 'What no block has yet' },
-  { name: 'status', description: 'The tip, health and measurements' },
-  { name: 'pages', description: 'Pages for people; most are JSON for programs' },
+  { name: 'events', description: 'Events of blocks' },
+  { name: 'mempool', description: 'Unconfirmed inscriptions and transfers' },
+  { name: 'status', description: 'Tip, health and metrics' },
+  { name: 'pages', description: 'HTML pages; most also answer JSON' },
   { name: 'reference', description: 'This document' },
 ];
 
@@ -40,7 +41,11 @@ export function describeRoutes(app: App, version: string): void {
       components: {
         securitySchemes: {
           key: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'docs/access.md' },
-          bearer: { type: 'http', scheme: 'bearer', description: 'the same key, as docs/access.md says' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'the same key as a bearer token (docs/access.md)',
+          },
         },
       },
     },

@@ -58,7 +58,7 @@ export function searchOverviewRoutes(app: App, { pool, search, network }: AppDep
     url: '/search/suggest',
     schema: {
       operationId: 'suggestSearch',
-      summary: 'Words that a text could go on with, and what it names',
+      summary: 'Words that could complete a text, and what the text names',
       tags,
       querystring: suggestQuery,
       response: { 200: suggestAnswer },

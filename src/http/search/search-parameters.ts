@@ -33,29 +33,25 @@ const flag = (description: string) =>
 /** How a text is matched. */
 const matchQuery = {
   phrase: flag('1: the whole text is one needle, commas included'),
-  words: flag('1: all words of the text, whole, in any order'),
-  fuzzy: flag('1: as words, and a word may be some edits away'),
+  words: flag('1: the text is a list of whole words, found in any order'),
+  fuzzy: flag('1: like words, but each word may differ by a few edits'),
 };
 
 export const searchFilterQuery = {
   ...filterQuery,
-  title: text('a piece of the title (tag 17), letter case aside', acceptedForms.text, 'genesis'),
+  title: text('a part of the title (tag 17), in any letter case', acceptedForms.text, 'genesis'),
   trait: text(
-    'Name:Value of the traits (tag 17), all of them, whole, letter case aside; \\, and \\: for a comma and a colon',
+    'required traits (tag 17) as Name:Value, separated by commas; whole, in any letter case; \\, and \\: for a comma and a colon',
     { pattern: String.raw`^[^,:\\]{1,100}:[^,:\\]{0,100}$` },
     'Hat:Red',
   ),
-  gallery: text(
-    'id of an inscription that the gallery (tag 17) names',
-    acceptedForms.inscriptionId,
-    exampleId,
-  ),
+  gallery: text('id of an inscription in the gallery (tag 17)', acceptedForms.inscriptionId, exampleId),
 };
 
 export const memberQuery = {
-  key: text('a key of the metadata at any depth, whole, letter case aside', acceptedForms.text, 'name'),
+  key: text('a key of the metadata at any depth; whole, in any letter case', acceptedForms.text, 'name'),
   value: text(
-    'a value of the metadata, or of key where both are given; whole, letter case aside',
+    'a value in the metadata, or of the given key; whole, in any letter case',
     acceptedForms.text,
     'Foo',
   ),
@@ -79,24 +75,24 @@ const pagingQuery = {
     minimum: 1,
     maximum: maxItemsPerPage,
     default: itemsPerPageDefault,
-    description: 'records of a page',
+    description: 'records per page',
   }),
   ...sortQuery,
-  cursor: text('nextCursor of the page before; empty for the first page', {
+  cursor: text('nextCursor of the previous page; empty for the first page', {
     pattern: '^[0-9A-Za-z_-]{0,128}$',
   }),
-  highlight: flag('1: records have highlights, the text around what was found; at most 100 items a page'),
-  pending: flag('1: the matches of the mempool too, behind all others'),
+  highlight: flag('1: records have highlights, the text around each match; at most 100 items per page'),
+  pending: flag('1: also matches in the mempool, after all others'),
 };
 
 const texts = {
-  text: text('needles, commas between; all must occur', acceptedForms.text, 'brc-20,mint'),
+  text: text('needles, separated by commas; all must occur', acceptedForms.text, 'brc-20,mint'),
 };
 
 export const searchQuery = Type.Object({
   ...texts,
   hash: text('sha256 of the content in 64 hex digits', acceptedForms.hash, exampleHash),
-  query: text('as on ord: leads to what it names', acceptedForms.text, '0'),
+  query: text('an identifier, as on ord: redirects to what it names', acceptedForms.text, '0'),
   ...matchQuery,
   ...searchFilterQuery,
   ...pagingQuery,

@@ -80,7 +80,7 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
     url: '/search/:query',
     schema: {
       operationId: 'searchByPath',
-      summary: 'Redirects to what an identifier names, as ord does',
+      summary: 'Redirects to what an identifier names, as on ord',
       tags,
       params: searchPath,
       response: { 303: seeOther },
@@ -100,7 +100,7 @@ function metadataRoute(app: App, { pool, search }: Pick<AppDependencies, 'pool' 
     url: '/indexer/metadata',
     schema: {
       operationId: 'searchMetadata',
-      summary: 'Inscriptions whose metadata contain a text',
+      summary: 'Inscriptions whose metadata contains a text',
       tags: ['search'],
       querystring: metadataQuery,
       response: { 200: textAnswer, 304: unchanged },

@@ -27,7 +27,7 @@ export const lookupQuery = Type.Object({
 export const suggestQuery = Type.Object({
   text: Type.Optional(
     Type.String({
-      description: 'what is typed so far',
+      description: 'the text typed so far',
       acceptedForm: { minLength: 1, maxLength: 200 },
       examples: ['brc-20 dep'],
     }),

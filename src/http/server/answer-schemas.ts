@@ -41,7 +41,7 @@ export function noBody(description: string): TSchema {
 }
 
 export const unchanged = noBody('unchanged since the answer whose ETag If-None-Match names');
-export const seeOther = noBody('leads to where Location says');
+export const seeOther = noBody('redirects to Location');
 
 /** Errors that are possible on every path. */
 const statusesOfAll = [400, 404, 414, 500, 503, 504];

@@ -55,7 +55,7 @@ export interface ErrorForm extends Readonly<Record<FailureKind, Shape>> {
 /** The maximum number of faults in one answer. */
 export const faultsMax = 50;
 
-const message = Type.String({ description: 'a sentence for people' });
+const message = Type.String({ description: 'a message for people' });
 const status = Type.Literal('error');
 
 const error: Shape = {
@@ -70,9 +70,9 @@ const codedError: Shape = {
   schema: Type.Object({
     status,
     error: message,
-    code: Type.String({ description: 'docs/errors.md has them all' }),
+    code: Type.String({ description: 'one of the codes in docs/errors.md' }),
     parameter: Type.Optional(Type.String()),
-    docs: Type.String({ description: 'where this path is described' }),
+    docs: Type.String({ description: 'the document that describes this path' }),
   }),
   body: ({ faults: [fault], code, docs }) => ({
     status: 'error',
@@ -93,7 +93,7 @@ const list: Shape = {
   body: ({ faults }) => ({ error: faults.map((fault) => ({ msg: fault.message })) }),
 };
 const textShape: Shape = {
-  schema: Type.String({ description: 'a sentence for people' }),
+  schema: Type.String({ description: 'a message for people' }),
   body: ({ faults: [fault] }) => `${fault.message}\n`,
 };
 /** The form of the endpoints that build PSBTs. */

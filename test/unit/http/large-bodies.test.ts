@@ -37,7 +37,7 @@ describe('the blocks of a body', () => {
   });
 });
 
-describe('a list of texts', () => {
+describe('a list of strings', () => {
   test('is given back in parts, with any characters', () => {
     fc.assert(
       fc.property(

@@ -84,7 +84,7 @@ export function transactionsRoutes(
     url: '/input/:block/:transaction/:input',
     schema: {
       operationId: 'input',
-      summary: 'An input by the places of its block, transaction and itself',
+      summary: 'An input by block height, transaction index and input index',
       tags,
       params: Type.Object({ block: pathParts.height, transaction: pathParts.place, input: pathParts.place }),
       response: ordAnswers.input,
