@@ -324,7 +324,7 @@ export function loadConfig(input: ConfigInput): Config {
     values[setting.name] = value;
     if (Value.Check(configSchema.properties[setting.name], value)) continue;
     const shown = setting.secret ? 'its value' : JSON.stringify(value);
-    wrong.push(`${given?.source ?? 'default'}: ${shown} is not valid, it must be ${setting.values}`);
+    wrong.push(`${given?.source ?? 'default'}: ${shown} is not valid: it must be ${setting.values}`);
   }
   if (wrong.length === 0) wrong.push(...contradictions(values as Config));
   if (wrong.length > 0) throw new AppError('config_invalid', wrong.join('\n'), { wrong });
@@ -340,7 +340,7 @@ function contradictions(config: Config): string[] {
     );
   }
   if ((config.bitcoinRpcUser === undefined) !== (config.bitcoinRpcPassword === undefined)) {
-    wrong.push('BITCOIN_RPC_USER and BITCOIN_RPC_PASSWORD are given together or not at all');
+    wrong.push('BITCOIN_RPC_USER and BITCOIN_RPC_PASSWORD must be set together or not at all');
   }
   if (config.bitcoinCookieFile !== undefined && config.bitcoinRpcUser !== undefined) {
     wrong.push('BITCOIN_COOKIE_FILE and BITCOIN_RPC_USER exclude each other');
@@ -348,7 +348,7 @@ function contradictions(config: Config): string[] {
   wrong.push(...wrongSearchServer(config), ...wrongAccess(config));
   const point = config.failpoint?.split(':', 1)[0];
   if (point !== undefined && !allFailpoints.some((known) => known === point)) {
-    wrong.push(`FAILPOINT: there is no point ${point}, but ${allFailpoints.join(', ')}`);
+    wrong.push(`FAILPOINT: unknown point ${point}; points are ${allFailpoints.join(', ')}`);
   }
   return wrong;
 }
@@ -356,7 +356,7 @@ function contradictions(config: Config): string[] {
 function wrongSearchServer(config: Config): string[] {
   const wrong: string[] = [];
   if ((config.elasticsearchUser === undefined) !== (config.elasticsearchPassword === undefined)) {
-    wrong.push('ELASTICSEARCH_USER and ELASTICSEARCH_PASSWORD are given together or not at all');
+    wrong.push('ELASTICSEARCH_USER and ELASTICSEARCH_PASSWORD must be set together or not at all');
   }
   if (config.elasticsearchApiKey !== undefined && config.elasticsearchUser !== undefined) {
     wrong.push('ELASTICSEARCH_API_KEY and ELASTICSEARCH_USER exclude each other');
@@ -369,19 +369,20 @@ function wrongSearchServer(config: Config): string[] {
 
 function wrongAccess({ searchAllowedDomains, trustProxy, publicUrl, ...rates }: Config): string[] {
   const wrong = parseAllowedDomains(searchAllowedDomains ?? '').wrong.map(
-    (entry) => `SEARCH_ALLOWED_DOMAINS: ${entry} is no domain; example.com and *.example.com are`,
+    (entry) => `SEARCH_ALLOWED_DOMAINS: ${entry} is not a domain such as example.com or *.example.com`,
   );
   if (trustProxy !== undefined && parseTrustedProxies(trustProxy) === null) {
-    wrong.push(`TRUST_PROXY: ${trustProxy} is no list of addresses and networks`);
+    wrong.push(`TRUST_PROXY: ${trustProxy} is not a list of addresses and networks`);
   }
   for (const [name, text] of Object.entries({
     SEARCH_ADDRESS_RATE: rates.searchAddressRate,
     UNKNOWN_KEY_RATE: rates.unknownKeyRate,
   })) {
     if (parseRate(text) === null)
-      wrong.push(`${name}: ${text} is no rate: N is at most 1000000 and S from 1 to 86400`);
+      wrong.push(`${name}: ${text} is not a rate: N is at most 1000000 and S from 1 to 86400`);
   }
-  if (publicUrl !== undefined && !URL.canParse(publicUrl)) wrong.push(`PUBLIC_URL: ${publicUrl} is no URL`);
+  if (publicUrl !== undefined && !URL.canParse(publicUrl))
+    wrong.push(`PUBLIC_URL: ${publicUrl} is not a URL`);
   return wrong;
 }
 

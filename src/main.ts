@@ -79,7 +79,7 @@ function listenForTheEnd(lifecycle: Lifecycle, logger: Logger): void {
     process.on(signal, () => {
       if (firstAt === null) {
         firstAt = performance.now();
-        logger.info({ signal }, 'ending; the same again ends at once');
+        logger.info({ signal }, 'ending; a second signal ends at once');
         // the process exits even if a command does not notice the end
         void lifecycle
           .stop(signal)
@@ -108,7 +108,7 @@ async function end(
   if (ending) return;
   ending = true;
   const { late, failed } = await lifecycle.stop(reason);
-  for (const part of late) logger.error({ part }, 'did not end in time and is left behind');
+  for (const part of late) logger.error({ part }, 'did not end in time and is abandoned');
   for (const { part, error } of failed) logger.error({ part, err: error }, 'failed while ending');
   const clean = late.length === 0 && failed.length === 0;
   process.exit(exitCode === exitCodes.ok && !clean ? exitCodes.failure : exitCode);

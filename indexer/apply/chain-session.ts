@@ -95,12 +95,12 @@ async function claimDatabase(tx: pg.ClientBase, network: NetworkName): Promise<U
   if (row.instance !== network || row.network !== network) {
     throw new AppError(
       'network_mismatch',
-      `The blocks are of ${network}, and this database serves ${row.instance}.`,
+      `The blocks are of ${network}, but this database serves ${row.instance}.`,
       { source: network, database: row.instance },
     );
   }
   if (row.text_rules !== textRulesVersion || row.cbor_rules !== cborRulesVersion) {
-    throw new AppError('rules_changed', 'The database was made by other rules for texts or CBOR.', {
+    throw new AppError('rules_changed', 'The database was made with other rules for texts or CBOR.', {
       database: { text: row.text_rules, cbor: row.cbor_rules },
       program: { text: textRulesVersion, cbor: cborRulesVersion },
     });

@@ -162,11 +162,10 @@ function addEvents(
 function refuseImpossible({ columns, ref }: ParsedBlock): void {
   if ((columns.blockFlags[0]! & blockFlags.valueOutOfRange) === 0) return;
   const hash = displayHash(ref.hash);
-  throw new AppError(
-    'block_corrupt',
-    `Block ${ref.height} ${hash} has outputs above all the money there can be.`,
-    { height: ref.height, hash },
-  );
+  throw new AppError('block_corrupt', `Block ${ref.height} ${hash} has outputs above the maximum supply.`, {
+    height: ref.height,
+    hash,
+  });
 }
 
 function refuseDoubleSpend(block: ParsedBlock, ended: readonly HeldOutputs[]): void {

@@ -129,7 +129,7 @@ async function undoBlock(
     [below?.height ?? null, below?.hash ?? null, ref.height, ref.hash],
   );
   if (rowCount === 1) return tracked;
-  throw new AppError('tip_changed', 'The tip is not the last block any more: another process wrote.', {
+  throw new AppError('tip_changed', 'The tip is no longer the last block: another process wrote.', {
     expected: ref.height,
   });
 }

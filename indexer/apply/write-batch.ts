@@ -75,7 +75,7 @@ async function moveTip(tx: pg.ClientBase, { before, after }: Batch, epoch: numbe
   if (rowCount === 1) return;
   const { rows } = await tx.query<{ epoch: number }>('SELECT derived_epoch AS epoch FROM chain.state');
   if (rows[0]?.epoch !== epoch) {
-    throw new AppError('derived_tables_changed', 'Another derived table is to be written from now on.');
+    throw new AppError('derived_tables_changed', 'The writer has taken over another derived table.');
   }
   throw new AppError('tip_changed', 'The tip is not where the last batch left it: another process wrote.', {
     expected: before.tip?.height ?? null,

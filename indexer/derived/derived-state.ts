@@ -198,7 +198,7 @@ export async function undoDerived(
     if (isFollowed ? ref.height < fromHeight : tip === null || tip.height < ref.height) continue;
     if (tip !== null) {
       const isSame = tip.height === ref.height && Buffer.compare(tip.hash, ref.hash) === 0;
-      assert(isSame, `${table.name} has the block ${displayHash(tip.hash)}, which the chain has not`);
+      assert(isSame, `${table.name} has the block ${displayHash(tip.hash)}, which is not on the chain`);
     }
     await table.undo(tx, { ref, firstKey });
     if (isFollowed) continue;

@@ -363,7 +363,7 @@ function checkTip(remembered: BlockRef | null, stored: BlockRef | null): void {
       ? remembered === stored
       : Buffer.compare(remembered.hash, stored.hash) === 0;
   if (isSame) return;
-  throw new AppError('tip_changed', 'The tip is not where this process left it: another one wrote.', {
+  throw new AppError('tip_changed', 'The tip is not where this process left it: another process wrote.', {
     expected: remembered?.height ?? null,
     found: stored?.height ?? null,
   });

@@ -73,7 +73,7 @@ export function readSpentOutputs(
     if (broken !== null) return broken;
   }
   if (reader.at < spent.length || reader.isNotShortest)
-    return mismatch(reader, 'bytes that belong to nothing');
+    return mismatch(reader, 'bytes after the last output');
   return null;
 }
 
@@ -94,7 +94,7 @@ function readTransaction(
   let sum = 0;
   for (let input = 0; input < count && !reader.isTruncated; input++) {
     const value = reader.output();
-    if (value > maxMoney) return mismatch(reader, 'a value that cannot exist');
+    if (value > maxMoney) return mismatch(reader, 'an impossible value');
     inputs.value[first + input] = value;
     sum += value;
   }

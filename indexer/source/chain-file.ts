@@ -76,7 +76,7 @@ async function missingOf(dir: string): Promise<string> {
   const lacks = ['chain.json', 'blocks'].filter((name) => !names.includes(name)).join(' and no ');
   const isNode = names.some((name) => /^(?:blk\d+\.dat|chainstate)$/u.test(name));
   const hint = isNode ? ' It is the folder of a node: name the node with --node instead.' : '';
-  return `${dir} has no ${lacks}: it is no folder of blocks.${hint}`;
+  return `${dir} has no ${lacks}: it is not a folder of blocks.${hint}`;
 }
 
 function invalid(path: string, dir: string, value: unknown): AppError {

@@ -75,7 +75,7 @@ function chainOfFiles(dir: string, listing: FolderListing): ListedBlock[] {
     if (other !== undefined) {
       throw new AppError(
         'folder_invalid',
-        `${dir} has two blocks of height ${height}, and chain.json has no headers that say which one counts.`,
+        `${dir} has two blocks of height ${height}, and chain.json has no headers that decide between them.`,
         { dir, height, hashes: [hash, other] },
       );
     }
@@ -88,7 +88,7 @@ function checkOrder(dir: string, chain: readonly ListedBlock[], gaps: boolean): 
   for (const { height } of chain) {
     if (gaps ? height < expected : height !== expected) {
       const what = gaps ? `height ${height} comes after ${expected - 1}` : `height ${expected} is missing`;
-      const hint = gaps ? 'headers ascend' : 'a folder that leaves blocks out says "gaps": true';
+      const hint = gaps ? 'headers ascend' : 'a folder with missing blocks needs "gaps": true';
       throw new AppError('folder_invalid', `The chain of ${dir} is not in order: ${what}; ${hint}.`, {
         dir,
         height,

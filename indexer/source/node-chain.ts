@@ -47,7 +47,7 @@ export async function headersOfOneMoment(
     }
     if (refs.length >= count) return refs;
   }
-  throw new AppError('node_answer_invalid', `The chain of ${node.name} changes with every look.`, {
+  throw new AppError('node_answer_invalid', `The chain of ${node.name} changes with every read.`, {
     fromHeight,
   });
 }

@@ -73,7 +73,7 @@ export function verifyBlock(
   const hash = doubleSha256(header);
   if (!hash.equals(claim.hash)) return corrupt(0, 'the header does not hash to the name of the block');
   if (!hasProofOfWork(hash, header.readUInt32LE(bitsAt), claim.network)) {
-    return corrupt(bitsAt, 'the header lacks the proof of work that its network asks for');
+    return corrupt(bitsAt, 'the header lacks the proof of work that its network requires');
   }
   const broken = readLayout(block, layout);
   return broken === null ? verifyTransactions(block, header, layout, claim) : { ok: false, ...broken };
@@ -94,9 +94,9 @@ function verifyTransactions(
     return { ok: false, code: 'block_oversized', at: block.length, message: 'the block is too heavy' };
   }
   const distinct = txids.fold();
-  if (!distinct) return corrupt(headerLength, 'transactions are doubled (CVE-2012-2459)');
+  if (!distinct) return corrupt(headerLength, 'transactions are duplicated (CVE-2012-2459)');
   if (header.compare(txids.leaves, 0, 32, merkleRootAt, merkleRootAt + 32) !== 0) {
-    return corrupt(merkleRootAt, 'the transactions are not those of the merkle root');
+    return corrupt(merkleRootAt, 'the transactions do not match the merkle root');
   }
   const doubledAt = inputs.findDoubled(block, layout);
   if (doubledAt >= 0) return corrupt(doubledAt, 'an output is spent twice');
@@ -145,13 +145,16 @@ function verifyWitnesses(
 ): Verification | null {
   const at = commitmentOffset(block, layout.outputsAt[0]!);
   if (at === null) {
-    return anyWitness ? corrupt(headerLength, 'there are witnesses that nothing commits to') : null;
+    return anyWitness ? corrupt(headerLength, 'there are witnesses without a commitment') : null;
   }
   // before the rule was active, a coinbase could look as if it committed to witnesses
   if (!anyWitness && claim.height < segwitHeights[claim.network]) return null;
   const reservedAt = layout.hasWitness(0) ? reservedValue(block, layout.outputsEnd[0]!) : null;
   if (reservedAt === null) {
-    return corrupt(headerLength, 'the coinbase commits to witnesses without the 32 bytes that belong to it');
+    return corrupt(
+      headerLength,
+      'the coinbase commits to witnesses, but lacks the reserved value of 32 bytes',
+    );
   }
   wtxids.fold();
   const committed = Buffer.concat([
@@ -160,7 +163,7 @@ function verifyWitnesses(
   ]);
   const commitment = doubleSha256(committed);
   if (!commitment.equals(block.subarray(at, at + 32))) {
-    return corrupt(at, 'the witnesses are not those that the coinbase commits to');
+    return corrupt(at, 'the witnesses do not match the commitment in the coinbase');
   }
   return null;
 }

@@ -61,7 +61,7 @@ export class RawTransactions {
     const layout = new BlockLayout(oneTransaction);
     const end = layout.readTransaction(bytes, 0);
     if (end === bytes.length) return new RawTransactions(bytes, layout).at(0);
-    if (end >= 0) throw new AppError('block_corrupt', 'there are bytes behind the transaction', { at: end });
+    if (end >= 0) throw new AppError('block_corrupt', 'there are bytes after the transaction', { at: end });
     const { code, message, at } = lastBreak();
     throw new AppError(code, message, { at });
   }

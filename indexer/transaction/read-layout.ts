@@ -25,7 +25,7 @@ export function readLayout(block: Uint8Array, layout: BlockLayout): BrokenBlock 
   }
   const end = layout.readBlock(block);
   if (end < 0) return lastBreak();
-  return end < block.length ? oversized(end, 'there are bytes behind the last transaction') : null;
+  return end < block.length ? oversized(end, 'there are bytes after the last transaction') : null;
 }
 
 /** Describes `breakFound` in terms of a block. */

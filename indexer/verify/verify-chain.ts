@@ -214,10 +214,10 @@ async function readStored(
   );
   const row = rows[0];
   if (row === undefined || row.tip_height === null) {
-    throw new AppError('nothing_indexed', 'There is nothing to verify: nothing is indexed.');
+    throw new AppError('nothing_indexed', 'There is nothing to verify: no block is indexed.');
   }
   if (row.network !== source.network) {
-    const message = `The blocks are of ${source.network}, and this database serves ${row.network}.`;
+    const message = `The blocks are of ${source.network}, but this database serves ${row.network}.`;
     throw new AppError('network_mismatch', message, { source: source.network, database: row.network });
   }
   return {
@@ -291,7 +291,7 @@ function inOneMoment<T>(
         ref.hash,
       ]);
       if (rowCount === 1) return work(tx);
-      const message = `Block ${ref.height} was taken back while blocks were verified.`;
+      const message = `Block ${ref.height} was taken back during the verification.`;
       throw new AppError('tip_changed', message, { height: ref.height });
     },
     beginReading,

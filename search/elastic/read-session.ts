@@ -152,7 +152,7 @@ export class ReadSession {
   async #assertOurs({ client }: Snapshot, moment: OpenMoment): Promise<void> {
     if (moment.isOurs) return;
     if ((await this.#readDatabase(client)) !== moment.marker.database) {
-      throw behind('Elasticsearch is of another database.');
+      throw behind('Elasticsearch has the index of another database.');
     }
     moment.isOurs = true;
   }
@@ -177,7 +177,7 @@ export class ReadSession {
     });
     const { marker: after, index: indexAfter } = await this.#marker();
     if (index !== indexAfter || before.rewinds !== after.rewinds || before.database !== after.database) {
-      throw behind('Blocks are being taken back in Elasticsearch, or another index was put in its place.');
+      throw behind('Blocks are being taken back in Elasticsearch, or its index was replaced.');
     }
     const moment: OpenMoment = {
       marker: before,
@@ -198,7 +198,7 @@ export class ReadSession {
 
   async #marker(): Promise<Pick<OpenMoment, 'marker' | 'index'>> {
     const { marker, index } = (await readMarker(this.#client, this.#alias)) ?? {};
-    if (index === undefined || marker?.tip == null) throw behind('Elasticsearch holds nothing yet.');
+    if (index === undefined || marker?.tip == null) throw behind('Elasticsearch has no documents yet.');
     if (marker.state !== 'complete') throw behind('Blocks are being taken back in Elasticsearch.');
     return { marker: { ...marker, tip: marker.tip }, index };
   }
@@ -307,7 +307,7 @@ async function assertChain(
   { client, tip }: Snapshot & { readonly tip: NonNullable<Snapshot['tip']> },
   marker: ReadMoment['marker'],
 ): Promise<void> {
-  if (marker.epoch !== tip.undoEpoch) throw behind('Elasticsearch is of a chain before or after this one.');
+  if (marker.epoch !== tip.undoEpoch) throw behind('Elasticsearch is not at the same chain as the database.');
   if (isOfTip(marker, tip)) return;
   const { rows } = await client.query<{ hash: Buffer; next_key: number }>(
     'SELECT hash, next_key FROM chain.blocks WHERE height = $1',
@@ -316,6 +316,6 @@ async function assertChain(
   const [row] = rows;
   const isThere = row !== undefined && displayHash(row.hash) === marker.tip.hash;
   if (!isThere || row.next_key !== marker.nextKey) {
-    throw behind('Elasticsearch is of a chain before or after this one.');
+    throw behind('Elasticsearch is not at the same chain as the database.');
   }
 }

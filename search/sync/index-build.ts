@@ -75,7 +75,7 @@ async function openBuild(options: IndexBuildOptions): Promise<string> {
   const { elastic, prefix, network, shards, replicas, chain, signal } = options;
   const database = await readDatabaseIdentity(chain);
   if (database === null)
-    throw new AppError('nothing_indexed', 'There is nothing to search: nothing is indexed.');
+    throw new AppError('nothing_indexed', 'There is nothing to search: no block is indexed.');
   const { newer, older, nextName } = await readCatalog(elastic, prefix, network);
   let begun: string | null = null;
   for (const index of newer.toReversed()) {

@@ -86,11 +86,11 @@ function advance(marker: Marker, position: ChainPosition, keysMax: number): Sync
 
 /** Why a marker cannot belong to this chain and its history. Null: it can. */
 function foreignBecause({ database, sequence, tip }: Marker, position: ChainPosition): string | null {
-  if (database !== position.database) return 'the index is of another database';
+  if (database !== position.database) return 'the index belongs to another database';
   if (sequence > position.lastSequence) return `the outbox ends before row ${sequence}`;
   const { tipAtMarker } = position;
   if (tip?.height === tipAtMarker?.height && tip?.hash === tipAtMarker?.hash) return null;
-  return `after row ${sequence} of the outbox the chain was another one than the index was made from`;
+  return `after row ${sequence} of the outbox the chain is not the one that the index was made from`;
 }
 
 /** The undo epoch at the time of a row. */

@@ -25,7 +25,7 @@ export async function insertAccount(pool: pg.Pool, name: string): Promise<{ crea
     [name],
   );
   const [row] = rows;
-  if (row === undefined) throw new AppError('account_exists', `There is an account ${name} already.`);
+  if (row === undefined) throw new AppError('account_exists', `Account ${name} already exists.`);
   return row;
 }
 
@@ -122,7 +122,7 @@ export async function revokeKeys(
     [account, scopes, prefix, hash],
   );
   if (rows.length === 0 && key !== null) {
-    throw new AppError('key_not_found', `Account ${account} has no such key that is not revoked already.`);
+    throw new AppError('key_not_found', `Account ${account} has no such key, or it is already revoked.`);
   }
   return rows.toSorted((a, b) => a.id - b.id);
 }

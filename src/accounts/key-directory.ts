@@ -92,6 +92,6 @@ async function keyByHash(pool: pg.Pool, hash: Buffer): Promise<KeyFacts | null> 
     const { id, scopes, burst, perSeconds } = row;
     return { id, scopes, rate: burst === 0 ? null : { burst, perSeconds } };
   } catch (error) {
-    throw new AppError('access_unavailable', 'The key cannot be looked up now.', {}, error);
+    throw new AppError('access_unavailable', 'The key cannot be checked now.', {}, error);
   }
 }

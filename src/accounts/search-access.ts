@@ -154,7 +154,7 @@ function missingKey({ origin, referer }: AccessRequest): AppError {
 
 // the same for unknown and revoked keys, so that a refusal does not reveal which it was
 function unknownKey(): AppError {
-  return new AppError('key_refused', 'this is no key that is valid here');
+  return new AppError('key_refused', 'this key is not valid here');
 }
 
 function twoKeys(): AppError {

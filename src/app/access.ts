@@ -46,7 +46,8 @@ export function openAccess(
   lifecycle.add('rate limits', () => limiter.close());
   const usage = new UsageCounter({
     write: (lines, lastUsed) => addUsage(pool, lines, lastUsed),
-    onError: (error) => log.warn({ err: error }, 'the usage of keys could not be written, it is tried again'),
+    onError: (error) =>
+      log.warn({ err: error }, 'the usage of keys could not be written: it will be retried'),
   });
   lifecycle.add('usage of keys', () => usage.close());
   const forgetting = setInterval(() => {

@@ -84,7 +84,7 @@ export async function awaitDatabase(context: CommandContext): Promise<Database> 
   const { url } = await openServer(context, 'existing');
   const pending = await pendingOf(url);
   if (pending.length > 0) {
-    logger.info({ pending }, 'waiting for the process that indexes: it migrates the database');
+    logger.info({ pending }, 'waiting for the process that indexes to migrate the database');
     const { release } = await serveWhileWaiting(context, async () => {
       for (let left = pending; left.length > 0; left = await pendingOf(url)) {
         health.report('database', behind(left));

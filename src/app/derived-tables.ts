@@ -45,12 +45,12 @@ function catchUpReports(logger: Logger): Pick<CatchUpOptions, 'onProgress' | 'on
       repeats.reset();
       if (performance.now() - toldAt < progressEveryMs) return;
       toldAt = performance.now();
-      log.info({ tables, height }, 'derived tables are being made for blocks that were indexed before');
+      log.info({ tables, height }, 'derived tables are being filled for blocks that were indexed earlier');
     },
-    onCaughtUp: (tables) => log.info({ tables }, 'derived tables have all blocks'),
+    onCaughtUp: (tables) => log.info({ tables }, 'derived tables are complete'),
     onProblem: ({ code, message }, delayMs) => {
       if (!repeats.isDue(code)) return;
-      const text = delayMs === null ? 'derived tables cannot be made' : 'derived tables wait';
+      const text = delayMs === null ? 'derived tables cannot be filled' : 'derived tables wait';
       log.warn({ code, reason: message, delayMs: delayMs === null ? null : Math.round(delayMs) }, text);
     },
   };

@@ -109,7 +109,7 @@ function watchConnections(app: App, { metrics }: Operations): void {
   });
   metrics.read({
     name: 'satscribe_http_connections_limit',
-    help: 'Connections that are taken at most',
+    help: 'Most connections that are accepted',
     values: () => [{ value: app.server.maxConnections }],
   });
 }

@@ -32,7 +32,7 @@ function listenError(error: unknown, host: string, port: number): unknown {
     return new AppError('port_in_use', `Port ${port} of ${host} is in use.`, { host, port }, error);
   }
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error;
-  const message = `It is not possible to listen on port ${port} of ${host}: ${(error as Error).message}`;
+  const message = `Cannot listen on port ${port} of ${host}: ${(error as Error).message}`;
   return new AppError('address_unusable', message, { host, port }, error);
 }
 

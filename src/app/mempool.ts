@@ -39,7 +39,7 @@ export function mempoolFollower(
         // when the follower of blocks is at the tip; anything else is a bug and ends the process
         .catch((error: unknown) => {
           if (!(error instanceof AppError)) lifecycle.fail(error);
-          else log.error({ code: error.code, reason: error.message }, 'the mempool is not followed any more');
+          else log.error({ code: error.code, reason: error.message }, 'the mempool is no longer followed');
           if (running === controller) running = null;
         });
     },

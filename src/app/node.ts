@@ -98,7 +98,7 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
     if (found !== null) return found;
     throw (
       problem ??
-      new AppError('node_unreachable', `The node at ${shown(config.bitcoinRpcUrl)} is still looked for.`)
+      new AppError('node_unreachable', `Still looking for the node at ${shown(config.bitcoinRpcUrl)}.`)
     );
   };
   const url = shown(config.bitcoinRpcUrl);

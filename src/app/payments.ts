@@ -20,6 +20,6 @@ export function startPayments(
     .catch((error: unknown) => {
       // the index is still served: only orders wait for payments
       if (!(error instanceof AppError)) lifecycle.fail(error);
-      else log.error({ code: error.code, err: error }, 'payments are not followed any more');
+      else log.error({ code: error.code, err: error }, 'payments are no longer followed');
     });
 }

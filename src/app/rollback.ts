@@ -22,7 +22,7 @@ export async function rollbackTo(context: CommandContext, height: number): Promi
   const database = await openDatabase(context, 'existing');
   const network = await networkOf(database);
   if (network === null || !(await isAnythingIndexed(database))) {
-    throw new AppError('nothing_indexed', 'There is nothing to take back: nothing is indexed.');
+    throw new AppError('nothing_indexed', 'There is nothing to take back: no block is indexed.');
   }
   const pool = createPool(database.url, {
     applicationName: 'satscribe rollback',

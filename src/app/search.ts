@@ -207,7 +207,7 @@ function syncReports({
     onStep: ({ kind, marker, keys, documents }, seconds) => {
       isStandby = false;
       if (kind === 'rewound')
-        log.warn({ height: marker.tip?.height ?? null }, 'documents of blocks were taken back');
+        log.warn({ height: marker.tip?.height ?? null }, 'documents of undone blocks were removed');
       if (kind === 'advanced') {
         log.info(
           { height: marker.tip?.height ?? null, inscriptions: keys, documents, seconds },
@@ -219,7 +219,7 @@ function syncReports({
       if (progress === null) {
         bar?.finish();
         bar = null;
-        log.info('another index is built and answers searches');
+        log.info('a new index is complete and answers searches');
         return;
       }
       bar ??= createProgress(
@@ -230,14 +230,14 @@ function syncReports({
       bar.update(progress);
     },
     onStandby: () => {
-      if (!isStandby) log.info('another process brings the chain to Elasticsearch: standing by');
+      if (!isStandby) log.info('another process writes the chain to Elasticsearch: standing by');
       isStandby = true;
     },
     onProblem: (problem: AppError | null) => {
       if (isNeeded) health.report('search sync', problem);
       if (problem === null) {
         told = null;
-        log.info('Elasticsearch is written again');
+        log.info('writing to Elasticsearch works again');
         return;
       }
       const now = performance.now();

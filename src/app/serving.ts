@@ -139,7 +139,7 @@ async function servingOn(
     // a process that only indexes has nothing left to do; its supervisor restarts it
     if (!isKnown || config.role === 'indexer' || !(await isAnythingIndexed(database))) throw error;
     health.report('indexing', error);
-    logger.error({ code: error.code, err: error }, 'indexing has ended; what is indexed is served');
+    logger.error({ code: error.code, err: error }, 'indexing has ended; the indexed blocks are still served');
   }
 }
 
@@ -163,8 +163,8 @@ async function databaseToServe(
 
 async function awaitNetwork(context: CommandContext, database: Database): Promise<NetworkName> {
   const { health, lifecycle, logger } = context;
-  logger.info('waiting for the process that indexes: nothing is indexed yet');
-  health.report('database', new AppError('nothing_indexed', 'Nothing is indexed yet.'));
+  logger.info('waiting for the process that indexes: no block is indexed yet');
+  health.report('database', new AppError('nothing_indexed', 'No block is indexed yet.'));
   for (;;) {
     const network = await networkOf(database);
     if (network !== null) {
@@ -180,7 +180,7 @@ const lookEveryMs = 1000;
 
 function checkNetwork(what: string, given: NetworkName, expected: NetworkName): void {
   if (given === expected) return;
-  throw new AppError('network_mismatch', `${what} is of ${given}, and ${expected} is served here.`, {
+  throw new AppError('network_mismatch', `${what} is on ${given}, but this service serves ${expected}.`, {
     given,
     expected,
   });

@@ -43,7 +43,7 @@ async function refuseUnnamedFolder({ config }: CommandContext, { readers }: Data
   const { status } = await readFollowerReport(readers);
   const [, folder] = /^folder (.*)$/u.exec(status?.source ?? '') ?? [];
   if (folder === undefined) return;
-  const message = `What is indexed came from the folder ${folder}: name it with --blocks ${folder}, or a node with --node.`;
+  const message = `The index was made from the folder ${folder}: name it with --blocks ${folder}, or a node with --node.`;
   throw new AppError('config_invalid', message, { folder });
 }
 

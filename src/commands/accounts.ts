@@ -9,7 +9,7 @@ export const accountsCommand: Command = {
   name: 'accounts',
   object: null,
   operands: 'create|list [NAME]',
-  summary: 'make accounts, which keys belong to',
+  summary: 'create and list accounts, the owners of keys',
   details: `A name has 1 to 64 letters, digits, dots, dashes, underscores and @. Works on the database of a service that runs, or starts the one
 of the data folder.
 
@@ -47,7 +47,7 @@ async function create(context: CommandContext, name: string): Promise<void> {
     const { createdAt } = await insertAccount(pool, name);
     await context.print(
       context.flags['json'] === undefined
-        ? `account ${name} was made\n`
+        ? `account ${name} was created\n`
         : `${JSON.stringify({ name, createdAt })}\n`,
     );
   });
@@ -57,7 +57,7 @@ async function list(context: CommandContext): Promise<void> {
   await withService(context, async (pool) => {
     const accounts = await listAccounts(pool);
     const lines = accounts.map(
-      ({ name, createdAt, keys }) => `${name}  made ${shownTime(createdAt)}  keys ${keys}\n`,
+      ({ name, createdAt, keys }) => `${name}  created ${shownTime(createdAt)}  keys ${keys}\n`,
     );
     await context.print(
       context.flags['json'] === undefined ? lines.join('') : `${JSON.stringify(accounts)}\n`,

@@ -15,7 +15,7 @@ const samples = ['mainnet', 'regtest'] as const;
 export const demoCommand: Command = {
   name: 'demo',
   object: null,
-  summary: 'index the bundled blocks and serve them: nothing else is needed',
+  summary: 'index the bundled blocks and serve them, without any setup',
   details: `Prints "ready http://127.0.0.1:PORT" on stdout when everything answers, and runs until Ctrl-C. A second start finds
 what is there. Each sample, and each folder of --blocks, has a data folder of its own unless --data names one.
 
@@ -33,7 +33,7 @@ what is there. Each sample, and each folder of --blocks, has a data folder of it
       setting: null,
       default: 'mainnet',
     },
-    { ...settingFlag('blocksDir', 'DIR'), description: 'folder of blocks in place of the bundled ones' },
+    { ...settingFlag('blocksDir', 'DIR'), description: 'folder of blocks instead of the bundled ones' },
     settingFlag('logLevel', 'LEVEL', 'warn'),
   ],
   prepare,

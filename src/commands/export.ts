@@ -11,14 +11,14 @@ function boundFlag(name: string, description: string): CommandFlag {
 export const exportCommand: Command = {
   name: 'export',
   object: 'inscriptions',
-  summary: 'write what is indexed to stdout, a line of JSON an inscription',
+  summary: 'write the indexed inscriptions to stdout, one line of JSON each',
   details: `Lines come in the order of application; a field that is not known is null (docs/schema.md). All of it is of one moment, also
 beside a service that goes on indexing. Memory stays the same however much there is.
 
   satscribe export inscriptions --from 767430 --to 767430 --data ./data/demo`,
   flags: [
-    boundFlag('from', 'height of the first block; left out: the lowest'),
-    boundFlag('to', 'height of the last block; left out: the tip'),
+    boundFlag('from', 'height of the first block; unset: the lowest'),
+    boundFlag('to', 'height of the last block; unset: the tip'),
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL', 'warn'),
   ],
@@ -36,7 +36,7 @@ async function runExport(context: CommandContext): Promise<void> {
   const { isAnythingIndexed, openDatabase } = await import('#src/app/database.ts');
   const database = await openDatabase(context, 'existing');
   if (!(await isAnythingIndexed(database))) {
-    throw new AppError('nothing_indexed', 'There is nothing to export: nothing is indexed.');
+    throw new AppError('nothing_indexed', 'There is nothing to export: no block is indexed.');
   }
   const { readers } = database;
   await context.lifecycle.run('export', (signal) =>

@@ -18,7 +18,7 @@ export function settingFlag(name: SettingName, value: string | null, defaultText
 export const tipFlag: CommandFlag = {
   name: 'tip',
   value: 'HASH',
-  description: 'index the chain that ends with this block, in place of the best one that chain.json names',
+  description: 'index the chain that ends with this block, instead of the best chain of chain.json',
   setting: null,
   default: null,
 };

@@ -4,7 +4,7 @@ import { hashFlag, heightFlag, settingFlag, tipFlag } from './flags.ts';
 export const indexCommand: Command = {
   name: 'index',
   object: null,
-  summary: 'index from a bitcoind, or a folder of blocks, without serving',
+  summary: 'index from a bitcoind or a folder of blocks, without serving',
   details: `Goes on where the last run ended; what is indexed already is left alone. A chain that went another way is gone back
 on first. A folder is indexed to its end; a node is followed until --until is reached, or until Ctrl-C or SIGTERM. Progress goes to
 stderr, a summary in JSON to stdout. Beside a running service it uses that one's Postgres.
@@ -20,7 +20,7 @@ stderr, a summary in JSON to stdout. Beside a running service it uses that one's
     {
       name: 'until',
       value: 'HEIGHT',
-      description: 'the last height to index; left out: all of a folder, and a node for ever',
+      description: 'the last height to index; unset: a whole folder, or a node without end',
       setting: null,
       default: null,
     },

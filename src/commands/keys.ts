@@ -26,7 +26,7 @@ export const keysCommand: Command = {
   name: 'keys',
   object: null,
   operands: 'create|list|revoke',
-  summary: 'make, list and revoke the keys of accounts',
+  summary: 'create, list and revoke the keys of accounts',
   details: `create prints the key on stdout, once: what is kept of it is a hash. list shows how keys begin, and what was asked with them.
 revoke takes back the key of --key, or all keys of the account (those that have a scope of --scope where it is given). Processes that run take notice
 within 5 seconds.
@@ -36,16 +36,20 @@ within 5 seconds.
   satscribe keys list --account alice
   satscribe keys revoke --account alice --key satscribe_0123abcd`,
   flags: [
-    ownFlag('account', 'A', 'whose keys; `list` shows those of all without it'),
-    ownFlag('scope', 'LIST', `what for, commas between: ${scopes.join(', ')} (create: default search)`),
+    ownFlag('account', 'A', 'the owner of the keys; `list` without it shows the keys of all accounts'),
+    ownFlag(
+      'scope',
+      'LIST',
+      `what the key may do, separated by commas: ${scopes.join(', ')} (create: default search)`,
+    ),
     ownFlag(
       'rate',
       'N[/S]',
-      'create: requests at once and in S seconds (a minute); 0: no limit',
+      'create: at most N requests at once and in S seconds (default: a minute); 0: no limit',
       rateDefault,
     ),
-    ownFlag('key', 'KEY', 'revoke: this key alone, in full or as the list shows it'),
-    ownFlag('days', 'N', 'list: usage of so many days', String(daysDefault)),
+    ownFlag('key', 'KEY', 'revoke: only this key, in full or as `list` shows it'),
+    ownFlag('days', 'N', 'list: number of days of usage to show', String(daysDefault)),
     jsonFlag,
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL', 'warn'),
@@ -73,7 +77,7 @@ async function runKeys(context: CommandContext): Promise<void> {
   if (extra !== undefined)
     throw new UsageError(`unexpected word ${extra}; satscribe keys --help shows the usage`);
   const wrong = Object.keys(flags).find((name) => !allowed.includes(name));
-  if (wrong !== undefined) throw new UsageError(`--${wrong} is no flag of satscribe keys ${action}`);
+  if (wrong !== undefined) throw new UsageError(`--${wrong} is not a flag of satscribe keys ${action}`);
   if (action === 'create') return create(context);
   return action === 'list' ? list(context) : revoke(context);
 }
@@ -94,7 +98,7 @@ async function create(context: CommandContext): Promise<void> {
     }
     // only the key on stdout, so that scripts can use it directly
     process.stderr.write(
-      `key for ${stored.scopes.join(', ')}; requests: ${rateText(stored.rate)}; it is shown this once:\n`,
+      `key for ${stored.scopes.join(', ')}; requests: ${rateText(stored.rate)}; it is shown only once:\n`,
     );
     await print(`${key}\n`);
   });
@@ -137,7 +141,7 @@ type Flags = CommandContext['flags'];
 function accountOf(flags: Flags): string {
   const { account } = flags;
   if (account === undefined || account === '')
-    throw new UsageError('whose? Name the account with --account A');
+    throw new UsageError('which account? Name it with --account A');
   return account;
 }
 
@@ -156,7 +160,7 @@ function rateOf(flags: Flags): Rate | null {
   const read = parseRate(text);
   if (read === null) {
     throw new UsageError(
-      `--rate ${text}: N or N/S is needed, N from 0 to ${burstMax}, S from 1 to 86400 seconds`,
+      `--rate ${text}: must be N or N/S, N from 0 to ${burstMax}, S from 1 to 86400 seconds`,
     );
   }
   return read.rate;
@@ -172,7 +176,7 @@ function keyOf(flags: Flags): WhichKeys['key'] {
   if (/^satscribe_[0-9a-f]{8}$/u.test(text)) return { prefix: text };
   const hash = apiKeyHash(text);
   // not quoted: it may be a mistyped key
-  if (hash === null) throw new UsageError('--key is no key: give it in full, or as the list shows it');
+  if (hash === null) throw new UsageError('--key is not a key: give it in full, or as `list` shows it');
   return { hash };
 }
 
@@ -181,7 +185,7 @@ function wholeNumber(flags: Flags, name: string, maximum: number): number | null
   if (text === undefined) return null;
   const value = /^\d{1,9}$/u.test(text) ? Number(text) : Number.NaN;
   if (value >= 1 && value <= maximum) return value;
-  throw new UsageError(`--${name} ${text}: a whole number from 1 to ${maximum} is needed`);
+  throw new UsageError(`--${name} ${text}: must be a whole number from 1 to ${maximum}`);
 }
 
 function jsonOf({ id: _id, ...key }: StoredKey): Omit<StoredKey, 'id'> {
@@ -194,7 +198,7 @@ function usageJson({ keyId: _keyId, ...line }: UsageLine): Omit<UsageLine, 'keyI
 
 function keyText(key: StoredKey, usage: readonly UsageLine[], days: number): string {
   const times = [
-    `made ${shownTime(key.createdAt)}`,
+    `created ${shownTime(key.createdAt)}`,
     key.lastUsedAt === null ? 'never used' : `last used ${shownTime(key.lastUsedAt)}`,
     ...(key.revokedAt === null ? [] : [`revoked ${shownTime(key.revokedAt)}`]),
   ];

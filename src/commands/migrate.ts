@@ -4,7 +4,7 @@ import { settingFlag } from './flags.ts';
 export const migrateCommand: Command = {
   name: 'migrate',
   object: null,
-  summary: 'bring the database up to this version',
+  summary: 'migrate the database to this version',
   details: `Both schemas (chain and service) are migrated, each in one transaction; several at once wait for each other. A
 database that a newer version has migrated is refused. With DATABASE_URL that server is used, else the embedded
 one of the data folder. serve and demo do it by themselves, and index where it starts the embedded server.`,

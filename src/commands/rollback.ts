@@ -13,7 +13,7 @@ same database must be ended first (database_busy). What is started on it afterwa
     {
       name: 'to',
       value: 'HEIGHT',
-      description: 'the last height that stays',
+      description: 'the last height to keep',
       setting: null,
       default: null,
     },
@@ -26,7 +26,7 @@ same database must be ended first (database_busy). What is started on it afterwa
 async function runRollback(context: CommandContext): Promise<void> {
   const height = heightFlag(context.flags, 'to');
   if (height === undefined)
-    throw new UsageError('back to which height? Name the last one that stays with --to HEIGHT');
+    throw new UsageError('back to which height? Name the last height to keep with --to HEIGHT');
   const { rollbackTo } = await import('#src/app/rollback.ts');
   const summary = await rollbackTo(context, height);
   await context.print(`${JSON.stringify(summary)}\n`);

@@ -5,7 +5,7 @@ import { settingFlag } from './flags.ts';
 export const searchReindexCommand: Command = {
   name: 'search',
   object: 'reindex',
-  summary: 'build the index of Elasticsearch anew, while the old one answers',
+  summary: 'rebuild the Elasticsearch index, while the old one answers',
   details: `Reads all of it from Postgres, catches up with what came in meanwhile, lets searches go to the new index in one step, and
 deletes the old one. Ended before that, the next run goes on where this one was. May run beside everything else. Needs
 ELASTICSEARCH_URL. Progress goes to stderr, a summary in JSON to stdout.
@@ -20,7 +20,7 @@ async function runReindex(context: CommandContext): Promise<void> {
   if (context.config.elasticsearchUrl === undefined) {
     throw new AppError(
       'config_invalid',
-      'ELASTICSEARCH_URL is not set: there is nothing to build an index in.',
+      'ELASTICSEARCH_URL is not set: there is no server to build an index in.',
     );
   }
   const [{ isAnythingIndexed, networkOf, openDatabase }, { reindexSearch }] = await Promise.all([
@@ -30,7 +30,7 @@ async function runReindex(context: CommandContext): Promise<void> {
   const database = await openDatabase(context, 'existing');
   const network = await networkOf(database);
   if (network === null || !(await isAnythingIndexed(database))) {
-    throw new AppError('nothing_indexed', 'There is nothing to search: nothing is indexed.');
+    throw new AppError('nothing_indexed', 'There is nothing to search: no block is indexed.');
   }
   const summary = await reindexSearch(context, database, network);
   await context.print(`${JSON.stringify(summary)}\n`);

@@ -4,7 +4,7 @@ import type { CommandContext, CommandFlag } from '#src/app/command-context.ts';
 export const jsonFlag: CommandFlag = {
   name: 'json',
   value: null,
-  description: 'answer with one line of JSON, for programs',
+  description: 'print one line of JSON, for programs',
   setting: null,
   default: null,
 };

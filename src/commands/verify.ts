@@ -8,7 +8,7 @@ function boundFlag(name: string, description: string): CommandFlag {
 export const verifyCommand: Command = {
   name: 'verify',
   object: null,
-  summary: 'make indexed blocks anew from their source and compare',
+  summary: 'derive indexed blocks again from their source and compare',
   details: `Reads the blocks from the node, or from the folder of --blocks, applies each to what the tables say of the moment before it, and
 compares every field with what the tables have of the block. Changes nothing, and may run beside a service. Prints the first
 differences, a line of JSON each, and a verdict; the exit code is 1 where there is any. Over all blocks it also finds rows that
@@ -17,8 +17,8 @@ belong to none.
   satscribe verify --from 840000 --to 840100 --cookie-file ~/.bitcoin/.cookie
   satscribe verify --blocks ./samples/regtest --data /tmp/regtest`,
   flags: [
-    boundFlag('from', 'height of the first block; left out: the lowest'),
-    boundFlag('to', 'height of the last block; left out: the tip'),
+    boundFlag('from', 'height of the first block; unset: the lowest'),
+    boundFlag('to', 'height of the last block; unset: the tip'),
     settingFlag('bitcoinRpcUrl', 'URL'),
     settingFlag('bitcoinCookieFile', 'FILE'),
     settingFlag('network', 'NAME'),

@@ -196,7 +196,7 @@ async function adoptOrEnd(
     return connection;
   } catch {
     log(
-      `the Postgres that a killed process left running (process ${postmaster.pid}) does not answer: it is ended`,
+      `the Postgres that a killed process left running (process ${postmaster.pid}) does not answer: it is stopped`,
     );
     await endServer(place);
     return null;

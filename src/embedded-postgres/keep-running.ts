@@ -29,7 +29,7 @@ export async function keepRunning(
       await pause(lookEveryMs, signal);
       continue;
     }
-    onProblem(new AppError('postgres_lost', 'The embedded Postgres has died and is started again.'));
+    onProblem(new AppError('postgres_lost', 'The embedded Postgres has died and is being restarted.'));
     try {
       await server.restart();
       onProblem(null);

@@ -67,7 +67,7 @@ async function claimHome({ home, dataDir: madeFor }: Location, dataDir: string):
   // the same folder under another name, as in a container
   const isSame = from !== null && from.ino === to.ino && from.dev === to.dev;
   if (!isSame && from !== null && (await readLocation(owner))?.home === home) {
-    const message = `The data folder ${dataDir} is a copy of ${owner}; its database lies in ${home} and was not copied. Remove ${locationFile} from the copy to begin it anew.`;
+    const message = `The data folder ${dataDir} is a copy of ${owner}; its database lies in ${home} and was not copied. Remove ${locationFile} from the copy to begin with an empty database.`;
     throw new AppError('data_dir_unusable', message, { dataDir, owner, home });
   }
   // where the home is gone, the code that needs it says so

@@ -115,7 +115,7 @@ function readQueues(read: (reading: Reading) => void, queues: ReadonlyMap<string
   });
   read({
     name: 'satscribe_queue_limit',
-    help: 'What may wait in a queue at most',
+    help: 'Bound of a queue',
     labels: ['queue'],
     values: values(({ limit }) => limit),
   });

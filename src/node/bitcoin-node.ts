@@ -114,7 +114,7 @@ export const bulkRpc = (rpc: CoreRpc, bulk: BulkReads): BulkRpc => ({
 });
 
 const zmqAdvice = (endpoint: string): string =>
-  `ZMQ at ${endpoint} does not answer from here: set BITCOIN_ZMQ to an address that does, or let zmqpub… in bitcoin.conf listen on one. Meanwhile the node is asked for news every few seconds.`;
+  `ZMQ at ${endpoint} cannot be reached: set BITCOIN_ZMQ to an address that can, or let zmqpub… in bitcoin.conf listen on one. Meanwhile the node is polled every few seconds.`;
 
 /**
  * The topic that tells of blocks, over a connection of its own. A node publishes every transaction of a block before
@@ -130,7 +130,7 @@ function blockTopic(zmq: ReadonlyMap<ZmqTopic, string>): ReadonlyMap<ZmqTopic, s
 /** An address for messages and connections, and the user and password it contained. */
 function withoutCredentials(address: string): { url: string; fromUrl: UserAndPassword | null } {
   if (!URL.canParse(address)) {
-    throw new AppError('config_invalid', 'The address of the node is no URL.');
+    throw new AppError('config_invalid', 'The address of the node is not a URL.');
   }
   const url = new URL(address);
   const [user, password] = [decoded(url.username), decoded(url.password)];

@@ -194,7 +194,7 @@ function checkBlock(bytes: Uint8Array, hash: Uint8Array, shown: string): void {
     throw new AppError('block_oversized', `Block ${shown} has ${bytes.length} bytes.`, { hash: shown });
   }
   if (!hashOfHeader(bytes.subarray(0, headerBytes)).equals(hash)) {
-    throw new AppError('block_corrupt', `What the node gave for block ${shown} hashes to another one.`, {
+    throw new AppError('block_corrupt', `The node's bytes for block ${shown} hash to another block.`, {
       hash: shown,
     });
   }
@@ -212,7 +212,7 @@ function bytesOfHex(hex: unknown, { buffers }: ReadOptions): Uint8Array<ArrayBuf
     if (Buffer.from(bytes.buffer, 0, length).write(hex, 'hex') === length) return bytes;
     buffers?.give(bytes.buffer);
   }
-  throw new AppError('node_answer_invalid', 'The node gives something else than hex.');
+  throw new AppError('node_answer_invalid', 'The node gives an answer that is not hex.');
 }
 
 function cutHeaders(bytes: Uint8Array): Uint8Array[] {

@@ -71,7 +71,7 @@ class BoundedPost {
     this.#running.on('data', (chunk) => this.#count(chunk));
     // the library's own timeout restarts with every byte
     this.#timer = setTimeout(() => {
-      this.#end(new AppError('node_unreachable', `There was no whole answer within ${timeoutMs} ms.`));
+      this.#end(new AppError('node_unreachable', `There was no complete answer within ${timeoutMs} ms.`));
     }, timeoutMs);
     signal?.addEventListener('abort', this.#stop, { once: true });
   }

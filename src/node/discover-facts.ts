@@ -25,17 +25,17 @@ const advices = {
   spentTxOuts:
     'No /rest/spenttxouts: Bitcoin Core has it from version 30 on, Knots from 29. Meanwhile spent outputs are read by RPC, several times slower.',
   sequence:
-    'No ZMQ topic sequence: put zmqpubsequence=tcp://127.0.0.1:28332 into bitcoin.conf. Meanwhile the node is asked for news every few seconds.',
+    'No ZMQ topic sequence: put zmqpubsequence=tcp://127.0.0.1:28332 into bitcoin.conf. Meanwhile the node is polled every few seconds.',
   rawtx:
-    'No ZMQ topic rawtx: put zmqpubrawtx=tcp://127.0.0.1:28332 into bitcoin.conf. Meanwhile transactions of the mempool are asked for one by one.',
+    'No ZMQ topic rawtx: put zmqpubrawtx=tcp://127.0.0.1:28332 into bitcoin.conf. Meanwhile transactions of the mempool are fetched one by one.',
   txIndex:
-    'No transaction index: put txindex=1 into bitcoin.conf. Meanwhile transactions that hold nothing indexed are unknown once they left the mempool.',
+    'No transaction index: put txindex=1 into bitcoin.conf. Meanwhile transactions without indexed inscriptions are unknown once they leave the mempool.',
   txIndexBehind:
-    'The transaction index of the node is still being built: until then transactions that hold nothing indexed may be unknown.',
+    'The transaction index of the node is still being built: until then transactions without indexed inscriptions may be unknown.',
   reveals:
-    'This node is Bitcoin Knots: its mempool takes no reveal of an inscription, whatever it is told. Inscriptions are indexed all the same, and seen once they are in a block; to send them, use Bitcoin Core.',
+    'This node is Bitcoin Knots: its mempool accepts no reveal of an inscription, with any setting. Inscriptions are still indexed, once they are in a block; to send them, use Bitcoin Core.',
   pruned: (height: number) =>
-    `The node prunes its blocks and has them from height ${height} on: put prune=0 into bitcoin.conf (it then downloads the others again). Meanwhile nothing below can be indexed or verified.`,
+    `The node prunes its blocks and has only those from height ${height} on: put prune=0 into bitcoin.conf (it then downloads the others again). Meanwhile no block below that height can be indexed or verified.`,
 };
 
 /** Finds out what a node is and offers. Throws as NodeRpc does, and `network_mismatch`. */
@@ -98,7 +98,7 @@ function checkedNetwork(chain: ChainInfo, settings: NodeSettings, rpc: NodeRpc):
   if (settings.network !== undefined && settings.network !== network) {
     throw new AppError(
       'network_mismatch',
-      `The node at ${rpc.url} is of ${network}, and ${settings.network} is wanted.`,
+      `The node at ${rpc.url} is on ${network}, but ${settings.network} is configured.`,
       { found: network, expected: settings.network },
     );
   }

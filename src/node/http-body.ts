@@ -176,7 +176,7 @@ class BodyHandler implements Dispatcher.DispatchHandler {
     const given = (error as { code?: unknown }).code;
     const code = typeof given === 'string' ? given : error.name;
     if (error.name === 'HTTPParserError')
-      return this.#error('node_answer_invalid', 'gives an answer that is no HTTP');
+      return this.#error('node_answer_invalid', 'gives an answer that is not HTTP');
     if (this.#status === 0) return this.#error('node_unreachable', `does not answer (${code})`, code);
     const all = this.#expected === null ? '' : ` of ${this.#expected}`;
     return this.#error(

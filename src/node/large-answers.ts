@@ -140,4 +140,4 @@ function hexBatch(answers: readonly unknown[]): HexBatch {
 }
 
 const invalid = (method: string): AppError =>
-  new AppError('node_answer_invalid', `The node answered ${method} in a form that is not known.`, { method });
+  new AppError('node_answer_invalid', `The node answered ${method} in an unknown form.`, { method });

@@ -98,6 +98,10 @@ function listOf(value: unknown, name: string): readonly unknown[] {
 }
 
 const invalid = (field: string): AppError =>
-  new AppError('node_answer_invalid', `The node gives a block without a proper ${field} of what it spends.`, {
-    field,
-  });
+  new AppError(
+    'node_answer_invalid',
+    `The node gives a block with a spent output that lacks a valid ${field}.`,
+    {
+      field,
+    },
+  );

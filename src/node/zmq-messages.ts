@@ -100,7 +100,7 @@ class EndpointSocket {
       socket.connect(endpoint);
     } catch (error) {
       socket.close();
-      throw new AppError('config_invalid', `${endpoint} is no address of ZMQ.`, { endpoint }, error);
+      throw new AppError('config_invalid', `${endpoint} is not a ZMQ address.`, { endpoint }, error);
     }
     this.#receiving = receive(socket, reader, emit);
   }

@@ -37,7 +37,7 @@ ${pagesNav({ path: `/block/${block.height}`, parameters: {}, page, totalPages })
 function gapBetween(below: number, above: number): Markup | null {
   const missing = above - below - 1;
   if (missing <= 0) return null;
-  return html` <span class="faint">${plural(missing, 'block')} between not here</span> `;
+  return html` <span class="faint">${plural(missing, 'block')} between are not indexed</span> `;
 }
 
 export interface BlocksView {

@@ -17,7 +17,7 @@ export interface BlockLine extends KnownFacts {
 /** Blocks with what is known of each and why. Marks a gap between two rows. */
 export function blocksTable(blocks: readonly BlockLine[]): Markup {
   return html`<div class="scroll"><table class="blocks">
-<thead><tr><th scope="col">Block</th><th scope="col" class="num">Inscriptions</th><th scope="col">What is known of them, and why</th><th scope="col">Time</th><th scope="col" class="num">Size</th></tr></thead>
+<thead><tr><th scope="col">Block</th><th scope="col" class="num">Inscriptions</th><th scope="col">Known facts, and why</th><th scope="col">Time</th><th scope="col" class="num">Size</th></tr></thead>
 <tbody>
 ${blocks.map((block, index) => blockRow(block, blocks[index + 1]))}
 </tbody>
@@ -37,11 +37,11 @@ ${isGapBelow && html`<tr class="gap"><td colspan="5">${gapWords(block.height - b
 }
 
 function gapWords(missing: number): string {
-  return missing <= 0 ? 'another run of blocks' : `${grouped(missing)} blocks are not here`;
+  return missing <= 0 ? 'another run of blocks' : `${grouped(missing)} blocks are not indexed`;
 }
 
 export function knownWords(facts: KnownFacts): Markup {
   const { known, unknown, why } = knownOf(facts);
   if (unknown === null) return html`<span class="chip yes">all</span> ${known}`;
-  return html`<span class="chip part">part</span> ${known}. <span class="faint">Not known: ${unknown}, because ${why}.</span>`;
+  return html`<span class="chip part">part</span> ${known}. <span class="faint">Unknown: ${unknown}, because ${why}.</span>`;
 }

@@ -53,7 +53,7 @@ export function inscriptionPage(view: InscriptionView): Markup {
 <div class="stage">
   ${previewFrame(view.id, 'full')}
   <p class="tools">
-    <a href="/content/${view.id}">Content alone</a>
+    <a href="/content/${view.id}">Content only</a>
     <a href="/indexer/inscription?id=${view.id}">Record</a>
     ${view.contentHash !== null && html`<a href="/?hash=${view.contentHash}">Same content</a>`}
   </p>
@@ -134,7 +134,7 @@ function idList(ids: readonly string[], total: number): HtmlValue {
 }
 
 function childList({ children, childCount, hasAllChildren }: InscriptionView): HtmlValue {
-  const missing = html`<br><span class="faint">others can be in blocks that are missing</span>`;
+  const missing = html`<br><span class="faint">others may be in missing blocks</span>`;
   return html`${idList(children, childCount ?? children.length)}${!hasAllChildren && missing}`;
 }
 

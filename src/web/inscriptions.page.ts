@@ -28,7 +28,7 @@ export function inscriptionsPage(view: InscriptionsView): Markup {
 ${filters.map(([name, value]) => html`<p class="faint wrap">${name}: <span class="mono">${value}</span></p>`)}
 ${notes.map((note) => html`<p>${note}</p>`)}
 ${cards.length > 0 && cardList(cards)}
-${cards.length === 0 && html`<p class="empty">${next === null ? 'There are none.' : 'None among those looked at: older ones may be.'}</p>`}
+${cards.length === 0 && html`<p class="empty">${next === null ? 'No inscription matches.' : 'None among the inscriptions checked so far: older ones may match.'}</p>`}
 <p class="steps">${first !== null && html`<a href="${first}" rel="first">« First</a> `}<span class="faint">page ${grouped(page + 1)}</span>${next !== null && html` <a href="${next}" rel="next">Next ›</a>`}</p>
 </section>`,
   });

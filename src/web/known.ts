@@ -22,7 +22,7 @@ export function knownOf({ anchored, hasSpent, sequenced, numbered }: KnownFacts)
   const isWhole = anchored && hasSpent;
   if (isWhole) {
     return {
-      known: 'everything: its whole history and the outputs that it spends',
+      known: 'all facts: its whole history and the outputs that it spends',
       unknown: null,
       why: null,
     };
@@ -47,7 +47,7 @@ export function knownOf({ anchored, hasSpent, sequenced, numbered }: KnownFacts)
       .map(([name]) => name)
       .join(', ');
   const reasons = [
-    !hasSpent && 'the outputs that it spends are not given',
+    !hasSpent && 'the outputs that it spends are missing',
     !anchored && 'blocks before it are missing',
   ];
   return { known: named(true), unknown: named(false), why: reasons.filter(Boolean).join(', and ') };

@@ -52,7 +52,7 @@ ${main}
 <footer class="foot">
   <nav aria-label="For programs"><a href="/docs/">API reference</a> <a href="/openapi.json">OpenAPI</a></nav>
 </footer>
-<div class="drop" hidden aria-hidden="true"><p>Drop the file to look for it.<br><small>It is hashed here and never leaves your machine.</small></p></div>
+<div class="drop" hidden aria-hidden="true"><p>Drop the file to search for it.<br><small>It is hashed here and never leaves your machine.</small></p></div>
 <p class="toast" role="status" aria-live="polite" hidden></p>
 </body>
 </html>
@@ -88,7 +88,7 @@ export function searchForm(
     <label title="Several texts, separated by commas; all of them must occur"><input type="checkbox" name="all" value="1"> comma-separated texts</label>
     <label title="All words of the text, whole, in any order"><input type="checkbox" name="words" value="1"> whole words</label>
     <label title="Also finds words that differ by a few letters"><input type="checkbox" name="fuzzy" value="1"> similar words</label>
-    <label class="file">Is a file inscribed already? <input type="file" class="pick" aria-label="Choose a file to look for"><span>Choose it</span> or drop it anywhere.</label>
+    <label class="file">Is a file already inscribed? <input type="file" class="pick" aria-label="Choose a file to search for"><span>Choose it</span> or drop it anywhere.</label>
   </div>`
   }
 </form>`;

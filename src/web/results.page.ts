@@ -102,7 +102,7 @@ function hashHeading(coverage: CoveredBlocks, totalItems: number, parameters: Pa
 
 /** Where it was looked: that a content is new is true of these blocks only. */
 function among({ fromHeight, toHeight, blocks, complete }: CoveredBlocks): string {
-  if (fromHeight === null || toHeight === null) return 'here, where nothing is indexed';
+  if (fromHeight === null || toHeight === null) return 'here, where no block is indexed';
   if (complete) return `up to block ${grouped(toHeight)}`;
   const heights =
     fromHeight === toHeight
@@ -139,13 +139,13 @@ function nothing(
 ): Markup {
   if (totalItems > 0) return html`<p class="empty">Page ${page} is past the end.</p>`;
   if (filtersOf(parameters).length > 0) {
-    return html`<p class="empty">Nothing that is indexed here matches and passes all filters.</p>`;
+    return html`<p class="empty">No indexed inscription matches and passes all filters.</p>`;
   }
   if (question.kind === 'hash') {
-    return html`<p class="empty"><span class="mono">${question.hash}</span> is the hash of no content that is indexed here.</p>`;
+    return html`<p class="empty"><span class="mono">${question.hash}</span> is not the hash of any content indexed here.</p>`;
   }
   if (question.match !== 'substring') {
-    return html`<p class="empty">Nothing that is indexed here has all of these words.</p>`;
+    return html`<p class="empty">No indexed inscription has all of these words.</p>`;
   }
-  return html`<p class="empty">Nothing that is indexed here says so. Case does not matter; every other character does.</p>`;
+  return html`<p class="empty">No indexed inscription contains this. Case does not matter; every other character does.</p>`;
 }

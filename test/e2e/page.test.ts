@@ -133,7 +133,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
       ['‹ 0', '/block/0'],
       ['200 ›', '/block/200'],
     ]);
-    expect(await page.textContent('.steps')).toContain('198 blocks between not here');
+    expect(await page.textContent('.steps')).toContain('198 blocks between are not indexed');
     expect(await steps(200)).toEqual([['‹ 1', '/block/1']]);
     expect(problems).toEqual([]);
   });

@@ -74,7 +74,7 @@ describe('loadConfig', () => {
     'refuses the port %j',
     (port) => {
       expect(failure(() => loadConfig({ env: { PORT: port } })).message).toBe(
-        `environment variable PORT: ${JSON.stringify(/^\d{1,15}$/u.test(port) ? Number(port) : port)} is not valid, it must be an integer from 0 to 65535`,
+        `environment variable PORT: ${JSON.stringify(/^\d{1,15}$/u.test(port) ? Number(port) : port)} is not valid: it must be an integer from 0 to 65535`,
       );
     },
   );
@@ -88,13 +88,13 @@ describe('loadConfig', () => {
   test.each([
     { env: { ROLE: 'api' }, says: 'ROLE api needs DATABASE_URL' },
     { env: { ROLE: 'indexer' }, says: 'ROLE indexer needs DATABASE_URL' },
-    { env: { BITCOIN_RPC_USER: 'a' }, says: 'are given together or not at all' },
-    { env: { BITCOIN_RPC_PASSWORD: 'a' }, says: 'are given together or not at all' },
+    { env: { BITCOIN_RPC_USER: 'a' }, says: 'must be set together or not at all' },
+    { env: { BITCOIN_RPC_PASSWORD: 'a' }, says: 'must be set together or not at all' },
     {
       env: { BITCOIN_RPC_USER: 'a', BITCOIN_RPC_PASSWORD: 'b', BITCOIN_COOKIE_FILE: 'c' },
       says: 'exclude each other',
     },
-    { env: { FAILPOINT: 'nowhere:1' }, says: 'there is no point nowhere, but fetch, parse' },
+    { env: { FAILPOINT: 'nowhere:1' }, says: 'unknown point nowhere; points are fetch, parse' },
   ])('refuses $env, which cannot be together', ({ env, says }) => {
     const error = failure(() => loadConfig({ env }));
     expect(error.code).toBe('config_invalid');

@@ -50,11 +50,11 @@ export class SpentOutputs {
       [Buffer.from(this.#txid.buffer, 0, this.count * hashLength), this.#vout, this.#height],
     );
     if (rowCount === this.count) return;
-    assert(this.isUnchecked, 'an output that is spent is not there');
+    assert(this.isUnchecked, 'a spent output exists');
     const height = await this.#firstWrong(tx);
     throw new AppError(
       'block_corrupt',
-      `Block ${height} spends an output that is not there, or was spent before.`,
+      `Block ${height} spends an output that does not exist or was already spent.`,
       { height },
     );
   }

@@ -50,7 +50,7 @@ export const outputs: DerivedTable = {
 function fixed(isWanted: boolean): AppError {
   const message = isWanted
     ? 'The database was filled without the index of addresses, which begins with the first block.'
-    : 'The database has the index of addresses, which must not miss a block.';
+    : 'The database has the index of addresses, which needs every block.';
   return new AppError('address_index_fixed', message, { wanted: isWanted });
 }
 
@@ -63,7 +63,7 @@ function refuseGap(ref: BlockRef, tip: BlockRef | null): void {
   if (ref.height === next) return;
   throw new AppError(
     'address_index_gap',
-    `The index of addresses takes every block from height 0 on: ${next} is missing before ${ref.height}.`,
+    `The index of addresses needs every block from height 0 on: ${next} is missing before ${ref.height}.`,
     { expected: next, height: ref.height },
   );
 }

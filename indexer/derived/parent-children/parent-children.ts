@@ -66,7 +66,7 @@ class NewChildren implements DerivedRows {
       [parents, added.map((children) => children.at(-1)), added.map(({ length }) => length)],
     );
     // children arrive in key order: a mark inserted between older ones would be wrong from then on
-    assert(rows.length === parents.length, 'a child was written behind a newer one');
+    assert(rows.length === parents.length, 'a child was written after a newer one');
     await writeMarks(
       tx,
       rows.flatMap(({ parent_key: parent, children }) => this.#marksOf(parent, children)),

@@ -22,7 +22,7 @@ export async function readIndexedTip(pool: pg.Pool, network: NetworkName): Promi
   if (row !== undefined && row.network !== network) {
     throw new AppError(
       'network_mismatch',
-      `The node is of ${network}, and this database serves ${row.network}.`,
+      `The node is on ${network}, but this database serves ${row.network}.`,
       { source: network, database: row.network },
     );
   }

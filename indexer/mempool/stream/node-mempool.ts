@@ -262,7 +262,7 @@ function isNotFound(error: unknown): boolean {
 }
 
 const invalid = (): AppError =>
-  new AppError('node_answer_invalid', 'The node answered about its mempool in a form that is not known.');
+  new AppError('node_answer_invalid', 'The node answered about its mempool in an unknown form.');
 
 function keyOfDisplay(text: unknown): HashKey {
   const hash = typeof text === 'string' ? hashFromDisplay(text) : null;

@@ -13,13 +13,13 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
   readPayments(metrics, pool);
   metrics.read({
     name: 'satscribe_mempool_transactions',
-    help: 'Transactions of the mempool: all, those that matter and are kept, those that matter and found no room',
+    help: 'Transactions of the mempool: all, kept (they touch inscriptions), and left out for lack of room',
     labels: ['kind'],
     values: () => mempoolValues(pool),
   });
   metrics.read({
     name: 'satscribe_search_unsealed',
-    help: 'Texts and inscriptions that are scanned by each search, until they are sealed into a segment',
+    help: 'Texts and inscriptions that each search scans, because they are not sealed into a segment yet',
     labels: ['kind'],
     values: async () => {
       if (!isSearched) return [];
@@ -29,7 +29,7 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
   });
   metrics.read({
     name: 'satscribe_database_up',
-    help: '1 where the database answers',
+    help: '1 while the database answers',
     values: async () => {
       const isUp = await pool.query('SELECT 1').then(
         () => true,
@@ -64,7 +64,7 @@ function readStandings(metrics: Metrics, pool: pg.Pool): void {
     'Height of the best block of the source',
     ({ status }) => status?.sourceTip?.height ?? null,
   );
-  gauge('satscribe_lag_blocks', 'Blocks that the source has and the index has not', ({ lag }) =>
+  gauge('satscribe_lag_blocks', 'Blocks of the source that are not indexed yet', ({ lag }) =>
     lag === null ? null : lag.blocks,
   );
   gauge('satscribe_lag_seconds', 'Age of the indexed tip while there are newer blocks, else 0', ({ lag }) =>
@@ -72,12 +72,12 @@ function readStandings(metrics: Metrics, pool: pg.Pool): void {
   );
   gauge(
     'satscribe_indexer_silence_seconds',
-    'Time since the process that indexes said something',
+    'Time since the last report of the process that indexes',
     ({ ageSeconds }) => ageSeconds,
   );
   metrics.read({
     name: 'satscribe_indexer_problem',
-    help: 'What keeps the process that indexes from its work, by error code',
+    help: 'Problems that stop the process that indexes, by error code',
     labels: ['code'],
     values: async () => {
       const problem = (await standing()).status?.problem ?? null;
@@ -89,7 +89,7 @@ function readStandings(metrics: Metrics, pool: pg.Pool): void {
 function readPayments(metrics: Metrics, pool: pg.Pool): void {
   metrics.read({
     name: 'satscribe_payments_height',
-    help: 'Height up to which blocks were looked at for payments to watched scripts',
+    help: 'Height up to which blocks were scanned for payments to watched scripts',
     values: async () => {
       const offset = await readPaymentsOffset(pool);
       return offset === null ? [] : [{ value: offset.height }];
@@ -97,7 +97,7 @@ function readPayments(metrics: Metrics, pool: pg.Pool): void {
   });
   metrics.read({
     name: 'satscribe_payments_lag_blocks',
-    help: 'Blocks of the source that were not looked at for payments yet',
+    help: 'Blocks of the source that were not scanned for payments yet',
     values: async () => {
       const [offset, { status }] = await Promise.all([readPaymentsOffset(pool), readStanding(pool)]);
       const height = status?.sourceTip?.height;
@@ -107,7 +107,7 @@ function readPayments(metrics: Metrics, pool: pg.Pool): void {
   });
   metrics.read({
     name: 'satscribe_payments_watched_scripts',
-    help: 'Scripts that are watched; unscanned: watches whose old blocks are still to be looked at',
+    help: 'Watched scripts; unscanned: watches whose old blocks are not scanned yet',
     labels: ['kind'],
     values: async () => {
       const offset = await readPaymentsOffset(pool);

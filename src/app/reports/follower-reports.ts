@@ -72,10 +72,7 @@ export function followerReports(
       if (state === 'following') mempool?.start();
     },
     onDiskShort: ({ neededBytes, freeBytes, folder }) =>
-      log.warn(
-        { neededBytes, freeBytes, folder },
-        'the disk has less room than the blocks to come will take',
-      ),
+      log.warn({ neededBytes, freeBytes, folder }, 'the disk has less room than the remaining blocks need'),
     onStep: (step, seconds) => operations?.metrics.observeStep(step, seconds),
     onQueue: (waiting, limit) => {
       queue = { length: waiting, limit };

@@ -37,7 +37,7 @@ export function openOperations(context: CommandContext, database: Database): Ope
   });
   lifecycle.add('operations connections', () => pool.end());
   const metrics = createMetrics((name, error) =>
-    log.debug({ err: error, metric: name }, 'a measurement could not be read'),
+    log.debug({ err: error, metric: name }, 'a metric could not be read'),
   );
   const pools = new Map<string, pg.Pool>();
   readDatabase(metrics, pool, mayPostgresSearch(config));
@@ -69,13 +69,13 @@ export function openOperations(context: CommandContext, database: Database): Ope
   operations.watchPool('readers', database.readers);
   metrics.read({
     name: 'satscribe_ready_problems',
-    help: 'Parts of this process that cannot work, by error code',
+    help: 'Parts of this process that have a problem, by error code',
     labels: ['code'],
     values: () => operations.health.problems().map(({ code }) => ({ labels: { code }, value: 1 })),
   });
   metrics.read({
     name: 'satscribe_info',
-    help: 'Always 1; the labels say what runs',
+    help: 'Always 1; the labels name the version and role',
     labels: ['version', 'role'],
     values: () => [{ labels: { version, role: config.role }, value: 1 }],
   });
@@ -85,7 +85,7 @@ export function openOperations(context: CommandContext, database: Database): Ope
 function readSearchServer(metrics: Metrics, { standing, problem }: SearchServerReport): void {
   metrics.read({
     name: 'satscribe_search_server_up',
-    help: '1 where searches are answered by the search server, as far as anybody has asked',
+    help: '1 while the search server answers searches, as of the last search',
     values: async () => {
       await standing();
       return [{ value: problem() === null ? 1 : 0 }];
@@ -110,7 +110,7 @@ function readPools(metrics: Metrics, pools: ReadonlyMap<string, pg.Pool>): void 
     [...pools].flatMap(([name, pool]) => values(name, pool));
   metrics.read({
     name: 'satscribe_pg_connections',
-    help: 'Connections of a pool; waiting: questions that wait for one',
+    help: 'Connections of a pool; waiting: queries that wait for one',
     labels: ['pool', 'state'],
     values: () =>
       each((name, { totalCount, idleCount, waitingCount }) => [
@@ -121,7 +121,7 @@ function readPools(metrics: Metrics, pools: ReadonlyMap<string, pg.Pool>): void 
   });
   metrics.read({
     name: 'satscribe_pg_connections_limit',
-    help: 'Connections that a pool may have',
+    help: 'Most connections of a pool',
     labels: ['pool'],
     values: () => each((name, pool) => [{ labels: { pool: name }, value: pool.options.max }]),
   });

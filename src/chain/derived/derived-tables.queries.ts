@@ -90,8 +90,8 @@ async function readBehind(client: ClientBase | Pool, name: string): Promise<Behi
   const { reached, tip } = row;
   const message =
     reached === null
-      ? `The table ${name} is being made: it has no block yet, of ${tip}.`
-      : `The table ${name} is being made: it has reached height ${reached} of ${tip}.`;
+      ? `The table ${name} is being filled: no block of ${tip} yet.`
+      : `The table ${name} is being filled: it has reached height ${reached} of ${tip}.`;
   return { reached, tip, message };
 }
 

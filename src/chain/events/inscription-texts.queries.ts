@@ -107,7 +107,7 @@ async function whyNotReadable(client: ClientBase | Pool): Promise<string | null>
   const { rowCount } = await client.query(
     "SELECT WHERE to_regclass('chain.locations_spent') IS NULL AND EXISTS (SELECT FROM chain.outbox)",
   );
-  return rowCount === 1 ? 'the first load is under way: there are events at its end' : null;
+  return rowCount === 1 ? 'the first load is running: events are available at its end' : null;
 }
 
 async function readBlocks(client: ClientBase, from: number, to: number): Promise<BlockRow[]> {

@@ -78,7 +78,10 @@ export async function readCursor(
     bytes.subarray(13, 13 + hashBytes).equals(block.hash.subarray(0, hashBytes)) &&
     bytes.readInt32BE(13 + hashBytes) === block.first_key;
   if (!isSame) {
-    throw new AppError('cursor_stale', 'the chain was reorganised since this cursor was given: begin again');
+    throw new AppError(
+      'cursor_stale',
+      'the chain was reorganised after this cursor: start at the first page',
+    );
   }
   return { page: bytes.readUInt32BE(5), position: bytes.subarray(headBytes) };
 }

@@ -76,7 +76,7 @@ export function readBodies(app: App, room: BodyRoom = new BodyRoom(limits.largeB
   app.addContentTypeParser('*', readAs(null));
 }
 
-const tooLarge = (): AppError => new AppError('body_too_large', 'the body is larger than this path takes');
+const tooLarge = (): AppError => new AppError('body_too_large', 'the body is larger than this path accepts');
 
 /** What a request says of the length of its body; 0 where it says nothing: its chunks are counted. */
 function lengthOf({ headers }: FastifyRequest): number {
@@ -108,7 +108,7 @@ async function readBlocks(
     }
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw new AppError('request_invalid', 'the body ended before all of it was there', {}, error);
+    throw new AppError('request_invalid', 'the body ended before it was complete', {}, error);
   }
   return body;
 }

@@ -101,7 +101,7 @@ export async function sendContent(
     return reply.code(416).header('content-range', size).header('cache-control', 'no-store').send();
   }
   const body = request.method === 'HEAD' ? Buffer.alloc(0) : await readBody(pool, content.body);
-  if (body === null) throw new AppError('not_found', 'this inscription has no content any more');
+  if (body === null) throw new AppError('not_found', 'this inscription no longer has a content');
   if (choice.encoding !== null) reply.header('content-encoding', choice.encoding);
   reply.header('content-type', contentTypeHeader(content.contentType)).header('accept-ranges', 'bytes');
   // as streams: for buffers Fastify would replace content types that it cannot read

@@ -77,7 +77,7 @@ async function previewOf(pool: pg.Pool, id: string, content: StoredContent): Pro
   switch (media) {
     case 'text': {
       const head = await readBody(pool, body, previewTextBytes);
-      if (head === null) throw new AppError('not_found', 'this inscription has no content any more');
+      if (head === null) throw new AppError('not_found', 'this inscription no longer has a content');
       const text = new TextDecoder().decode(head);
       return { kind: 'text', text, isCut: body.sizeBytes > previewTextBytes };
     }

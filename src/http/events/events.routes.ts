@@ -166,7 +166,7 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
 /** The kind that a query names. The schema refuses unknown names. */
 function kindNamed(kinds: readonly StoredEventKind[], name: string): StoredEventKind {
   const kind = kinds.find((one) => one.name === name);
-  assert(kind !== undefined, `${name} is no registered kind of events`);
+  assert(kind !== undefined, `${name} is not a registered kind of events`);
   return kind;
 }
 

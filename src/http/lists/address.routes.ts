@@ -296,9 +296,7 @@ async function addressPage(
 /** With blocks missing, the outputs of an address in those blocks are unknown. */
 async function gapWords(client: ClientBase): Promise<string[]> {
   const { islands } = await chainCounts(client);
-  return islands > 1
-    ? ['Blocks are missing here: an inscription is listed only where it is known whose it is.']
-    : [];
+  return islands > 1 ? ['Blocks are missing here: only inscriptions with a known owner are listed.'] : [];
 }
 
 function balanceWords({ outputs, sats }: { outputs: number; sats: number }): string {

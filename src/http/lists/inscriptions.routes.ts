@@ -114,10 +114,7 @@ async function answer(
   const asked = pagingOf(query, 'desc');
   const paging = isJson ? asked : { ...asked, limit: Math.min(asked.limit, cardsMax) };
   if (page > 0 && (filter !== null || paging.cursor !== undefined)) {
-    throw new AppError(
-      'request_invalid',
-      'page goes with neither filters nor a cursor: next_cursor leads on',
-    );
+    throw new AppError('request_invalid', 'page excludes filters and cursor: follow next_cursor instead');
   }
   varyBy(reply, 'Accept');
   if (isJson && (await answeredUnchanged(pool, request, reply))) return reply;

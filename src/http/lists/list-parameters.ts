@@ -131,7 +131,7 @@ function contentTypeOf(value: string | undefined): string | undefined {
   const contentType = boundedText(value, 'contentType');
   if (contentType === undefined || !contentType.includes('*')) return contentType;
   if (/^[^*/]+\/\*$/u.test(contentType)) return contentType;
-  throw invalid('contentType is a type to the letter, or all of one class as in image/*', 'contentType');
+  throw invalid('contentType must be an exact type, or a class such as image/*', 'contentType');
 }
 
 /** Throws `request_invalid`. */

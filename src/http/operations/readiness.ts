@@ -42,7 +42,7 @@ export function unreadyReasons(
   const silence = silenceOf(standing);
   if (silence !== null) add(silence);
   if (tip === null) {
-    add({ code: 'nothing_indexed', message: 'Nothing is indexed yet.', since: null });
+    add({ code: 'nothing_indexed', message: 'No block is indexed yet.', since: null });
   } else if (lag !== null && lag.blocks > lagMaxBlocks) {
     const message = `${lag.blocks} blocks behind ${status?.source ?? 'the source'}, at height ${tip.height}.`;
     add({ code: 'index_behind', message, since: null });
@@ -73,12 +73,12 @@ export function followerState({
 function silenceOf(standing: Standing): Reason | null {
   const { status, ageSeconds, hasWriter } = standing;
   if (status === null) {
-    return { code: 'indexer_gone', message: 'No indexing process has said anything yet.', since: null };
+    return { code: 'indexer_gone', message: 'No indexing process has reported yet.', since: null };
   }
   const isLive = !status.source.startsWith('folder ');
   const state = followerState(standing);
   if (state !== 'gone' && !(state === 'ended' && isLive)) return null;
-  const silence = hasWriter ? `has said nothing for ${Math.round(ageSeconds ?? 0)} s` : 'is gone';
+  const silence = hasWriter ? `has not reported for ${Math.round(ageSeconds ?? 0)} s` : 'is gone';
   const message =
     state === 'ended'
       ? `The process that followed ${status.source} has ended.`

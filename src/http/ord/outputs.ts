@@ -197,7 +197,7 @@ export class Outputs {
     if (!isInChain && !hasAll)
       throw new AppError(
         'no_node',
-        `whether output ${outpointText(outpoint)}, which holds no inscription, is spent takes a node or --index-addresses`,
+        `output ${outpointText(outpoint)} holds no inscription: whether it is spent needs a node or --index-addresses`,
       );
     return { confirmations, indexed: isInChain, inscriptions: [], script, spent: !isGenesis, value };
   }

@@ -82,7 +82,8 @@ export function searchOverviewRoutes(app: App, { pool, search, network }: AppDep
 function questionOf(query: FacetsQuery): FacetsQuestion {
   const { text, hash } = query;
   const corpus = choice(query.corpus, 'corpus', ['content', 'metadata']) ?? 'content';
-  if (isSet(query.pending)) throw invalid('pending is not counted: facets are of blocks', 'pending');
+  if (isSet(query.pending))
+    throw invalid('pending excludes facets: they count indexed blocks only', 'pending');
   checkCorpus(corpus, query);
   const filter = searchFilterOf(query);
   const narrowed = filter === undefined ? {} : { filter };

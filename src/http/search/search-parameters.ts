@@ -136,7 +136,7 @@ export const isSet = (given: string | undefined): boolean => given === '1' || gi
 export function matchOf({ phrase, words, fuzzy }: MatchQuery): { match: TextMatch; phrase: boolean } {
   const match = isSet(fuzzy) ? 'fuzzy' : isSet(words) ? 'words' : 'substring';
   if (match !== 'substring' && isSet(phrase)) {
-    throw invalid(`phrase goes without ${match}: a phrase is one needle, not words`, 'phrase');
+    throw invalid(`phrase excludes ${match}: a phrase is one needle, not words`, 'phrase');
   }
   return { match, phrase: isSet(phrase) };
 }
@@ -168,7 +168,7 @@ export function searchPagingOf(query: PagingQuery): SearchPaging & { readonly hi
   if (cursor !== undefined && page !== undefined)
     throw invalid('only one of page and cursor can be given', 'cursor');
   if (cursor !== undefined && pending) {
-    throw invalid('pending goes without cursor: what is pending has no place that stays', 'pending');
+    throw invalid('pending excludes cursor: pending matches have no stable place', 'pending');
   }
   if (highlight && itemsPerPage > highlightedMax) {
     throw invalid(`itemsPerPage must be <= ${highlightedMax} with highlight`, 'itemsPerPage');
@@ -221,7 +221,7 @@ function traitsOf(value: string): MetadataMember[] {
   const traits = splitUnescaped(bounded, ',').map((part) => {
     const [name = '', ...rest] = splitUnescaped(part, ':');
     if (rest.length === 0 || name === '')
-      throw invalid('trait must be Name:Value, commas between several', 'trait');
+      throw invalid('trait must be Name:Value, several separated by commas', 'trait');
     return { name: unescaped(name), value: unescaped(rest.join(':')) };
   });
   if (traits.length > maxTraits) throw invalid(`trait has more than ${maxTraits} traits`, 'trait');

@@ -86,10 +86,10 @@ function isRefusal(error: unknown): boolean {
 /** The client's message for a failure of ours; its place and details go to the log only. */
 function toldOf({ code, message }: AppError): string {
   if (code.startsWith('node_')) return 'the node does not answer';
-  if (code === 'postgres_timeout') return 'the answer takes the database too long: ask for less at once';
+  if (code === 'postgres_timeout') return 'the database takes too long for this answer: ask for less at once';
   if (code.startsWith('postgres_') || code === 'disk_full') return 'the database does not answer';
   if (code === 'search_engine_behind')
-    return 'searches are not up to date with the chain yet: try again in a few seconds';
+    return 'the search index is not up to date yet: try again in a few seconds';
   return code.startsWith('search_engine_')
     ? 'searches cannot be answered now: try again in a few seconds'
     : message;

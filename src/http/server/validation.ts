@@ -48,7 +48,7 @@ const wholeOf = (part: string): string => (part === 'body' ? 'body' : 'request')
 
 function faultOf(errors: readonly SchemaError[], part: string): Fault {
   const [error] = errors;
-  assert(error !== undefined, 'a field without an error is no fault');
+  assert(error !== undefined, 'a field without an error is not a fault');
   const whole = `the ${wholeOf(part)}`;
   const field = fieldOf(error, whole);
   const fault = (words: string): Fault =>
@@ -90,7 +90,7 @@ export function checkBody(schema: TSchema, body: unknown): void {
   if (unknown !== undefined && !unknown.includes('/')) {
     const name = unescaped(unknown);
     const parameter = shortened(name);
-    const message = `${parameter} is not a field that is known${nearestWords(name, schema)}`;
+    const message = `${parameter} is not a known field${nearestWords(name, schema)}`;
     throw new AppError('field_unknown', message, { parameter });
   }
   throw new InvalidRequest(faultsOf(errors, 'body'));
@@ -213,12 +213,12 @@ const phrases: Readonly<Record<string, (params: Params) => string>> = {
   pattern: ({ pattern }) =>
     String(pattern).endsWith(wholeNumberPattern)
       ? 'is not a whole number'
-      : 'has not the form that it must have',
+      : 'does not have the required form',
   required: (params) => `lacks ${listed(params['requiredProperties'] ?? params['missingProperty'])}`,
   // a field whose schema is `false`
-  boolean: () => 'is not a field that is known',
+  boolean: () => 'is not a known field',
   additionalProperties: (params) =>
-    `has fields that are not known: ${listed(params['additionalProperties'] ?? params['additionalProperty'])}`,
+    `has unknown fields: ${listed(params['additionalProperties'] ?? params['additionalProperty'])}`,
   enum: ({ allowedValues }) => `must be one of ${listed(allowedValues)}`,
 };
 

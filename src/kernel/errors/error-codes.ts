@@ -26,7 +26,7 @@ export interface ErrorCodeEntry {
 
 const table = {
   config_invalid: {
-    meaning: 'A setting or a command line flag has a value that it cannot have.',
+    meaning: 'A setting or a command line flag has an invalid value.',
     action: 'Correct the setting that the message names; docs/configuration.md has the bounds.',
     retry: 'never',
   },
@@ -42,23 +42,21 @@ const table = {
     retry: 'never',
   },
   block_unavailable: {
-    meaning: 'A block that the chain names is not there or cannot be read.',
+    meaning: 'A block of the chain is missing or cannot be read.',
     action:
-      'Restore the file, or correct headers in chain.json. A node may get it yet, or leave the branch that it is on.',
+      'Restore the file, or correct headers in chain.json. A node may still get it, or switch to another branch.',
     retry: 'anew',
     retryOnly: 'node',
   },
   block_truncated: {
     meaning: 'A block or its spent outputs end before they are complete.',
-    action:
-      'Copy the file again from a good source; of a node, look at what stands between it and this program.',
+    action: 'Copy the file again from a good source; for a node, check what is between it and this program.',
     retry: 'few',
     retryOnly: 'node',
   },
   block_oversized: {
-    meaning: 'A block is larger than a block can be, or has bytes after it.',
-    action:
-      'Copy the file again from a good source; of a node, look at what stands between it and this program.',
+    meaning: 'A block is larger than any valid block, or has bytes after its end.',
+    action: 'Copy the file again from a good source; for a node, check what is between it and this program.',
     retry: 'few',
     retryOnly: 'node',
   },
@@ -71,7 +69,7 @@ const table = {
   },
   block_not_linked: {
     meaning: 'A block does not name the block before it as its parent.',
-    action: 'Correct headers in chain.json, or set "gaps": true where blocks are left out.',
+    action: 'Correct headers in chain.json, or set "gaps": true if blocks are missing.',
     retry: 'few',
     retryOnly: 'node',
   },
@@ -83,34 +81,33 @@ const table = {
   },
   node_unreachable: {
     meaning: 'No bitcoind answers at the address.',
-    action: 'Start the node, or correct BITCOIN_RPC_URL; what is indexed is served meanwhile.',
+    action: 'Start the node, or correct BITCOIN_RPC_URL; the indexed blocks are served meanwhile.',
     retry: 'soon',
   },
   node_refused: {
-    meaning:
-      'The node answers and does not let us in: wrong user, password or cookie, or our address is not allowed.',
+    meaning: 'The node denies access: wrong user, password or cookie, or our address is not allowed.',
     action:
       'Correct BITCOIN_COOKIE_FILE or BITCOIN_RPC_USER and BITCOIN_RPC_PASSWORD; rpcallowip in bitcoin.conf names the addresses that may call.',
     retry: 'minute',
     retryOnly: 'cookieFile',
   },
   node_warming_up: {
-    meaning: 'The node is starting and does not answer questions yet.',
-    action: 'Nothing: it is asked again.',
+    meaning: 'The node is starting and does not answer calls yet.',
+    action: 'Nothing: the call is retried.',
     retry: 'soon',
   },
   node_answer_invalid: {
     meaning: 'The node, or something between it and us, gave an answer of the wrong form.',
-    action: 'Look whether BITCOIN_RPC_URL and BITCOIN_REST_URL lead to a bitcoind itself, and at its log.',
+    action: 'Check that BITCOIN_RPC_URL and BITCOIN_REST_URL lead directly to a bitcoind, and read its log.',
     retry: 'soon',
   },
   node_call_failed: {
     meaning: 'The node refused a call.',
-    action: 'Read the reason of the node in the message.',
+    action: 'Read the reason that the node gives in the message.',
     retry: 'few',
   },
   node_pruned: {
-    meaning: 'The node no longer has blocks that are needed.',
+    meaning: 'The node has pruned blocks that are needed.',
     action:
       'Use a node that has them (prune=0), or start with a database that is indexed beyond what the node has pruned.',
     retry: 'minute',
@@ -118,47 +115,47 @@ const table = {
   node_behind: {
     meaning: 'The best chain of the node has less work than the indexed one.',
     action:
-      'Wait until the node has caught up; if its chain is the right one, `satscribe rollback --to HEIGHT` goes back to it.',
+      'Wait until the node has caught up; if its chain is the right one, `satscribe rollback --to HEIGHT` takes the index back to it.',
     retry: 'soon',
   },
   disk_full: {
     meaning: 'The disk of the database is full.',
-    action: 'Make room: indexing goes on by itself; whole blocks that were committed are there.',
+    action: 'Make room: indexing then continues by itself. All committed blocks are kept.',
     retry: 'always',
   },
   postgres_lost: {
     meaning:
       'The connection to Postgres broke in the middle of work: the server was stopped, or it ended the connection.',
-    action: 'Start the server and run the command again; whole blocks that were committed are there.',
+    action: 'Start the server and run the command again. All committed blocks are kept.',
     retry: 'soon',
   },
   postgres_conflict: {
     meaning:
       'Postgres rolled back a transaction that conflicted with another one (deadlock, serialisation, lock).',
-    action: 'Nothing: it is retried. If it persists, look what else uses the database.',
+    action: 'Nothing: it is retried. If it persists, find out what else uses the database.',
     retry: 'soon',
   },
   postgres_exhausted: {
     meaning: 'Postgres lacks memory for a statement, or met another limit of its settings.',
     action:
-      'Give the server more memory, or lower shared_buffers, work_mem or max_connections; it is tried again.',
+      'Give the server more memory, or lower shared_buffers, work_mem or max_connections; the statement is retried.',
     retry: 'soon',
   },
   postgres_read_only: {
     meaning: 'Postgres accepts no writes: it is a standby, or set to read only.',
     action:
-      'Let DATABASE_URL name the primary, or promote this one; unset default_transaction_read_only. It is tried again.',
+      'Let DATABASE_URL name the primary, or promote this one; unset default_transaction_read_only. The write is retried.',
     retry: 'soon',
   },
   postgres_timeout: {
-    meaning: 'Postgres ended a statement that took longer than its time limit, or that somebody cancelled.',
-    action: 'Ask for less at once, or again when the server has less to do.',
+    meaning: 'Postgres ended a statement that took longer than its time limit, or that was cancelled.',
+    action: 'Ask for less at once, or try again when the server has less to do.',
     retry: 'soon',
   },
   postgres_damaged: {
     meaning: 'Postgres cannot read its own data: a page or an index is damaged, or the disk gives errors.',
     action:
-      'Read the log of the server and look at the disk. The schema chain can be rebuilt from the node; restore service from a backup.',
+      'Read the log of the server and check the disk. The schema chain can be rebuilt from the node; restore service from a backup.',
     retry: 'never',
   },
   tip_changed: {
@@ -168,7 +165,7 @@ const table = {
     retryOnly: 'node',
   },
   rules_changed: {
-    meaning: 'The database was made by other rules for texts or CBOR than those of this version.',
+    meaning: 'The database was made with other rules for texts or CBOR than those of this version.',
     action:
       'Index into a new database or data folder; the old one stays readable for the version that made it.',
     retry: 'never',
@@ -190,8 +187,7 @@ const table = {
     retry: 'soon',
   },
   postgres_refused: {
-    meaning:
-      'Postgres answers and does not let us in, or do what is needed: wrong account, password, database name or rights.',
+    meaning: 'Postgres denies access or permissions: wrong account, password, database name or rights.',
     action: 'Correct DATABASE_URL, or create the account and the database that it names.',
     retry: 'never',
   },
@@ -199,7 +195,7 @@ const table = {
     meaning:
       'The data of the embedded Postgres, or the server, is of a version that this program cannot use.',
     action:
-      'Take the version of this program that made the data, or another data folder; a server of your own must be PostgreSQL 15 or newer.',
+      'Use the version of this program that made the data, or another data folder; your own server must be PostgreSQL 15 or newer.',
     retry: 'never',
   },
   postgres_unavailable: {
@@ -209,8 +205,7 @@ const table = {
   },
   postgres_start_failed: {
     meaning: 'The embedded Postgres did not start.',
-    action:
-      'Read the lines of its log that the message shows; DATABASE_URL takes a server of your own instead.',
+    action: 'Read the lines of its log that the message shows; or set DATABASE_URL to use your own server.',
     retry: 'few',
   },
   postgres_not_running: {
@@ -219,13 +214,13 @@ const table = {
     retry: 'never',
   },
   data_dir_busy: {
-    meaning: 'Another process of this program works in the data folder.',
-    action: 'End the process that the message names, or take another folder with --data.',
+    meaning: 'Another process of this program uses the data folder.',
+    action: 'End the process that the message names, or choose another folder with --data.',
     retry: 'never',
   },
   data_dir_unusable: {
-    meaning: 'The data folder cannot be made, read or written.',
-    action: 'Correct its owner or permissions, or take another folder with --data.',
+    meaning: 'The data folder cannot be created, read or written.',
+    action: 'Correct its owner or permissions, or choose another folder with --data.',
     retry: 'never',
   },
   database_newer: {
@@ -235,7 +230,7 @@ const table = {
   },
   database_behind: {
     meaning: 'The database lacks migrations of this version.',
-    action: 'Run `satscribe migrate`, or start `satscribe serve`, which does it.',
+    action: 'Run `satscribe migrate`, or start `satscribe serve`, which migrates it.',
     retry: 'never',
   },
   database_busy: {
@@ -250,36 +245,36 @@ const table = {
     retry: 'soon',
   },
   database_missing: {
-    meaning: 'There is no database in the data folder, and the command makes none.',
+    meaning: 'There is no database in the data folder, and the command does not create one.',
     action:
-      'Name the folder of the service with --data (that of the demo is ./data/demo), or its server with DATABASE_URL. `satscribe serve` and `satscribe index` make a database.',
+      'Name the folder of the service with --data (that of the demo is ./data/demo), or its server with DATABASE_URL. `satscribe serve` and `satscribe index` create a database.',
     retry: 'never',
   },
   index_differs: {
     meaning: 'The index differs from the source.',
     action:
-      'Read the differences on stdout; `satscribe rollback --to HEIGHT`, to below the first of them, and index again. Verify with the SEARCH_TEXT_MAX_BYTES that the blocks were indexed with.',
+      'Read the differences on stdout, run `satscribe rollback --to HEIGHT` with a height below the first one, and index again. Verify with the same SEARCH_TEXT_MAX_BYTES that the blocks were indexed with.',
     retry: 'never',
   },
   indexer_gone: {
-    meaning: 'No process indexes into the database, or the one that did has stopped answering.',
+    meaning: 'No process indexes into the database, or that process no longer reports.',
     action:
       'Start `satscribe serve` (or a process with --role indexer) on that database, and read the log of the last one.',
     retry: 'soon',
   },
   index_behind: {
-    meaning: 'What is indexed is further behind the source than READY_LAG_BLOCKS allows.',
+    meaning: 'The index is further behind the source than READY_LAG_BLOCKS allows.',
     action:
-      'Wait: a first sync takes hours. If the lag does not shrink, look at the log and at satscribe_step_duration_seconds.',
+      'Wait: a first sync takes hours. If the lag does not shrink, check the log and satscribe_step_duration_seconds.',
     retry: 'soon',
   },
   port_in_use: {
     meaning: 'Another program listens on the port.',
-    action: 'End it, or take another port with --port N or PORT.',
+    action: 'End it, or choose another port with --port N or PORT.',
     retry: 'never',
   },
   address_unusable: {
-    meaning: 'The address or port cannot be listened on.',
+    meaning: 'The server cannot listen on the address or port.',
     action:
       'Correct --host and --port: the address must be one of this machine, and ports below 1024 may need rights.',
     retry: 'never',
@@ -292,9 +287,9 @@ const table = {
   },
   address_index_fixed: {
     meaning:
-      'The index of addresses is on or off from the first block on, and the setting says otherwise now.',
+      'The index of addresses is fixed as on or off with the first block, and the setting differs now.',
     action:
-      'Start with --index-addresses (INDEX_ADDRESSES) as the database was filled, or fill an empty database with the other value: another DATA_DIR or DATABASE_URL.',
+      'Set --index-addresses (INDEX_ADDRESSES) to the original value, or fill an empty database with the new one: another DATA_DIR or DATABASE_URL.',
     retry: 'never',
   },
   address_index_gap: {
@@ -311,7 +306,7 @@ const table = {
     meaning:
       'The answer needs a derived table that is still being filled for blocks indexed earlier (docs/operating.md, "Derived tables").',
     action:
-      'Try again after the seconds that Retry-After names. `/status` has the height that it has reached, and what keeps it.',
+      'Try again after the seconds that Retry-After names. `/status` shows the height that it has reached, and what delays it.',
     retry: 'soon',
   },
   address_too_large: {
@@ -320,24 +315,24 @@ const table = {
     retry: 'never',
   },
   cursor_stale: {
-    meaning: 'The chain was reorganised below the place that a cursor names: earlier pages may differ now.',
-    action: 'Ask for the first page again.',
+    meaning: 'The chain was reorganised below the position of a cursor: earlier pages may differ now.',
+    action: 'Request the first page again.',
     retry: 'never',
   },
   search_busy: {
     meaning:
-      'More searches, or questions about many inscriptions, are under way and wait than the server takes on.',
+      'More searches, or requests about many inscriptions, are running and waiting than the server accepts.',
     action: 'Try again after the seconds that Retry-After names.',
     retry: 'soon',
   },
   mempool_not_followed: {
-    meaning: 'Pending transactions were asked for, and no process follows the mempool of a node now.',
-    action: 'Run `satscribe serve` with a node; `/mempool` says what holds it up.',
+    meaning: 'Pending transactions were requested, but no process follows the mempool of a node.',
+    action: 'Run `satscribe serve` with a node; `/mempool` says what delays it.',
     retry: 'soon',
   },
   mempool_waits_for_index: {
-    meaning: 'The mempool is followed only where the chain is indexed, and there is no index yet.',
-    action: 'Nothing: it begins with the index.',
+    meaning: 'The mempool is followed only once the chain is indexed, and there is no index yet.',
+    action: 'Nothing: it starts with the index.',
     retry: 'soon',
   },
   mempool_tables_lost: {
@@ -350,50 +345,51 @@ const table = {
   search_engine_unreachable: {
     meaning: 'No Elasticsearch answers at the address.',
     action:
-      'Start the server, or correct ELASTICSEARCH_URL; searches go on as SEARCH_FALLBACK says, and what it misses is brought to it later.',
+      'Start the server, or correct ELASTICSEARCH_URL; meanwhile SEARCH_FALLBACK decides what answers searches. The sync resumes where it stopped.',
     retry: 'soon',
   },
   search_engine_refused: {
-    meaning: 'Elasticsearch answers and does not let us in, or does not let us do what is needed.',
+    meaning: 'Elasticsearch denies access or permissions.',
     action:
       'Correct ELASTICSEARCH_API_KEY, or ELASTICSEARCH_USER and ELASTICSEARCH_PASSWORD; the account needs all rights on indices of ELASTICSEARCH_INDEX_PREFIX.',
     retry: 'minute',
   },
   search_engine_busy: {
-    meaning: 'Elasticsearch has more to do than it takes on (status 429).',
-    action: 'Nothing: it is asked again, more slowly. Give it more memory or nodes where it lasts.',
+    meaning: 'Elasticsearch is overloaded (status 429).',
+    action: 'Nothing: requests are retried, more slowly. If it persists, give it more memory or nodes.',
     retry: 'soon',
   },
   search_engine_full: {
-    meaning: 'Elasticsearch does not write, as its disk is full or an index is set to be read only.',
-    action: 'Make room on its disks; it takes the block from its indices by itself, and writing goes on.',
+    meaning: 'Elasticsearch does not write, because its disk is full or an index is read only.',
+    action: 'Make room on its disks: it then unblocks its indices by itself, and writing continues.',
     retry: 'soon',
   },
   search_engine_slow: {
     meaning: 'Elasticsearch did not answer in time.',
-    action: 'Look at its load; searches that often take so long need more cores, memory or nodes.',
+    action: 'Check its load; if searches often take this long, it needs more cores, memory or nodes.',
     retry: 'soon',
   },
   search_engine_missing: {
-    meaning: 'The index, or the moment of it that was asked for, is not in Elasticsearch.',
+    meaning: 'The index, or the requested snapshot of it, is not in Elasticsearch.',
     action:
-      'Nothing where the search sync runs: it makes the index again. Else run `satscribe search reindex`.',
+      'Nothing if the search sync runs: it rebuilds the index. Otherwise run `satscribe search reindex`.',
     retry: 'anew',
   },
   search_engine_behind: {
-    meaning: 'Elasticsearch is not at the indexed chain: it is being filled, or blocks are being taken back.',
+    meaning:
+      'Elasticsearch is not at the tip of the indexed chain: it is being filled, or blocks are being taken back.',
     action: 'Nothing: the search sync catches up. /status shows how far it is.',
     retry: 'anew',
   },
   search_engine_moved: {
-    meaning: 'Another process has written into an index of Elasticsearch that this one was writing into.',
+    meaning: 'Another process has written into the Elasticsearch index that this one was writing.',
     action: 'Nothing: the state of the index is read again.',
     retry: 'anew',
   },
   search_engine_foreign: {
-    meaning: 'An index of Elasticsearch holds what this database cannot have made, or lacks what it has.',
+    meaning: 'An Elasticsearch index has documents that this database cannot have made, or lacks some.',
     action:
-      'Nothing: the search sync makes another index. Databases that share an Elasticsearch need an ELASTICSEARCH_INDEX_PREFIX each.',
+      'Nothing: the search sync builds another index. Databases that share an Elasticsearch each need their own ELASTICSEARCH_INDEX_PREFIX.',
     retry: 'anew',
   },
   search_engine_rejected: {
@@ -402,7 +398,7 @@ const table = {
     retry: 'minute',
   },
   search_engine_failed: {
-    meaning: 'Elasticsearch failed at a request, or answered only a part of it.',
+    meaning: 'Elasticsearch failed a request, or answered only a part of it.',
     action:
       'Read its reason in the message, and its log; the state of its cluster should be green or yellow.',
     retry: 'soon',
@@ -413,30 +409,30 @@ const table = {
     retry: 'never',
   },
   url_too_long: {
-    meaning: 'The URL of a request is longer than the server reads.',
-    action: 'Ask with fewer or shorter needles; docs/http.md has the limits.',
+    meaning: 'The URL of a request is longer than the server accepts.',
+    action: 'Send fewer or shorter needles; docs/http.md has the limits.',
     retry: 'never',
   },
   events_not_ready: {
     meaning:
-      'A first load is under way: events of older blocks are made by an index that is built at its end. Or a catch-up pass still fills the tables of this kind of events.',
+      'A first load is running: events of older blocks need an index that is built at its end. Or a catch-up pass still fills the tables of this kind of events.',
     action: 'Wait; /status and the log show how far it is.',
     retry: 'soon',
   },
   too_many_streams: {
-    meaning: 'As many streams of events are open as one process sends at once.',
-    action: 'Nothing: clients try again. Start further processes with --role api where it lasts.',
+    meaning: 'One process already sends its maximum number of event streams.',
+    action: 'Nothing: clients try again. If it persists, start further processes with --role api.',
     retry: 'soon',
   },
   key_missing: {
-    meaning: 'Searches are restricted here, and a request has no key and comes from no listed domain.',
+    meaning: 'Searches are restricted here, and the request has no key and comes from no listed domain.',
     action:
-      'Make a key (`satscribe keys create --account A`) and send it as x-api-key or as Authorization: Bearer; list the domain in SEARCH_ALLOWED_DOMAINS; or set SEARCH_ACCESS=open.',
+      'Create a key (`satscribe keys create --account A`) and send it as x-api-key or as Authorization: Bearer; list the domain in SEARCH_ALLOWED_DOMAINS; or set SEARCH_ACCESS=open.',
     retry: 'never',
   },
   key_refused: {
     meaning: 'The key of a request is unknown or was revoked.',
-    action: 'Compare it with `satscribe keys list`, or make another with `satscribe keys create`.',
+    action: 'Compare it with `satscribe keys list`, or create another with `satscribe keys create`.',
     retry: 'never',
   },
   key_ambiguous: {
@@ -445,45 +441,45 @@ const table = {
     retry: 'never',
   },
   key_scope: {
-    meaning: 'The key is valid, but none of its scopes allows what was asked with it.',
-    action: 'Make a key with the scope that is needed: `satscribe keys create --scope search,orders`.',
+    meaning: 'The key is valid, but none of its scopes allows the request.',
+    action: 'Create a key with the needed scope: `satscribe keys create --scope search,orders`.',
     retry: 'never',
   },
   rate_limited: {
     meaning: 'More requests came with a key, or from an address, than its rate allows.',
     action:
-      'Wait the seconds that Retry-After names, or make a key with a higher --rate; SEARCH_ADDRESS_RATE is the limit of those without one.',
+      'Wait the seconds that Retry-After names, or create a key with a higher --rate; SEARCH_ADDRESS_RATE is the limit without a key.',
     retry: 'soon',
   },
   access_unavailable: {
-    meaning: 'The database could not be asked whether a request may be made.',
-    action: 'Nothing: clients try again. Where it lasts, look at the server: the log says why.',
+    meaning: 'The database could not check whether a request is allowed.',
+    action: 'Nothing: clients try again. If it persists, check the server: the log says why.',
     retry: 'soon',
   },
   overloaded: {
     meaning: 'The event loop of the process is a second behind: requests come faster than it answers them.',
     action:
-      'Nothing: clients try again. Where it lasts, start further processes with --role api; /metrics shows what is asked.',
+      'Nothing: clients try again. If it persists, start further processes with --role api; /metrics shows the requests.',
     retry: 'soon',
   },
   account_exists: {
-    meaning: 'An account of that name is there already.',
-    action: 'Use it, or take another name; `satscribe accounts list` shows all.',
+    meaning: 'An account with that name already exists.',
+    action: 'Use it, or choose another name; `satscribe accounts list` shows all.',
     retry: 'never',
   },
   account_unknown: {
-    meaning: 'There is no account of that name.',
-    action: 'Look at `satscribe accounts list`, or make it with `satscribe accounts create NAME`.',
+    meaning: 'There is no account with that name.',
+    action: 'Look at `satscribe accounts list`, or create it with `satscribe accounts create NAME`.',
     retry: 'never',
   },
   key_not_found: {
-    meaning: 'The account has no such key, or it is revoked already.',
+    meaning: 'The account has no such key, or it is already revoked.',
     action: 'Look at `satscribe keys list --account A`.',
     retry: 'never',
   },
   output_failed: {
     meaning: 'The output of the command could not be written completely.',
-    action: 'Make room where the output goes, and run the command again.',
+    action: 'Make room at the destination, and run the command again.',
     retry: 'never',
   },
 } as const satisfies Record<string, ErrorCodeEntry>;

@@ -1,39 +1,40 @@
 /** What may be wrong with an HTTP request or with its answer. */
 export const requestErrors = {
   request_invalid: {
-    meaning: 'A request has a parameter that it cannot have.',
+    meaning: 'A request has an invalid parameter.',
     action: 'Correct the parameter that the message names; docs/http.md has the routes.',
     retry: 'never',
   },
   parameter_unknown: {
-    meaning: 'A request has a query parameter that its path does not know.',
-    action: 'Take the parameter that the message names, or leave it out; /docs lists those of every path.',
+    meaning: 'A request has an unknown query parameter.',
+    action:
+      'Use the parameter that the message suggests, or leave it out; /docs lists the parameters of every path.',
     retry: 'never',
   },
   field_unknown: {
-    meaning: 'The body of a request has a field that its path does not know.',
-    action: 'Take the field that the message names, or leave it out; /docs lists those of every path.',
+    meaning: 'The body of a request has an unknown field.',
+    action: 'Use the field that the message suggests, or leave it out; /docs lists the fields of every path.',
     retry: 'never',
   },
   body_too_large: {
-    meaning: 'The body of a request is larger than its path takes.',
+    meaning: 'The body of a request is larger than its path accepts.',
     action: 'Send less at once; docs/http.md has the limits.',
     retry: 'never',
   },
   bodies_busy: {
     meaning: 'More large bodies are sent to the process at once than it has room for.',
     action:
-      'Nothing: clients try again after the seconds that Retry-After names. Start further processes with --role api where it lasts.',
+      'Nothing: clients try again after the seconds that Retry-After names. If it persists, start further processes with --role api.',
     retry: 'soon',
   },
   media_type_unsupported: {
-    meaning: 'The body of a request is of a content type that its path does not read.',
-    action: 'Send it with the content-type that the message names: application/json for all paths but a few.',
+    meaning: 'The body of a request has a content type that its path does not accept.',
+    action: 'Send it with the content-type that the message names: application/json for nearly all paths.',
     retry: 'never',
   },
   token_balance_missing: {
     meaning: 'An account has less of a token than the withdrawal needs.',
-    action: 'Withdraw less, or wait until what was paid is confirmed.',
+    action: 'Withdraw less, or wait until the payment is confirmed.',
     retry: 'never',
   },
   internal_error: {
@@ -42,8 +43,8 @@ export const requestErrors = {
     retry: 'never',
   },
   not_found: {
-    meaning: 'What was asked for is not indexed, or has no content.',
-    action: 'Check the id; what is indexed ends at the height in X-Indexed-Height.',
+    meaning: 'The requested object is not indexed, or has no content.',
+    action: 'Check the id; the index ends at the height in X-Indexed-Height.',
     retry: 'never',
   },
   index_missing: {
@@ -54,9 +55,9 @@ export const requestErrors = {
     retry: 'soon',
   },
   no_node: {
-    meaning: 'The answer takes a node, or blocks, that this server does not have.',
+    meaning: 'The answer needs a node, or blocks, that this server does not have.',
     action:
-      'Start the server with a node or with its folder of blocks; docs/ord-api.md says what comes from where.',
+      'Start the server with a node or with its folder of blocks; docs/ord-api.md lists the source of each field.',
     retry: 'never',
   },
   method_not_allowed: {

@@ -39,7 +39,7 @@ function sharedMarks(one: Marks, other: Marks): number {
 export function checkedEventKinds<Kind extends EventKindIdentity>(kinds: readonly Kind[]): readonly Kind[] {
   for (const [at, kind] of kinds.entries()) {
     const { name, number, letter, version } = kind;
-    assert(/^[a-z]{1,40}$/u.test(name), `${name} is no name of a kind of events`);
+    assert(/^[a-z]{1,40}$/u.test(name), `${name} is not a name of a kind of events`);
     assert(Number.isInteger(number) && number >= 0 && number <= numberMax, `the number of ${name}`);
     assert(/^[a-z]?$/u.test(letter), `the letter of ${name}`);
     assert(Number.isInteger(version) && version >= 1 && version <= numberMax, `the version of ${name}`);

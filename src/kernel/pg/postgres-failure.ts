@@ -38,12 +38,12 @@ const codeByState: Readonly<Record<string, keyof typeof what>> = {
 const what = {
   postgres_lost: 'The connection to Postgres was lost',
   postgres_unreachable: 'Postgres gave no connection',
-  postgres_exhausted: 'Postgres has not what a statement needs',
-  postgres_conflict: 'Postgres took back a transaction that stood in the way of another',
-  postgres_read_only: 'Postgres takes no writes',
+  postgres_exhausted: 'Postgres lacks resources for a statement',
+  postgres_conflict: 'Postgres rolled back a conflicting transaction',
+  postgres_read_only: 'Postgres accepts no writes',
   postgres_timeout: 'Postgres ended a statement',
   postgres_damaged: 'Postgres cannot read its own data',
-  postgres_refused: 'Postgres refused what is needed',
+  postgres_refused: 'Postgres denied access or permissions',
   disk_full: 'The disk of the database is full',
 } as const satisfies Partial<Record<ErrorCode, string>>;
 

@@ -86,7 +86,7 @@ async function followOnce({ url, source, node, signal, log }: FollowPaymentsOpti
       node,
       signal,
       onUnavailable: (error) =>
-        log.error({ err: error }, 'old blocks are not there: payments in them are not seen yet'),
+        log.error({ err: error }, 'old blocks are missing: payments in them are not seen yet'),
     });
     session = current;
     client.on('notification', ({ payload }) => {

@@ -164,7 +164,7 @@ test('any child and any page of children is found, and who has none has none', a
 test('a child that is written behind a newer one is refused', async () => {
   await apply(0, 1);
   await expect(countChildren(pool, [{ child: 50, parent: 1 }])).rejects.toThrow(
-    'a child was written behind a newer one',
+    'a child was written after a newer one',
   );
 });
 

@@ -150,7 +150,7 @@ describe('accounts and keys on the command line', () => {
   test('are made, listed and revoked, for people and for programs', async () => {
     expect(await cli('accounts', 'create', 'alice')).toMatchObject({
       exitCode: 0,
-      stdout: 'account alice was made\n',
+      stdout: 'account alice was created\n',
     });
     const again = await cli('accounts', 'create', 'alice');
     expect(again.exitCode).toBe(1);
@@ -243,10 +243,10 @@ describe('accounts and keys on the command line', () => {
         'scopes are search, orders, tokenpay, admin',
       ],
       [['keys', 'create', '--account', 'a', '--scope', ''], 2, 'scopes are search'],
-      [['keys', 'create', '--account', 'a', '--key', 'x'], 2, '--key is no flag of satscribe keys create'],
+      [['keys', 'create', '--account', 'a', '--key', 'x'], 2, '--key is not a flag of satscribe keys create'],
       [['keys', 'list', '--account', 'nobody'], 1, 'account_unknown'],
       [['keys', 'revoke', '--account', 'nobody'], 1, 'account_unknown'],
-      [['keys', 'revoke', '--account', 'a', '--key', 'satscribe_x'], 2, '--key is no key'],
+      [['keys', 'revoke', '--account', 'a', '--key', 'satscribe_x'], 2, '--key is not a key'],
     ];
     const results = await Promise.all(cases.map(([words]) => cli(...words)));
     for (const [index, [words, exitCode, says]] of cases.entries()) {

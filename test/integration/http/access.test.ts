@@ -114,7 +114,7 @@ describe('a restricted search', () => {
     ]) {
       expect(await ask({ 'x-api-key': wrong })).toMatchObject({
         status: 401,
-        ...refused('no key that is valid'),
+        ...refused('key is not valid'),
       });
     }
     expect((await ask({ 'x-api-key': ` ${key} ` })).status).toBe(200);
@@ -139,7 +139,7 @@ describe('a restricted search', () => {
     }
     expect(await ask({ authorization: 'Bearer x' })).toMatchObject({
       status: 401,
-      ...refused('no key that is valid'),
+      ...refused('key is not valid'),
     });
   });
 
@@ -186,7 +186,7 @@ describe('a restricted search', () => {
     now += keyMemoryMs;
     expect(await ask({ 'x-api-key': key })).toMatchObject({
       status: 401,
-      ...refused('no key that is valid'),
+      ...refused('key is not valid'),
     });
   });
 

@@ -135,11 +135,7 @@ describe('what cannot be searched is refused with HTTP 200 and an error', () => 
     ['null', 'null', 'the body must be an object'],
     ['a list', '[]', 'the body must be an object'],
     ['no hashes', '{}', 'the body lacks hashes'],
-    [
-      'something else beside',
-      '{"hashes":[],"hash":1}',
-      'hash is not a field that is known: did you mean hashes?',
-    ],
+    ['something else beside', '{"hashes":[],"hash":1}', 'hash is not a known field: did you mean hashes?'],
     ['one hash that is not in a list', `{"hashes":"${'0'.repeat(64)}"}`, 'hashes must be a list'],
     ['a number', '{"hashes":["", 1]}', 'hashes[1] must be a text'],
     ['null as a hash', '{"hashes":[null]}', 'hashes[0] must be a text'],

@@ -178,7 +178,7 @@ describe('/inscriptions', () => {
     ['order=up', 'order must be one of asc, desc'],
     ['cursed=1', 'cursed must be one of true, false'],
     ['contentType=', 'contentType is empty'],
-    ['contentType=*/*', 'contentType is a type to the letter, or all of one class as in image/*'],
+    ['contentType=*/*', 'contentType must be an exact type, or a class such as image/*'],
     ['parent=x', 'parent is not an inscription id'],
     ['delegate=1', 'delegate is not an inscription id'],
     ['cursor=x', 'cursor is not one of this list'],
@@ -398,7 +398,7 @@ describe('a cursor', () => {
     onTestFinished(() => indexed(database.pool, best.tip, true));
     expect(await get(`/inscriptions?limit=1&cursor=${newest.next_cursor}`)).toMatchObject({
       status: 410,
-      body: { error: 'the chain was reorganised since this cursor was given: begin again' },
+      body: { error: 'the chain was reorganised after this cursor: start at the first page' },
     });
     const { body } = await get<List>(`/inscriptions?limit=3&order=asc&cursor=${old.body.next_cursor}`);
     expect(body.ids).toEqual(golden.order(longest).slice(3, 6));

@@ -137,7 +137,7 @@ describe('/health/ready', () => {
     expect(refused.statusCode).toBe(503);
     expect(refused.headers['retry-after']).toBe('2');
     expect(refused.json()).toMatchObject({
-      reason: 'The table parent_children is being made: it has reached height 0 of 1.',
+      reason: 'The table parent_children is being filled: it has reached height 0 of 1.',
     });
     await pool.query('DELETE FROM chain.derived_tables');
   });
@@ -298,7 +298,7 @@ describe('a process that is behind with its work', () => {
     expect(search.headers['access-control-allow-origin']).toBe('*');
     expect(search.json()).toMatchObject({
       status: 'error',
-      reason: expect.stringContaining('too much') as string,
+      reason: expect.stringContaining('too many requests at once') as string,
     });
     for (const url of ['/health/live', '/health/ready', '/status', '/metrics'])
       expect({ url, status: (await app.inject(url)).statusCode }).toEqual({ url, status: 200 });

@@ -243,11 +243,11 @@ describe('pages', () => {
 
   test('say of each block what is known and why', async () => {
     const { body } = await get('/');
-    expect(body).toContain('everything: its whole history and the outputs that it spends');
+    expect(body).toContain('all facts: its whole history and the outputs that it spends');
     expect(body).toContain(
-      'because the outputs that it spends are not given, and blocks before it are missing',
+      'because the outputs that it spends are missing, and blocks before it are missing',
     );
-    expect(body).toContain('32,569 blocks are not here');
+    expect(body).toContain('32,569 blocks are not indexed');
     expect(body).toContain('blocks in 2 runs');
   });
 
@@ -306,7 +306,7 @@ describe('pages', () => {
     const { body } = await get(`/inscription/${idOf('parent')}`);
     expect(body).toContain(`href="/inscription/${idOf('sibling 1')}"`);
     expect(body).toContain('and 2 more');
-    expect(body).toContain('others can be in blocks that are missing');
+    expect(body).toContain('others may be in missing blocks');
   });
 
   test('say what an inscription refers to, and what of it is not here', async () => {

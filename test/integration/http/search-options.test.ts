@@ -303,7 +303,7 @@ describe('what cannot be asked', () => {
     ['/search', 'text=a&parent=1', 'parent is not an inscription id'],
     ['/search', 'text=a&trait=Hat', 'trait must be Name:Value'],
     ['/search', 'text=a&page=1&cursor=', 'page and cursor'],
-    ['/search', 'text=a&pending=1&cursor=', 'pending goes without cursor'],
+    ['/search', 'text=a&pending=1&cursor=', 'pending excludes cursor'],
     ['/search', 'text=a&cursor=AQ', 'cursor'],
     ['/search', `text=a&cursor=${'A'.repeat(500)}`, 'cursor'],
     ['/search', 'text=a&highlight=1&itemsPerPage=101', 'itemsPerPage must be <= 100'],
@@ -321,7 +321,7 @@ describe('what cannot be asked', () => {
   });
 
   test.each([
-    ['text=a&pending=1', 'pending is not counted', 'pending'],
+    ['text=a&pending=1', 'pending excludes facets', 'pending'],
     ['text=a&corpus=all', 'corpus must be one of', 'corpus'],
     ['text=a&key=b', 'key and value go with corpus=metadata', 'key'],
     [`text=a&hash=${'0'.repeat(64)}`, 'only one of text and hash', undefined],

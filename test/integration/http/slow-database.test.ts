@@ -21,7 +21,7 @@ test('a question that takes the database too long is 504 with words of its own, 
     'BEGIN; LOCK TABLE chain.inscriptions, chain.blocks, chain.state IN ACCESS EXCLUSIVE MODE',
   );
   try {
-    const reason = 'the answer takes the database too long: ask for less at once';
+    const reason = 'the database takes too long for this answer: ask for less at once';
     for (const url of ['/search?text=a', '/inscription/0', '/blockheight', `/content/${'a'.repeat(64)}i0`]) {
       const answer = await app.inject({ url, headers: { accept: 'application/json' } });
       expect(answer.statusCode, url).toBe(504);

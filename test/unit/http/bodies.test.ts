@@ -126,7 +126,7 @@ describe('a body', () => {
   test('that is too long by its length is refused before a byte of it comes', async () => {
     const text = await answerOf(begin('/test/order', `Content-Length: ${bodyLimits.order + 1}`));
     expect(text).toMatch(/^HTTP\/1.1 413 .*connection: close/isu);
-    expect(text).toContain('{"error":[{"msg":"the body is larger than this path takes"}]}');
+    expect(text).toContain('{"error":[{"msg":"the body is larger than this path accepts"}]}');
   });
 
   test('that finds no room is 503 with Retry-After in the form of its route, and comes in later', async () => {

@@ -82,7 +82,7 @@ describe('parameters of searches', () => {
     expect(() => searchPagingOf({ sort: 'age' })).toThrow('sort must be one of height, number, length');
     expect(() => searchPagingOf({ order: 'up' })).toThrow('order must be one of asc, desc');
     expect(() => searchPagingOf({ page: 1, cursor: '' })).toThrow('page and cursor');
-    expect(() => searchPagingOf({ pending: '1', cursor: '' })).toThrow('pending goes without cursor');
+    expect(() => searchPagingOf({ pending: '1', cursor: '' })).toThrow('pending excludes cursor');
     expect(() => searchPagingOf({ highlight: '1', itemsPerPage: 101 })).toThrow(
       'itemsPerPage must be <= 100',
     );
@@ -91,7 +91,7 @@ describe('parameters of searches', () => {
   test('of words exclude a phrase, and have no place without a text', () => {
     expect(matchOf({ fuzzy: '1', words: '0' })).toEqual({ match: 'fuzzy', phrase: false });
     expect(matchOf({ words: 'true', phrase: '0' })).toEqual({ match: 'words', phrase: false });
-    expect(() => matchOf({ words: '1', phrase: '1' })).toThrow('phrase goes without words');
+    expect(() => matchOf({ words: '1', phrase: '1' })).toThrow('phrase excludes words');
     for (const name of ['words', 'fuzzy', 'highlight']) {
       expect(() => withoutTextOptions({ [name]: '1' }, 'a hash')).toThrow(`${name} goes with text`);
     }

@@ -27,7 +27,7 @@ describe('knownOf', () => {
   test('blames the spent outputs', () => {
     const { unknown, why } = knownOf({ anchored: true, hasSpent: false, sequenced: false, numbered: false });
     expect(unknown).toContain('fees');
-    expect(why).toBe('the outputs that it spends are not given');
+    expect(why).toBe('the outputs that it spends are missing');
     expect(knownOf({ anchored: true, hasSpent: false, sequenced: true, numbered: true }).known).toBe(
       'ids, contents, metadata, sequence numbers, numbers',
     );

@@ -45,13 +45,13 @@ test('a content is new among the blocks that are indexed, and the headline names
   expect(headline(whole, 0)).toBe('New up to block 890,123: no inscription there has this content');
   expect(headline(whole, 1)).toBe('Inscribed once already, first by');
   const nothing = { fromHeight: null, toHeight: null, blocks: 0, complete: false };
-  expect(headline(nothing, 0)).toContain('where nothing is indexed');
+  expect(headline(nothing, 0)).toContain('where no block is indexed');
 });
 
 test('a search with filters does not call a content new, and one in another order names no first inscription', () => {
   const whole = { fromHeight: 767_430, toHeight: 890_123, blocks: 122_694, complete: true };
   expect(headline(whole, 0, { from: '800000' })).toBe('0 inscriptions of this content pass these filters');
-  expect(pageOf(whole, 0, { from: '800000' })).not.toContain('is the hash of no content');
+  expect(pageOf(whole, 0, { from: '800000' })).not.toContain('is not the hash of any content');
   expect(headline(whole, 1, { contentType: 'image/*' })).toBe(
     '1 inscription of this content passes these filters',
   );

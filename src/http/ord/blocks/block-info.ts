@@ -89,7 +89,7 @@ export class BlockInfo {
   async #statsOfNode(hash: string): Promise<BlockStats> {
     const { node } = this.#deps;
     if (node == null)
-      throw new AppError('no_node', 'the fees of a block take its bytes and what it spends, or a node');
+      throw new AppError('no_node', 'the fees of a block need its bytes and its spent outputs, or a node');
     const stats = await nodeStats(node, hash);
     if (stats === null) throw new AppError('not_found', `block ${hash} not found`);
     return stats;
@@ -97,7 +97,7 @@ export class BlockInfo {
 
   async #headerOfNode(hash: string): Promise<NodeHeader> {
     const { node } = this.#deps;
-    if (node == null) throw new AppError('no_node', 'the work of a chain with gaps takes a node');
+    if (node == null) throw new AppError('no_node', 'the work of a chain with gaps needs a node');
     const header = await nodeHeader(node, hash);
     if (header === null) throw new AppError('not_found', `block ${hash} not found`);
     return header;

@@ -252,7 +252,7 @@ describe('spent outputs', () => {
       of([spentOutput(1n)], [spentOutput(4n), spentOutput(9n)], [spentOutput(100n)]),
     ],
     ['less than is given', of([], [spentOutput(4n), spentOutput(5n)], [spentOutput(100n)])],
-    ['a value that cannot exist', of([], [spentOutput(4n), spentOutput(maxMoney + 1n)], [spentOutput(100n)])],
+    ['an impossible value', of([], [spentOutput(4n), spentOutput(maxMoney + 1n)], [spentOutput(100n)])],
     ['bytes behind', Buffer.concat([good, Buffer.from([0])])],
   ])('that do not fit are refused: %s', (_, spent) => {
     expect(parse(block, { spent })).toMatchObject({ kind: 'broken', code: 'spent_outputs_mismatch' });

@@ -230,7 +230,7 @@ describe('witnesses', () => {
     const block = remine(withTransactions(regtest.bytes, [withoutCommitment(whole[0]!), ...whole.slice(1)]));
     expect(verify(block, 'regtest')).toMatchObject({
       code: 'block_corrupt',
-      message: expect.stringMatching(/nothing commits/u) as string,
+      message: expect.stringMatching(/without a commitment/u) as string,
     });
   });
 
