@@ -35,8 +35,8 @@ search sync, the connection to the node, reads, bulk writes, the restart of the 
   thirty). A command that a user waits for gives up after a minute.
 - *anew*: the same call would fail again. The program looks at the current state and continues from there, with the same
   pauses.
-- *once a minute*: a person must repair a server. A service continues with what it has; \`Retry-After\` is 60 instead of 2.
-  A command that a user waits for ends with the error.
+- *once a minute*: a person must repair a server. A service continues with what it has; \`Retry-After\` is 60 instead of
+  2 s. A command that a user waits for ends with the error.
 
 | code | meaning | what to do | retry |
 |---|---|---|---|
