@@ -9,26 +9,29 @@ import { type ElasticTuning, usualTuning } from './server/elastic-tuning.ts';
 import { type Marker, readMarker } from './server/marker.ts';
 import { assertShards } from './server/search-index.ts';
 
-/** A marker whose index is complete, and a moment of the index that holds everything that it speaks of. */
+/** A complete marker, and a point in time of its index that contains everything up to the marker. */
 export interface ReadMoment {
   readonly marker: Marker & { readonly tip: NonNullable<Marker['tip']> };
-  /** Of the marker's phrases. */
+  /** Made from the marker's phrases. */
   readonly book: PhraseBook;
   /**
-   * How many inscriptions have texts of each combination of phrases. Null: there are too many combinations, or they are not counted
-   * yet: the first call begins to count, and no search waits for it.
+   * The number of inscriptions for each combination of phrases. Null: there are too many combinations, or they are
+   * not counted yet. The first call starts the count in the background.
    */
   shapes(): ShapeCounts | null;
-  /** Asks in that moment, of documents up to the marker. Throws `search_engine_missing` where the server has forgotten it. */
+  /**
+   * Searches in that moment, among documents up to the marker. Throws `search_engine_missing` if the server has
+   * dropped it.
+   */
   readonly search: Search;
 }
 
-/** Names the database of a snapshot as markers do; null: nothing was ever indexed into it. */
+/** The name of a snapshot's database, as markers write it; null: it never had a block. */
 export type DatabaseReader = (client: Snapshot['client']) => Promise<string | null>;
 
-/** Between two questions the server keeps a moment so long; while nobody asks it may forget it, and another is opened. */
+/** How long the server keeps an unused moment. After that another one is opened. */
 const keepAlive = '2m';
-/** A search is ended by the server before the client gives up waiting. */
+/** The server ends a search before the client gives up waiting. */
 const searchTimeout = '25s';
 
 interface SearchAnswer {
@@ -40,11 +43,11 @@ interface SearchAnswer {
 interface OpenMoment extends Pick<ReadMoment, 'marker' | 'book'> {
   readonly id: string;
   readonly index: string;
-  /** It holds documents of keys that the marker does not speak of. */
+  /** Whether it contains documents with keys after the marker's. */
   readonly holdsMore: boolean;
-  /** It is of the database that asks. */
+  /** Whether it belongs to the database of the searches. */
   isOurs: boolean;
-  /** Null: not counted, or too many. */
+  /** Null: not counted yet, or too many. */
   shapes: ShapeCounts | null;
   hasCounted: boolean;
   users: number;
@@ -52,13 +55,13 @@ interface OpenMoment extends Pick<ReadMoment, 'marker' | 'book'> {
 }
 
 /**
- * Gives searches a moment of the index to ask in. One is shared by all searches until the marker has moved on, so that most
+ * Gives searches a moment (a point in time) of the index. All searches share it until the marker moves on, so most
  * searches are one request.
  *
- * The marker is read before the moment is opened and again afterwards. The first tells that everything up to it is visible
- * in the moment, on every shard: the marker is written after the documents were refreshed. The second tells that nobody
- * had begun to take blocks back until then: that is written before documents are changed. Documents beyond the marker are
- * left out by their keys.
+ * The marker is read before the moment is opened and again afterwards. The first read proves that everything up to
+ * the marker is visible in the moment, on every shard: documents are refreshed before the marker is written. The
+ * second read proves that no undo had begun by then: an undo marks its start before it changes documents. Documents
+ * after the marker are excluded by their keys.
  */
 export class ReadSession {
   readonly #client: ElasticClient;
@@ -81,8 +84,8 @@ export class ReadSession {
   }
 
   /**
-   * Runs `ask` in a moment that speaks of the chain that the snapshot sees: its tip, or a block below it. Throws
-   * `search_engine_behind` where the index is not of that chain now.
+   * Runs `ask` in a moment on the snapshot's chain: at its tip or at a lower block. Throws `search_engine_behind` if
+   * the index is not on that chain.
    */
   async run<Result>(
     snapshot: Snapshot & { readonly tip: NonNullable<Snapshot['tip']> },
@@ -92,7 +95,7 @@ export class ReadSession {
       return await this.#runOnce(snapshot, ask);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'search_engine_missing') throw error;
-      // forgotten by the server, or the alias names another index by now
+      // the server has dropped it, or the alias names another index now
       this.#retire(this.#current);
       return this.#runOnce(snapshot, ask);
     }
@@ -120,7 +123,9 @@ export class ReadSession {
     }
   }
 
-  /** Counted once a moment, in the background: until then searches name shapes by a pattern, which is slower and as exact. */
+  /**
+   * Counted once per moment, in the background. Until then searches match shapes by a pattern: slower, but as exact.
+   */
   #shapesOf(moment: OpenMoment): ShapeCounts | null {
     if (!moment.hasCounted) {
       moment.hasCounted = true;
@@ -136,7 +141,7 @@ export class ReadSession {
     try {
       moment.shapes = await countShapes(search, this.#shapesMax);
     } catch {
-      // what keeps the server from counting, searches meet too and say; the next one begins anew
+      // searches meet and report the same failure; the next search starts the count again
       moment.hasCounted = false;
     } finally {
       this.#leave(moment);
@@ -148,7 +153,7 @@ export class ReadSession {
     if (moment.isReplaced && moment.users === 0) this.#forget(moment);
   }
 
-  /** Keys mean what they mean in the database that the documents were made from: asked once a moment. */
+  /** Keys depend on the database that the documents were made from. Checked once per moment. */
   async #assertOurs({ client }: Snapshot, moment: OpenMoment): Promise<void> {
     if (moment.isOurs) return;
     if ((await this.#readDatabase(client)) !== moment.marker.database) {
@@ -157,7 +162,7 @@ export class ReadSession {
     moment.isOurs = true;
   }
 
-  /** Opens a moment; searches that come together share one. */
+  /** Opens a moment; concurrent searches share one. */
   #open(): Promise<OpenMoment> {
     this.#opening ??= this.#openMoment().finally(() => {
       this.#opening = null;
@@ -169,7 +174,7 @@ export class ReadSession {
     const { marker: before, index } = await this.#marker();
     const current = this.#current;
     if (current !== null && current.index === index && isSame(current.marker, before)) return current;
-    // of the index that the marker is of: the alias may name the next one by now, with other phrases
+    // from the marker's own index: the alias may already name the next one, which has other phrases
     const { id } = await this.#client.request<{ id: string }>({
       method: 'POST',
       path: `/${index}/_pit`,
@@ -210,7 +215,7 @@ export class ReadSession {
     if (moment.users === 0) this.#forget(moment);
   }
 
-  /** Best effort: the server forgets it by itself. */
+  /** Best effort: the server drops it after `keepAlive` anyway. */
   #forget({ id }: OpenMoment): void {
     this.#client.request({ method: 'DELETE', path: '/_pit', body: { id } }).catch(() => undefined);
   }
@@ -226,7 +231,7 @@ export class ReadSession {
 interface Asked {
   readonly body: Readonly<Record<string, unknown>>;
   readonly clauses: readonly Clause[];
-  /** Ends the request, and what the server does for it. */
+  /** Cancels the request, and its work on the server. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -256,7 +261,7 @@ async function searchMoment<Answer>(
   return answer;
 }
 
-/** A book is made once for an index, not for each of its blocks. */
+/** A book is made once per index, not for each block. */
 function bookOf(phrases: readonly string[], before: OpenMoment | null): PhraseBook {
   const isKnown =
     before?.marker.phrases.length === phrases.length &&
@@ -266,7 +271,7 @@ function bookOf(phrases: readonly string[], before: OpenMoment | null): PhraseBo
 
 const upTo = ({ nextKey }: Marker): Clause => ({ range: { firstKey: { lt: nextKey } } });
 
-/** Asked once a moment: a range that every document is in costs each search more than its needles. */
+/** Checked once per moment: a range over all documents costs a search more than its needles. */
 async function holdsBeyond(client: ElasticClient, id: string, { nextKey }: Marker): Promise<boolean> {
   const {
     hits,
@@ -285,7 +290,7 @@ async function holdsBeyond(client: ElasticClient, id: string, { nextKey }: Marke
     },
   });
   assertShards(shards, 'the index');
-  // what it does not know is left out by each search
+  // searches exclude documents after the marker
   return isLate || hits.total.value > 0;
 }
 
@@ -302,7 +307,7 @@ const isSame = (a: Marker, b: Marker): boolean =>
   a.tip?.hash === b.tip?.hash &&
   a.nextKey === b.nextKey;
 
-/** Throws unless the marker's block is in the chain of the snapshot, with the keys that the snapshot has. */
+/** Throws unless the snapshot's chain contains the marker's block, with the same keys. */
 async function assertChain(
   { client, tip }: Snapshot & { readonly tip: NonNullable<Snapshot['tip']> },
   marker: ReadMoment['marker'],

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** What a request holds of the room, until it gives it back. */
+/** The part of the room that a request holds, until it releases it. */
 export interface HeldRoom {
-  /** Takes more for it. Throws `bodies_busy` where there is none, and then holds what it held. */
+  /** Takes more room. Throws `bodies_busy` if there is none; the request then keeps what it held. */
   grow(bytes: number): void;
-  /** Once or more. */
+  /** May be called several times. */
   release(): void;
 }
 
-/** The bound on all large bodies that are in the process at once. Nothing waits: who finds no room comes again. */
+/** Bounds all large bodies of the process together. There is no queue: a client without room must try again. */
 export class BodyRoom {
   readonly #maxBytes: number;
   #usedBytes = 0;
@@ -22,7 +22,7 @@ export class BodyRoom {
     return this.#usedBytes;
   }
 
-  /** Holds nothing yet. */
+  /** Starts with nothing held. */
   hold(): HeldRoom {
     let heldBytes = 0;
     let isReleased = false;

@@ -7,11 +7,11 @@ import type { TextList } from './text-list.ts';
 export interface BodyTask {
   readonly kind: BodyKind;
   readonly blocks: readonly Uint8Array<ArrayBuffer>[];
-  /** Long texts of the value are returned as bytes (long-texts.ts). */
+  /** Return long texts of the value as bytes (long-texts.ts). */
   readonly longTexts: boolean;
 }
 
-/** Takes the bytes of a large body and returns what it says. What is large of both is transferred. */
+/** Parses the bytes of a large body, and returns the result. Large buffers are transferred both ways. */
 export default function parse({ kind, blocks, longTexts }: BodyTask): unknown {
   const parsed = parseBody(kind, joinBlocks(blocks));
   if (!parsed.ok) return parsed;

@@ -2,11 +2,11 @@ import { Piscina } from 'piscina';
 import type { BodyTask } from './body.worker.ts';
 import type { ParsedBody } from './parse-body.ts';
 
-/** More than the room for large bodies lets in: each has more than a mebibyte. */
+/** Above the number of large bodies that the room admits: each has more than a mebibyte. */
 const waitingMax = 256;
 /** The thread ends after this time without work: orders come in bursts. */
 const idleMs = 30_000;
-/** Parses large bodies one after the other in a thread of its own, which starts with the first. */
+/** Parses large bodies one after the other in its own thread, which starts with the first body. */
 export class LargeBodyParser {
   readonly #workers = new Piscina<BodyTask, ParsedBody>({
     filename: new URL('./body.worker.ts', import.meta.url).href,
@@ -16,7 +16,7 @@ export class LargeBodyParser {
     idleTimeout: idleMs,
   });
 
-  /** The blocks are transferred, so they are gone here. */
+  /** The blocks are transferred: the caller can no longer use them. */
   parse(task: BodyTask): Promise<ParsedBody> {
     return this.#workers.run(task, { transferList: task.blocks.map(({ buffer }) => buffer) });
   }

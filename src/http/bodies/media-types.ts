@@ -2,7 +2,7 @@ import type { BodyKind } from './parse-body.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the body of the route is; absent: any JSON. */
+    /** The format of the route's body; absent: any JSON. */
     readonly body?: BodyKind;
   }
 }

@@ -3,21 +3,21 @@ import { limits } from '#http/server/limits.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { packTexts } from './text-list.ts';
 
-/** What a body is: any JSON, a list of texts in JSON (`TextList`), or a form. */
+/** The format of a body: any JSON, a JSON list of texts (`TextList`), or a form. */
 export type BodyKind = 'json' | 'texts' | 'form';
 
-/** What became of a body; a class of errors would not survive the way between threads. */
+/** The result of parsing. Not an error class, because classes do not survive the transfer between threads. */
 export type ParsedBody =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
-/** Reads a body. Total: any bytes give an answer. */
+/** Parses a body. Total: any bytes give a result. */
 export function parseBody(kind: BodyKind, bytes: Uint8Array): ParsedBody {
   if (kind !== 'form' && bytes.byteLength > limits.largeBodyBytes) {
     const fault = structureFault(bytes);
     if (fault !== null) return { ok: false, message: fault };
   }
-  // drops a byte order mark, as JSON's own readers do
+  // drops a byte order mark, like other JSON readers
   const text = new TextDecoder().decode(bytes);
   switch (kind) {
     case 'json':
@@ -32,17 +32,18 @@ export function parseBody(kind: BodyKind, bytes: Uint8Array): ParsedBody {
 }
 
 /**
- * Bounds of a large body. V8 ends the process, not the thread, where what JSON says outgrows the heap, and 100 MB of brackets would
- * take gigabytes. 10,000 files with all that can be said of them are 400,000 of these marks, 32 MiB of ids 460,000.
+ * Bounds of a large body. If the parsed JSON outgrows the heap, V8 ends the process, not the thread: 100 MB of
+ * brackets would take gigabytes. 10,000 files with all their fields are 400,000 of these marks, 32 MiB of ids
+ * 460,000.
  */
 const marksMax = 1_000_000;
-/** Values are copied between threads by recursion. */
+/** Copying between threads is recursive. */
 const depthMax = 500;
 
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** What is wrong with the build of a JSON text, before it is parsed; null: nothing. What is between quotes is skipped. */
+/** The structural fault of a JSON text, found before it is parsed; null: none. Skips strings. */
 function structureFault(given: Uint8Array): string | null {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   let marks = 0;
@@ -72,7 +73,7 @@ function structureFault(given: Uint8Array): string | null {
   return null;
 }
 
-/** The place of the quote that ends a string; behind the last byte where none does. */
+/** The position of the quote that ends a string; the length of the bytes if there is none. */
 function endOfString(bytes: Buffer, start: number): number {
   for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let first = end;
@@ -104,14 +105,14 @@ function parseTexts(text: string): ParsedBody {
   return { ok: true, value: packTexts(value) };
 }
 
-/** Whether a text can have a name that changes what objects inherit; names can be written with escapes. */
+/** Whether a text may contain a name that changes what objects inherit. Names can be written with escapes. */
 function mayPoison(text: string): boolean {
   return text.includes('__proto__') || text.includes('"constructor"') || text.includes('\\u');
 }
 
 /**
- * Whether a value has `__proto__`, or `constructor` with `prototype`: copied to another object, they would change what it inherits.
- * Without recursion: JSON may be as deep as a body is long.
+ * Whether a value has `__proto__`, or `constructor` with `prototype`: copied to another object, they would change
+ * what it inherits. Without recursion, because JSON may nest as deep as a body is long.
  */
 function poisons(value: unknown): boolean {
   const left: unknown[] = [value];
@@ -130,17 +131,17 @@ function poisons(value: unknown): boolean {
   return false;
 }
 
-/** Bounds of a form. What is beyond them is refused: left to itself, qs would drop it without a word. */
+/** Bounds of a form. Anything beyond is refused; by default qs would drop it silently. */
 const formLimits = {
-  /** Items of a list. */
+  /** Items per list. */
   arrayLimit: 1_000,
-  /** Fields in all: phases with their allow lists. */
+  /** Fields in total: phases with their allow lists. */
   parameterLimit: 20_000,
   /** `phases[0][allowList][3]` is 3 deep. */
   depth: 5,
 } as const;
 
-/** Lists and objects in names (`phases[0][price]=1`), as PHP and jQuery write them. */
+/** Parses lists and objects in names (`phases[0][price]=1`), as PHP and jQuery write them. */
 function parseForm(text: string): ParsedBody {
   try {
     const value = qs.parse(text, {

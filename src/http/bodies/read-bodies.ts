@@ -11,17 +11,17 @@ import { mediaTypes } from './media-types.ts';
 import { parseBody } from './parse-body.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 
-/** A body that is read. */
+/** A body being read. */
 interface Reading {
   readonly room: HeldRoom;
   readonly response: ServerResponse;
-  /** Resolves when nothing of the body is parsed any more. */
+  /** Resolves when the body is no longer being parsed. */
   parsing: Promise<unknown>;
 }
 
 /**
- * Reads bodies within the limits of their routes (docs/http.md, "Bodies"). All of it comes behind the hooks `onRequest`, which decide
- * about access and rates: who is refused has sent nothing that was read. Call it before the routes.
+ * Reads bodies within the limits of their routes (docs/http.md, "Bodies"). It runs after the `onRequest` hooks for
+ * access and rates, so no body of a refused request is read. Call it before the routes.
  */
 export function readBodies(app: App, room: BodyRoom = new BodyRoom(limits.largeBodiesBytes)): void {
   const largeBodies = new LargeBodyParser();
@@ -37,17 +37,17 @@ export function readBodies(app: App, room: BodyRoom = new BodyRoom(limits.largeB
       if (bytes > request.routeOptions.bodyLimit) throw tooLarge();
       if (bytes > limits.largeBodyBytes) reading.room.grow(bytes);
     } catch (error) {
-      // the client may go on sending what is not read
+      // the client may still send the unread body
       reply.header('connection', 'close');
       throw error;
     }
     readings.set(request, reading);
-    // answered, cut or failed: the response is closed in every case. A thread may have the bytes for longer
+    // the response closes in every case: answered, cut or failed. A thread may keep the bytes longer
     reply.raw.once('close', () => void reading.parsing.finally(() => reading.room.release()));
   });
 
   const readAs = (mediaType: string | null) => async (request: FastifyRequest, payload: IncomingMessage) => {
-    // what is not there is told without reading on
+    // an unknown path is reported without reading the body
     if (request.is404) return undefined;
     const { body: kind = 'json', longTexts = false } = request.routeOptions.config;
     if (mediaType !== mediaTypes[kind]) {
@@ -78,12 +78,12 @@ export function readBodies(app: App, room: BodyRoom = new BodyRoom(limits.largeB
 
 const tooLarge = (): AppError => new AppError('body_too_large', 'the body is larger than this path accepts');
 
-/** What a request says of the length of its body; 0 where it says nothing: its chunks are counted. */
+/** The length that a request announces for its body; 0 without one: its chunks are counted. */
 function lengthOf({ headers }: FastifyRequest): number {
   return Number(headers['content-length'] ?? 0);
 }
 
-/** The bytes of a body. Throws `body_too_large`, `bodies_busy`, and `request_invalid` where it ends too early. */
+/** The bytes of a body. Throws `body_too_large`, `bodies_busy`, and `request_invalid` if it ends early. */
 async function readBlocks(
   request: FastifyRequest,
   payload: IncomingMessage,
@@ -95,7 +95,7 @@ async function readBlocks(
   // a body whose length is known has its room already
   let held = expected > limits.largeBodyBytes ? expected : 0;
   try {
-    // left to itself, a loop that ends early would close the connection, and with it the answer
+    // by default, a loop that ends early would close the connection, and the answer with it
     const read = payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
     for await (const chunk of read) {
       const length = body.byteLength + chunk.byteLength;

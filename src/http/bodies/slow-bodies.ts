@@ -3,14 +3,14 @@ import type { App } from '#http/server/app-dependencies.ts';
 import { handleClientError } from '#http/server/errors.ts';
 import { limits } from '#http/server/limits.ts';
 
-/** How patient a server is with bodies that come slowly. */
+/** How long a server waits for slow bodies. */
 export type BodyPace = Readonly<Record<'bodyPatienceMs' | 'bodyRate' | 'checkMs', number>>;
 
 const usual: BodyPace = { ...limits, checkMs: 1_000 };
 
 /**
- * Cuts requests whose bodies come too slowly, whether anything reads them or not, with 408 like all that takes too long before there
- * is a request. Node itself knows one time for all, which is that of the largest body.
+ * Ends requests whose bodies arrive too slowly with 408, whether the body is being read or not. Node's own time limit
+ * is the same for all bodies, and must suit the largest.
  */
 export function cutSlowBodies(app: App, pace: BodyPace = usual): void {
   app.addHook('onRequest', async (request, reply) => {
@@ -36,7 +36,7 @@ function watch(
     const spentMs = performance.now() - startedAt;
     if (spentMs < bodyPatienceMs || (socket.bytesRead - bytesBefore) * 1000 >= bodyRate * spentMs) return;
     clearInterval(timer);
-    // an answer that has begun would be garbled
+    // a 408 would garble an answer that has begun
     if (!reply.raw.headersSent) {
       handleClientError(Object.assign(new Error('slow body'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
     }
