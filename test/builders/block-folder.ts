@@ -31,10 +31,10 @@ export class SpentWriter {
   }
 }
 
-/** What a generated chain says about itself; stored beside it as `generated.json`. */
+/** The description of a generated chain, stored beside it as `generated.json`. */
 export type Description = Record<string, number | string>;
 
-/** Writes one block after another into `<dir>/blocks` and `<dir>/spent`. */
+/** Writes blocks one after another into `<dir>/blocks` and `<dir>/spent`. */
 export class BlockFolder {
   readonly #headers: { height: number; hash: string }[] = [];
   readonly #dir: string;
@@ -60,7 +60,7 @@ export class BlockFolder {
   }
 }
 
-/** Makes a folder once: a half-written one of an interrupted run is never taken for a whole one. */
+/** Makes a folder once: the half-written one of an interrupted run is never taken for a complete one. */
 export function cachedFolder(dir: string, make: (folder: BlockFolder) => void): Description {
   if (!existsSync(dir)) {
     const unfinished = `${dir}.unfinished`;

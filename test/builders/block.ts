@@ -11,7 +11,7 @@ export interface RawBlock {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The 80 bytes of a header with a nonce that meets regtest's difficulty: two tries on average. */
+/** The 80 bytes of a header, with a nonce that meets regtest's difficulty: two tries on average. */
 export function mineHeader(
   previous: Uint8Array,
   root: Uint8Array,
@@ -35,7 +35,7 @@ export function witnessCommitment(wtxids: Uint8Array, reserved: Uint8Array): Uin
   return doubleHash(Buffer.concat([merkleRoot(wtxids), reserved]));
 }
 
-/** The height as a minimal push (BIP 34), and a second push, as two bytes are the least that consensus takes. */
+/** The height as a minimal push (BIP 34), and a second push, because consensus requires two bytes. */
 function coinbaseScript(height: number): Uint8Array {
   if (height <= 16) return Buffer.from([0x50 + height, 0x00]);
   const number: number[] = [];
@@ -44,7 +44,7 @@ function coinbaseScript(height: number): Uint8Array {
   return Buffer.from([number.length, ...number, 0x00]);
 }
 
-/** Collects the transactions of a block in their serialised form and puts coinbase and header before them. */
+/** Collects the serialised transactions of a block and puts header and coinbase before them. */
 export class BlockBuilder {
   readonly #body = new ByteWriter(4 << 20);
   readonly #stripped = new ByteWriter();
@@ -53,12 +53,12 @@ export class BlockBuilder {
   #transactions = 0;
   #strippedBytes = 0;
 
-  /** Weight units of what was added (BIP 141): header and coinbase are not in it. */
+  /** Weight units of the added transactions (BIP 141), without header and coinbase. */
   get weight(): number {
     return this.#body.length + 3 * this.#strippedBytes;
   }
 
-  /** Appends a transaction and gives its txid. */
+  /** Appends a transaction and returns its txid. */
   add(transaction: Transaction): Uint8Array {
     const start = this.#body.length;
     writeTransaction(this.#body, transaction, true);
@@ -72,7 +72,7 @@ export class BlockBuilder {
     return txid;
   }
 
-  /** The block with a coinbase that pays `outputs`; the builder is empty again. */
+  /** The block with a coinbase that pays `outputs`; afterwards the builder is empty. */
   finish(
     height: number,
     previous: Uint8Array,
@@ -101,7 +101,7 @@ export class BlockBuilder {
   }
 }
 
-/** Height 0 of regtest, which every node has: header, and the coinbase that is mainnet's. */
+/** Block 0 of regtest, which every node has: its header, and mainnet's coinbase. */
 export const regtestGenesis: RawBlock = {
   hash: Buffer.from('0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206', 'hex').reverse(),
   bytes: new Uint8Array(

@@ -1,4 +1,4 @@
-/** Writes Bitcoin's little endian encodings one after another into a buffer that grows by doubling. */
+/** Writes Bitcoin's little-endian encodings one after another into a buffer that grows by doubling. */
 export class ByteWriter {
   bytes: Buffer<ArrayBuffer>;
   length = 0;
@@ -51,18 +51,18 @@ export class ByteWriter {
     this.bytes.set(bytes, at);
   }
 
-  /** Compact size and bytes, as scripts and witness items are written. */
+  /** Compact size and bytes, the encoding of scripts and witness items. */
   sized(bytes: Uint8Array): void {
     this.compactSize(bytes.length);
     this.set(bytes);
   }
 
-  /** What was written, as a view that the next `clear` and write overwrite. */
+  /** The written bytes, as a view that the next `clear` and write overwrite. */
   view(): Uint8Array<ArrayBuffer> {
     return this.bytes.subarray(0, this.length);
   }
 
-  /** A copy of what was written. */
+  /** A copy of the written bytes. */
   copy(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.view());
   }

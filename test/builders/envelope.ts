@@ -14,7 +14,7 @@ export const tag = {
   properties: 17,
 } as const;
 
-/** An inscription as its envelope says it: fields in their order, and the body (null: none). */
+/** The content of an envelope: fields in their order, and the body (null: none). */
 export interface Envelope {
   readonly fields: readonly (readonly [tag: number, value: Uint8Array])[];
   readonly body: Uint8Array | null;
@@ -39,7 +39,7 @@ export function writePush(out: ByteWriter, bytes: Uint8Array): void {
   out.set(bytes);
 }
 
-/** A value above a push's bound is the same field again: metadata and properties are put together from all of them. */
+/** A value above a push's bound repeats its field: ord joins metadata and properties from all of them. */
 function writeField(out: ByteWriter, field: number, value: Uint8Array): void {
   for (let at = 0; at === 0 || at < value.length; at += pushMaxBytes) {
     out.u8(1);
@@ -62,12 +62,12 @@ export function writeEnvelope(out: ByteWriter, { fields, body }: Envelope): void
   out.u8(opEndIf);
 }
 
-/** The value of a field that names an inscription: txid, and the index without its trailing zeros. */
+/** The value of a field with an inscription id: txid, and the index without its trailing zeros. */
 export function inscriptionReference(txid: Uint8Array, index: number): Uint8Array {
   return Buffer.concat([txid, littleEndian(index)]);
 }
 
-/** A number without its trailing zero bytes, as an index and a pointer are written. */
+/** A number without its trailing zero bytes, the encoding of an index and a pointer. */
 export function littleEndian(value: number): Uint8Array {
   const bytes: number[] = [];
   for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) bytes.push(rest % 256);

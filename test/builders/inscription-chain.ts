@@ -15,10 +15,10 @@ export interface ChainOptions {
   readonly revealsPerBlock: number;
   /** 0 … 1: transfers of inscriptions, as a share of the reveals of a block. */
   readonly shareOfMoves: number;
-  /** Blocks of distinct reveals on top, for the bench of the tip. */
+  /** Blocks of distinct reveals at the end, for the bench of the tip. */
   readonly tipBlocks: number;
   readonly revealsPerTipBlock: number;
-  /** 0 … 1: inscriptions with metadata, among those that are not on top. Left out: none. */
+  /** 0 … 1: share of inscriptions with metadata, except in the last blocks. Absent: none. */
   readonly shareOfMetadata?: number;
 }
 
@@ -77,7 +77,7 @@ class ChainWriter {
     this.#matured.length = maturity;
   }
 
-  /** Pays `count` outputs that the reveals of the next block spend. */
+  /** Pays `count` outputs for the reveals of the next block. */
   fanOut(count: number): void {
     if (count === 0) return;
     const coins: Coin[] = this.#change === null ? [] : [this.#change];
@@ -158,12 +158,15 @@ function compressibility(texts: readonly Text[]): number {
   return deflateRawSync(bytes).length / bytes.length;
 }
 
-/** The texts of a chain, from its first on: drawn apart from all else, so that they can be drawn again without it. */
+/**
+ * The texts of a chain, from the first on. They have their own random stream, so they can be drawn again without the
+ * rest.
+ */
 export function chainTexts(options: Pick<ChainOptions, 'seed' | 'shareOfCopies'>): TextSource {
   return new TextSource(seededRandom(`texts ${options.seed}`), options.shareOfCopies);
 }
 
-/** The metadata of a chain's inscriptions, drawn apart from all else too; null: none has any. */
+/** The metadata of a chain's inscriptions, also with its own random stream; null: none has any. */
 export function chainMetadata({
   seed,
   shareOfMetadata = 0,
@@ -174,8 +177,8 @@ export function chainMetadata({
 
 /**
  * A whole regtest chain of small text inscriptions with all outputs that it spends: the network's genesis block,
- * blocks that only pay coinbases until they mature, blocks of reveals, and the blocks for the tip's bench.
- * Everything is valid but the signatures, which are random bytes.
+ * blocks that only pay coinbases until they mature, blocks of reveals, and the blocks for the tip's bench. Only the
+ * signatures are invalid: they are random bytes.
  */
 export function generateInscriptionChain(folder: BlockFolder, options: ChainOptions): void {
   const texts = chainTexts(options);
@@ -185,7 +188,7 @@ export function generateInscriptionChain(folder: BlockFolder, options: ChainOpti
   for (let left = options.inscriptions; left > 0; left -= options.revealsPerBlock) {
     plan.push({ reveals: Math.min(left, options.revealsPerBlock), fresh: false });
   }
-  // a block of its own pays for each: both together would be heavier than a block may be
+  // one block for each: both together would exceed the maximum weight
   for (let block = 0; block < options.tipBlocks; block++) {
     plan.push({ reveals: 0, fresh: true }, { reveals: options.revealsPerTipBlock, fresh: true });
   }

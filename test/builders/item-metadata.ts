@@ -5,7 +5,7 @@ import type { Random } from './random.ts';
 export interface ItemMetadata {
   /** Canonical JSON, as searches read it. */
   readonly json: string;
-  /** CBOR (RFC 8949), as it is inscribed. */
+  /** CBOR (RFC 8949), the inscribed form. */
   readonly cbor: Uint8Array;
 }
 
@@ -17,7 +17,7 @@ const traits: Readonly<Record<string, readonly string[]>> = {
   Hat: ['None', 'Crown', 'Cap', 'Halo', 'Beanie'],
 };
 
-/** Metadata shaped like those of mainnet's collections: a name with a number, and some traits. */
+/** Metadata like that of mainnet's collections: a name with a number, and some traits. */
 export class ItemMetadataSource {
   readonly #random: Random;
   readonly #share: number;
@@ -46,7 +46,7 @@ export class ItemMetadataSource {
 
 type CborValue = string | readonly CborValue[] | { readonly [name: string]: CborValue };
 
-/** Lengths below 2^16, which is all that is written here. */
+/** Lengths below 2^16: nothing longer is written here. */
 function writeHead(out: ByteWriter, major: number, length: number): void {
   if (length < 24) out.u8(major | length);
   else if (length < 256) {

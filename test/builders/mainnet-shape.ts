@@ -25,24 +25,24 @@ import type { Random } from './random.ts';
  * - Half of what is spent is among the newest outputs, of some ten blocks, half is of any age: nobody knows it of blocks alone.
  */
 
-/** Chains that were kept are made anew where their shape has changed since. */
+/** Stored chains are generated again if their shape has changed. */
 export const mainnetShapeVersion = 2;
 
-/** Shares of transactions; the others are payments. */
+/** Shares of transactions; the rest are payments. */
 export const transactionShares = {
-  /** A text, or as often as `image` says something larger. */
+  /** A short text, or with the probability of `image` something larger. */
   reveal: 0.117,
   image: 0.0023,
-  /** Many in one transaction. */
+  /** Many reveals in one transaction. */
   batch: 0.00046,
   move: 0.086,
 } as const;
 
-/** Of reveals that are alone. */
+/** Of single reveals. */
 export const detailShares = { metadata: 0.05, parent: 0.05 } as const;
 export const shareOfCopies = 0.26;
 
-/** How many inputs, or outputs, a share of transactions has: any number from `least` to `most`, small ones more often. */
+/** Numbers of inputs, or outputs, for a share of transactions: between `least` and `most`, small ones more often. */
 interface CountClass {
   readonly share: number;
   readonly least: number;
@@ -65,23 +65,23 @@ const outputClasses: readonly CountClass[] = [
   { share: 0.019, least: 10, most: 49 },
   { share: 0.004, least: 50, most: 200 },
 ];
-/** Collecting what was inscribed: most move one. */
+/** Transfers of inscriptions: most move one. */
 const movedClasses: readonly CountClass[] = [
   { share: 0.7, least: 1, most: 1 },
   { share: 0.26, least: 2, most: 9 },
   { share: 0.04, least: 10, most: 40 },
 ];
-/** Of payments with more than one output; all of them since runes are there. */
+/** Of payments with more than one output; all of them since runes exist. */
 const opReturnShare = 0.61;
 const batchLeast = 100;
 const batchMost = 560;
 const imageLeastBytes = 300;
 const imageMostBytes = 200_000;
 
-/** The largest of all that one transaction may weigh: an image, or a batch. */
+/** The maximum weight of one transaction: an image, or a batch. */
 export const transactionWeightMax = 260_000;
 
-/** Between two bounds, each power of two as often as the next. */
+/** Between two bounds, each power of two equally often. */
 function logUniform(random: Random, least: number, most: number): number {
   return Math.floor(least * ((most + 1) / least) ** random.unit());
 }
@@ -95,7 +95,7 @@ function countOf(random: Random, classes: readonly CountClass[]): number {
   return 1;
 }
 
-/** What a payment is made of. */
+/** The shape of a payment. */
 export interface PaymentShape {
   readonly inputs: number;
   readonly outputs: number;
@@ -112,12 +112,12 @@ export function paymentShape(random: Random): PaymentShape {
   };
 }
 
-/** Inscriptions that one transaction moves. */
+/** Inscriptions moved by one transaction. */
 export function movedCount(random: Random): number {
   return countOf(random, movedClasses);
 }
 
-/** Reveals of one transaction that reveals many. */
+/** Reveals of a transaction with many reveals. */
 export function batchCount(random: Random): number {
   return batchLeast + random.below(batchMost - batchLeast);
 }

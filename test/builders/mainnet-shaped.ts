@@ -33,23 +33,23 @@ import { Wallet } from './wallet.ts';
 
 export interface MainnetShapedOptions {
   readonly seed: string;
-  /** Blocks are made until they have so many bytes. */
+  /** Blocks are made until they reach this size. */
   readonly leastBytes: number;
 }
 
 const coinsAtStart = 60_000;
 const coinsPerFanOut = 1000;
-/** Outputs of some ten blocks, of which half of what is spent is taken. */
+/** Outputs of about ten blocks, which are half of all spent outputs. */
 const newestCoins = 60_000;
 const dustSats = 2000;
 const postageSats = 546;
 const feeSats = 250;
 const heldMax = 50_000;
 const roomForAny = 8000;
-/** Inputs, or outputs, that fit in it. */
+/** The number of inputs, or outputs, that fit. */
 const manyAtLeast = 10;
 
-/** A block of reveals, the block before it that pays for them, and what is revealed, in order. */
+/** A block of reveals, the block before it that funds them, and the revealed texts, in order. */
 export interface RevealBlocks {
   readonly funding: ValidBlock;
   readonly block: ValidBlock;
@@ -58,7 +58,7 @@ export interface RevealBlocks {
 }
 
 interface HeldCoin extends Coin {
-  /** The inscription in it: its reveal, and its place there. */
+  /** Its inscription: the reveal, and its index there. */
   readonly reveal: Uint8Array;
   readonly index: number;
 }
@@ -70,8 +70,8 @@ function identityOf({ reveal, index }: HeldCoin): Pick<HeldCoin, 'reveal' | 'ind
 const text = (value: string): Uint8Array => Buffer.from(value);
 
 /**
- * Blocks shaped like mainnet's (mainnet-shape.ts), nearly full, that a regtest node takes: payments, reveals alone and
- * in batches, transfers of what was revealed. Nothing is signed, as every output can be spent by anybody.
+ * Nearly full blocks with the shape of mainnet's (mainnet-shape.ts), which a regtest node accepts: payments, single
+ * and batched reveals, transfers of inscriptions. Nothing is signed: anyone can spend each output.
  */
 export class MainnetShapedChain {
   readonly #blocks = new ValidBlocks();
@@ -90,7 +90,7 @@ export class MainnetShapedChain {
     this.#texts = mainnetShapedTexts(seed);
   }
 
-  /** Blocks that only make the coins which all later ones spend. */
+  /** Blocks that only create the coins for all later ones. */
   *beginning(): Generator<ValidBlock> {
     for (let count = 0; count < coinbaseMaturity; count++) yield this.#mine();
     while (this.#coins.length < coinsAtStart) {
@@ -113,7 +113,7 @@ export class MainnetShapedChain {
     return this.#mine();
   }
 
-  /** Reveals of distinct texts, each with the words that it is given. */
+  /** Reveals of distinct texts, each with its given words. */
   revealBlocks(count: number, words: (index: number) => string): RevealBlocks {
     const needed = count * (postageSats + feeSats) + feeSats;
     const paying: Coin[] = [];
@@ -138,7 +138,7 @@ export class MainnetShapedChain {
     return blockWeightMax - this.#blocks.weight;
   }
 
-  /** Whether something large may be begun. */
+  /** Whether there is room to start something large. */
   #hasRoom(): boolean {
     return this.#room() > transactionWeightMax;
   }
@@ -148,7 +148,7 @@ export class MainnetShapedChain {
     return takeAt(this.#coins, this.#coins.length - 1 - this.#random.below(among));
   }
 
-  /** A coin that is spent with a witness, in which an envelope can be. */
+  /** A coin that is spent with a witness, which can hold an envelope. */
   #takeWitnessCoin(): Coin {
     for (;;) {
       const coin = this.#takeCoin();
@@ -198,7 +198,7 @@ export class MainnetShapedChain {
     );
   }
 
-  /** What a reveal that is alone reveals: now and then something large, where there is room for it. */
+  /** The content of a single reveal: now and then something large, if there is room. */
   #revealed(): Envelope {
     if (this.#random.unit() < transactionShares.image / transactionShares.reveal && this.#hasRoom()) {
       return {
@@ -251,7 +251,7 @@ export class MainnetShapedChain {
     return made;
   }
 
-  /** Many envelopes in one input, whose inscriptions go to an output each, by their pointers. */
+  /** Many envelopes in one input, each inscription in its own output, by pointer. */
   #revealBatch(): void {
     const count = batchCount(this.#random);
     if (!this.#hasRoom()) return;
@@ -299,7 +299,7 @@ export class MainnetShapedChain {
     return takeAt(this.#held, this.#random.below(this.#held.length));
   }
 
-  /** One inscription or several, each to an output of its own, and a coin that pays for it. */
+  /** One or several inscriptions, each with its own output, and a coin that funds them. */
   #move(): void {
     const count = Math.min(movedCount(this.#random), this.#held.length);
     if (count === 0 || (count >= manyAtLeast && !this.#hasRoom())) return;
@@ -318,7 +318,7 @@ export class MainnetShapedChain {
   #mine(): ValidBlock {
     const block = this.#blocks.mine({ coinbaseScript: this.#wallet.owner() });
     this.#maturing.push(block.coinbase);
-    // the next block is the first that may spend it
+    // only the next block may spend it
     if (this.#maturing.length >= coinbaseMaturity) this.#matured.push(this.#maturing.shift() as Coin);
     return block;
   }
@@ -331,12 +331,12 @@ function takeAt<Value>(values: Value[], at: number): Value {
   return taken;
 }
 
-/** The texts of a chain in their order: drawn apart from all else, so that they can be drawn again without it. */
+/** The texts of a chain in order. They have their own random stream, so they can be drawn again without the rest. */
 export function mainnetShapedTexts(seed: string): TextSource {
   return new TextSource(seededRandom(`node texts ${seed}`), shareOfCopies);
 }
 
-/** The chain from height 1 on, until it has so many bytes. */
+/** The chain from height 1 on, until it reaches this size. */
 export function* mainnetShapedBlocks({ seed, leastBytes }: MainnetShapedOptions): Generator<ValidBlock> {
   const chain = new MainnetShapedChain(seed);
   let bytes = 0;

@@ -5,7 +5,7 @@ export function doubleHash(bytes: Uint8Array): Uint8Array {
   return hash('sha256', hash('sha256', bytes, 'buffer'), 'buffer');
 }
 
-/** Root over 32-byte leaves that lie one after another; an odd level repeats its last (Bitcoin Core consensus/merkle.cpp). */
+/** Root over consecutive 32-byte leaves; an odd level repeats its last node (Bitcoin Core consensus/merkle.cpp). */
 export function merkleRoot(leaves: Uint8Array): Uint8Array {
   let count = leaves.length / 32;
   const level = Buffer.alloc(leaves.length + 32);

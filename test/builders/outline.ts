@@ -1,4 +1,4 @@
-/** Where the parts of a transaction lie in a block, so that they can be changed in place. */
+/** Where the parts of a transaction lie in a block, to change them in place. */
 export interface TransactionOutline {
   readonly start: number;
   readonly end: number;
@@ -7,7 +7,7 @@ export interface TransactionOutline {
   readonly outpoints: readonly number[];
   /** Offset and length of each output's script. */
   readonly scripts: readonly (readonly [at: number, length: number])[];
-  /** End of the outputs: with `start` and `end` this is all that the stripped form needs. */
+  /** End of the outputs: with `start` and `end` sufficient for the stripped form. */
   readonly outputsEnd: number;
 }
 
@@ -34,7 +34,7 @@ class Cursor {
     return this.#bytes.readUInt8(this.at);
   }
 
-  /** Passes over a counted run of bytes and gives where it was. */
+  /** Skips a counted run of bytes and returns its place. */
   sized(): readonly [at: number, length: number] {
     const length = this.compactSize();
     this.at += length;
@@ -69,7 +69,7 @@ export function outlineBlock(block: Uint8Array): TransactionOutline[] {
   });
 }
 
-/** What a txid is the hash of: version, inputs, outputs, locktime. */
+/** The bytes that a txid hashes: version, inputs, outputs, locktime. */
 export function strippedTransaction(
   block: Uint8Array,
   { start, end, segwit, outputsEnd }: TransactionOutline,

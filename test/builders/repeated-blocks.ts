@@ -9,7 +9,7 @@ export interface SourceFile {
   readonly spent: Uint8Array | null;
 }
 
-/** An input that spends an output of a transaction of the same folder. */
+/** An input that spends an output of the same folder. */
 interface Link {
   readonly outpoint: number;
   readonly block: number;
@@ -19,9 +19,9 @@ interface Link {
 interface Template extends SourceFile {
   readonly outlines: readonly TransactionOutline[];
   readonly links: readonly (readonly Link[])[];
-  /** Offset of the 32 bytes of witness commitment, null where the block has none. */
+  /** Offset of the 32 bytes of witness commitment, null without one. */
   readonly commitmentAt: number | null;
-  /** Consecutive to the block before it, in the same island. */
+  /** Follows the previous block, in the same island. */
   readonly linked: boolean;
 }
 
@@ -29,7 +29,7 @@ const commitmentHead = Buffer.from('6a24aa21a9ed', 'hex');
 const islandGap = 3; // heights between islands that no block has
 const key = (txid: Uint8Array): string => Buffer.from(txid).toString('latin1');
 
-/** BIP 141: the last output whose script starts so is the one that counts. */
+/** BIP 141: the last output whose script has this prefix counts. */
 function commitmentOffset(block: Uint8Array, coinbase: TransactionOutline): number | null {
   const found = coinbase.scripts.findLast(
     ([at, length]) => length >= 38 && commitmentHead.equals(block.subarray(at, at + 6)),
@@ -99,9 +99,9 @@ function repeatBlock(
 }
 
 /**
- * Real blocks again and again until they are `leastBytes`, no transaction twice: every locktime is changed, inputs
- * that spend transactions of the folder follow, merkle roots and witness commitments are computed anew. The proof of
- * work of mainnet cannot hold, so the chain calls itself regtest, with mined headers of that difficulty.
+ * Repeats real blocks until they are `leastBytes`, without repeating a transaction: every locktime changes, inputs
+ * that spend transactions of the folder are adapted, merkle roots and witness commitments are computed again.
+ * Mainnet's proof of work cannot hold, so the chain claims to be regtest, with mined headers of that difficulty.
  * Consecutive blocks stay consecutive; between others is a gap. Contents are the same in every repetition.
  */
 export function generateRepeatedBlocks(

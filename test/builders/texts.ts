@@ -36,7 +36,7 @@ function pick<Value>(random: Random, values: readonly Value[]): Value {
 }
 
 function tick(random: Random): string {
-  // ticks are unevenly liked: the product of two draws leans to the first
+  // popularity of ticks is uneven: the product of two draws favours the first
   const index = Math.floor(random.unit() * random.unit() * 26 ** 3);
   const at = (place: number): string => letters[Math.floor(index / 26 ** place) % 26] as string;
   return `${at(2)}${at(0)}${at(1)}${at(2)}`;
@@ -111,7 +111,7 @@ const makers: Record<TextKind, (random: Random) => [Uint8Array, string]> = {
   markup,
 };
 
-/** Texts shaped like those of mainnet: the first of all kinds is new each time, and copies are of earlier ones. */
+/** Texts like those of mainnet: the first of each kind is new, and copies repeat earlier ones. */
 export class TextSource {
   readonly distinct: Text[] = [];
   readonly #random: Random;
@@ -124,7 +124,7 @@ export class TextSource {
     this.#shareOfCopies = shareOfCopies;
   }
 
-  /** A text that was never given before. */
+  /** A new text. */
   fresh(): Text {
     const kind = this.#kind();
     for (;;) {
@@ -138,12 +138,12 @@ export class TextSource {
     }
   }
 
-  /** A fresh text or a copy, by the share of copies; the first copies need something to copy. */
+  /** A new text or a copy, by the share of copies; copies need earlier texts. */
   next(): Text {
     if (this.#random.unit() >= this.#shareOfCopies) return this.fresh();
     const earlier = this.#byKind[this.#kind()];
     if (earlier.length === 0) return this.fresh();
-    // few texts have most of the copies: half of them copy the oldest ones most, half the newest ones
+    // few texts have most copies: half of the copies favour the oldest texts, half the newest
     const place = Math.floor(earlier.length * this.#random.unit() ** 3);
     return earlier[this.#random.u32() % 2 === 0 ? place : earlier.length - 1 - place] as Text;
   }

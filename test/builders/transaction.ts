@@ -2,7 +2,7 @@ import type { ByteWriter } from './byte-writer.ts';
 import { tag, writeEnvelope, writePush } from './envelope.ts';
 
 export interface Input {
-  /** Txid of the output that is spent, internal order. */
+  /** Txid of the spent output, internal order. */
   readonly txid: Uint8Array;
   readonly vout: number;
   readonly scriptSig: Uint8Array;
@@ -21,9 +21,9 @@ export interface Transaction {
 
 const sequence = 0xfffffffd;
 
-/** Writes a version 2 transaction, with the witness (BIP 144) or without it (what the txid is the hash of). */
+/** Writes a version 2 transaction, with the witness (BIP 144) or without it (the form that the txid hashes). */
 export function writeTransaction(out: ByteWriter, transaction: Transaction, withWitness: boolean): void {
-  // without a witness in any input the short form is the only one (BIP 144)
+  // if no input has a witness, only the short form is valid (BIP 144)
   const isSegwit = withWitness && transaction.inputs.some(({ witness }) => witness.length > 0);
   out.u32(2);
   if (isSegwit) {
@@ -51,7 +51,9 @@ export function writeTransaction(out: ByteWriter, transaction: Transaction, with
   out.u32(0);
 }
 
-/** The script of an ordinary reveal: key, OP_CHECKSIG, envelope with a content type and a body in pushes of 520 bytes. */
+/**
+ * The script of an ordinary reveal: key, OP_CHECKSIG, envelope with a content type and a body in pushes of 520 bytes.
+ */
 export function writeRevealScript(
   out: ByteWriter,
   key: Uint8Array,

@@ -10,30 +10,30 @@ export interface Coin extends Output {
 export interface SpentCoin {
   readonly coin: Coin;
   readonly witness: readonly Uint8Array[];
-  /** Absent: empty, as of all outputs that are spent by a witness. */
+  /** Absent: empty, as for all outputs spent by a witness. */
   readonly scriptSig?: Uint8Array;
 }
 
-/** A block that a regtest node takes, and what its coinbase made. */
+/** A block that a regtest node accepts, and its coinbase. */
 export interface ValidBlock {
   readonly height: number;
   /** 32 bytes, internal order. */
   readonly hash: Uint8Array;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Spendable `coinbaseMaturity` blocks later; value 0 where nothing was claimed. */
+  /** Spendable `coinbaseMaturity` blocks later; value 0 if nothing was claimed. */
   readonly coinbase: Coin;
 }
 
 export interface MineOptions {
   readonly coinbaseScript: Uint8Array;
-  /** Satoshis of the reward that nobody claims: ord counts them as lost. */
+  /** Sats of the reward left unclaimed: ord counts them as lost. */
   readonly unclaimed?: number;
-  /** Seconds of the header; absent: ten minutes a height after the network's first block. */
+  /** Header time in seconds; absent: ten minutes per height after the network's first block. */
   readonly time?: number;
 }
 
 export const coinbaseMaturity = 100;
-/** Consensus bound, less room for header and coinbase. */
+/** Consensus bound, minus room for header and coinbase. */
 export const blockWeightMax = 4_000_000 - 4000;
 
 const firstSubsidy = 5_000_000_000;
@@ -42,21 +42,21 @@ const genesisTime = 1_296_688_602;
 const blockIntervalSeconds = 600;
 const noBytes = new Uint8Array(0);
 
-/** Satoshis that the coinbase of a height may make. */
+/** Maximum sats of a coinbase at a height, without fees. */
 function subsidyAt(height: number): number {
   return Math.floor(firstSubsidy / 2 ** Math.floor(height / halvingInterval));
 }
 
 /**
  * A witness program of version 2, for which consensus has no rule yet: any witness spends it (BIP 141), without a
- * signature and without a bound on its items. ord reads an envelope from the second to last item whatever is spent.
- * 20 or 32 bytes of program make outputs as long as mainnet's.
+ * signature and without a bound on its items. ord reads an envelope from the second-last item of any witness. A
+ * program of 20 or 32 bytes makes outputs as long as mainnet's.
  */
 export function openScript(program: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([0x52, program.length]), program]);
 }
 
-/** Puts transactions into blocks, each on the one before it, and counts fees. The caller knows which coins there are. */
+/** Puts transactions into consecutive blocks and counts fees. The caller keeps track of the coins. */
 export class ValidBlocks {
   #tip: { readonly height: number; readonly hash: Uint8Array } = {
     height: 0,
@@ -73,17 +73,17 @@ export class ValidBlocks {
     return this.#builder.weight;
   }
 
-  /** What the transactions of the block under construction left for its coinbase. */
+  /** The fees of the block under construction. */
   get collectedFees(): number {
     return this.#fees;
   }
 
-  /** The next block follows this one: the way to another branch. */
+  /** The next block follows this one: starts another branch. */
   continueFrom(tip: { readonly height: number; readonly hash: Uint8Array }): void {
     this.#tip = tip;
   }
 
-  /** Adds a transaction and gives its outputs. */
+  /** Adds a transaction and returns its outputs. */
   spend(inputs: readonly SpentCoin[], outputs: readonly Output[]): Coin[] {
     const spent: Input[] = inputs.map(({ coin, witness, scriptSig = noBytes }) => ({
       txid: coin.txid,

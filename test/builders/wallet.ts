@@ -1,10 +1,10 @@
 import type { Random } from './random.ts';
 import { type Coin, openScript, type SpentCoin } from './valid-blocks.ts';
 
-/** Of outputs: what is paid to a key hash with a witness, to a key hash of old, and the others to taproot keys. */
+/** Shares of outputs: P2WPKH, P2PKH, and the rest P2TR. */
 const witnessKeyHashShare = 0.42;
 const keyHashShare = 0.15;
-/** Of the long outputs: those of two keys out of three, as sent to a script hash, not to a taproot key. */
+/** Of the long outputs: P2WSH of two keys out of three, instead of P2TR. */
 const multisigShare = 0.22;
 const multisigScriptBytes = 105;
 const runestoneBytes = 9;
@@ -24,17 +24,19 @@ function push(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([bytes.length]), bytes]);
 }
 
-/** As long as a script to a key hash, and spent with as many bytes: it drops hash, signature and key, whatever they are. */
+/** As long as P2PKH, and spent with as many bytes: it drops hash, signature and key, without checking them. */
 function openKeyHashScript(hash: Uint8Array): Uint8Array {
   return Buffer.concat([push(hash), Buffer.from([opcode.drop, opcode.twoDrop, opcode.true, opcode.nop])]);
 }
 
-/** By the first byte of what the script is a hash of. */
+/** By the first byte of the hash in the script. */
 function isMultisig({ script }: Coin): boolean {
   return script[2]! < multisigShare * 256;
 }
 
-/** Scripts as long as those of mainnet's wallets, which anybody may spend with a witness, or a script, as long as theirs. */
+/**
+ * Scripts as long as those of mainnet's wallets, which anyone can spend, with a witness or script as long as theirs.
+ */
 export class Wallet {
   readonly #random: Random;
 
@@ -46,7 +48,7 @@ export class Wallet {
     return randomBytes(this.#random, length);
   }
 
-  /** The script of an output of somebody's. */
+  /** The script of a payment to another wallet. */
   owner(): Uint8Array {
     const way = this.#random.unit();
     if (way < witnessKeyHashShare) return openScript(this.bytes(20));
@@ -54,17 +56,17 @@ export class Wallet {
     return openScript(this.bytes(32));
   }
 
-  /** To a taproot key: what a reveal spends. */
+  /** P2TR: the input of a reveal. */
   taproot(): Uint8Array {
     return openScript(this.bytes(32));
   }
 
-  /** Nobody's output, as long as a runestone of one transfer. */
+  /** An unspendable output, as long as a runestone of one transfer. */
   runestone(): Uint8Array {
     return Buffer.concat([Buffer.from([opcode.return, opcode.number13]), push(this.bytes(runestoneBytes))]);
   }
 
-  /** Signature and key of a payment to a key hash, the signature of one to a taproot key, or two and the script of three keys. */
+  /** Signature and key of P2WPKH, the signature of P2TR, or two signatures and the script of three keys. */
   signed(coin: Coin): SpentCoin {
     switch (coin.script.length) {
       case scriptLength.keyHash:

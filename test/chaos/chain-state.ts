@@ -1,24 +1,24 @@
 import type { Coin, ValidBlock } from '#test/builders/valid-blocks.ts';
 
-/** A transaction that was sent to the mempool, as a block may take it in later. */
+/** A transaction in the mempool, which a later block may include. */
 export interface SentTransaction {
   readonly inputs: readonly { readonly coin: Coin; readonly witness: readonly Uint8Array[] }[];
   readonly outputs: readonly { readonly value: number; readonly script: Uint8Array }[];
 }
 
-/** What may be spent after a block, as the generator knows it. Never changed: every block has its own. */
+/** The spendable outputs after a block, as the generator knows them. Immutable: every block has its own. */
 export interface ChainState {
   readonly height: number;
   readonly hash: Uint8Array;
-  /** Outputs that most likely hold nothing. */
+  /** Outputs that probably hold no inscription. */
   readonly coins: readonly Coin[];
-  /** Outputs that most likely hold an inscription. */
+  /** Outputs that probably hold an inscription. */
   readonly held: readonly Coin[];
-  /** Outputs without a satoshi: what is revealed there is unbound. */
+  /** Outputs of 0 sats: a reveal that spends one is unbound. */
   readonly empty: readonly Coin[];
-  /** Coinbases by the height from which on they may be spent. */
+  /** Coinbases by the height from which they may be spent. */
   readonly maturing: readonly { readonly from: number; readonly coin: Coin }[];
-  /** Ids of reveals, as fields name them; the newest last, bounded. */
+  /** Ids of reveals, for fields; the newest last, bounded. */
   readonly reveals: readonly Uint8Array[];
 }
 

@@ -5,11 +5,11 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
-// what a server that was killed leaves behind is gone after some seconds
+// remains of a killed server disappear after some seconds
 const startTriesMax = 40;
 const startAgainMs = 500;
 
-/** A real Postgres behind a proxy, which may be stopped, crashed and started. */
+/** A real Postgres behind a proxy, to stop, crash and start it. */
 export class ChaosDatabase {
   readonly proxy: TcpProxy;
   readonly #dataDir: string;
@@ -26,14 +26,14 @@ export class ChaosDatabase {
     return new ChaosDatabase(dataDir, server, await TcpProxy.listen(server.port));
   }
 
-  /** URL of a database by way of the proxy. */
+  /** URL of a database through the proxy. */
   proxied(name: string): string {
     const url = this.#direct(name);
     url.port = String(this.proxy.port);
     return url.href;
   }
 
-  /** Past the proxy. Valid until the server is stopped. */
+  /** Bypasses the proxy. Valid until the server is stopped. */
   directUrl(name: string): string {
     return this.#direct(name).href;
   }
@@ -47,12 +47,12 @@ export class ChaosDatabase {
     }
   }
 
-  /** A pool of the harness's own, past the proxy. Valid until the server is stopped. */
+  /** A pool of the harness itself that bypasses the proxy. Valid until the server is stopped. */
   pool(name: string): pg.Pool {
     return createPool(this.#direct(name).href, { applicationName: 'satscribe chaos' });
   }
 
-  /** One query past the proxy. */
+  /** One query that bypasses the proxy. */
   async query<Row extends pg.QueryResultRow>(name: string, text: string): Promise<Row[]> {
     const client = await connectClient(this.#direct(name).href);
     try {
@@ -62,7 +62,7 @@ export class ChaosDatabase {
     }
   }
 
-  /** Ends all connections of a database but the asking one, as an operator does. */
+  /** Ends all connections of a database except its own, as an operator does. */
   async terminate(name: string): Promise<void> {
     await this.query(
       name,
@@ -77,7 +77,7 @@ export class ChaosDatabase {
     await this.#startAgain();
   }
 
-  /** Ends it without a checkpoint (SIGQUIT) or its first process alone (SIGKILL): the next start recovers. */
+  /** Ends it without a checkpoint (SIGQUIT), or only its first process (SIGKILL): the next start recovers. */
   async crash(signal: 'SIGQUIT' | 'SIGKILL', downMs: number): Promise<void> {
     const connection = await readConnectionFile(this.#dataDir);
     if (connection === null) throw new Error('the database does not run');

@@ -12,22 +12,22 @@ import { TcpProxy } from './tcp-proxy.ts';
 const noBytes = new Uint8Array(0);
 const sentKept = 12;
 
-/** The node, and the chain that it was made to follow. */
+/** The node, and the chain that it must follow. */
 export class ChaosNode {
   readonly node: Bitcoind;
   readonly rpcProxy: TcpProxy;
   readonly zmqProxy: TcpProxy;
   /** The best chain from height 1 on. */
   chain: ModelBlock[] = [];
-  /** Blocks that were made, those of lost branches too. */
+  /** All mined blocks, including those of lost branches. */
   made = 0;
   reorgs = 0;
   deepestReorg = 0;
   readonly #blocks: RandomBlocks;
-  /** A branch that was taken back and has more blocks than the one that is best now. */
+  /** A branch that was taken back and is longer than the current best one. */
   #longer: { readonly first: string; readonly chain: readonly ModelBlock[] } | null = null;
   #sent: SentTransaction[] = [];
-  /** Blocks of the longest chain that there ever was. */
+  /** Blocks of the longest chain so far. */
   #longest = 0;
 
   private constructor(node: Bitcoind, rpcProxy: TcpProxy, zmqProxy: TcpProxy, blocks: RandomBlocks) {
@@ -74,7 +74,7 @@ export class ChaosNode {
     await this.settle();
   }
 
-  /** The last `depth` blocks are called invalid, and others come in their place: fewer, as many, or more. */
+  /** The last `depth` blocks become invalid, and others replace them: fewer, as many, or more. */
   async invalidate(depth: number, count: number): Promise<void> {
     const kept = this.chain.slice(0, this.chain.length - depth);
     const before = this.chain;
@@ -88,7 +88,7 @@ export class ChaosNode {
     this.#longer = before.length > this.chain.length ? { first, chain: before } : null;
   }
 
-  /** Back to the branch that was called invalid, where it is longer. Gives whether it was. */
+  /** Returns to the invalidated branch, if it is longer. Returns whether it was. */
   async reconsider(): Promise<boolean> {
     const longer = this.#longer;
     if (longer === null || longer.chain.length <= this.chain.length) return false;
@@ -101,15 +101,15 @@ export class ChaosNode {
     return true;
   }
 
-  /** Away for a while, in order or not; what it forgot, it is told again. */
+  /** Restarts the node after a pause, stopped in order or killed; blocks that it forgot are submitted again. */
   async restart(how: 'stop' | 'kill', downMs: number): Promise<void> {
     await this.node[how]();
     await delay(downMs);
     await this.node.start();
     await this.#restore();
     if (how === 'stop') return;
-    // A killed node may no longer know the branch that it had called invalid: an indexer that is on it waits for more
-    // work, as it must (`node_behind`).
+    // A killed node may no longer know the branch that it was told to invalidate: an indexer on that branch then
+    // waits for more work, as it must (`node_behind`).
     this.#longer = null;
     await this.extend(Math.max(1, this.#longest + 1 - this.chain.length));
   }
@@ -119,7 +119,7 @@ export class ChaosNode {
     await this.#prefer();
   }
 
-  /** Calls every branch invalid that the node prefers to the model's: one that was left may have more blocks. */
+  /** Invalidates every branch that the node prefers to the model's: an abandoned one may have more blocks. */
   async #prefer(): Promise<void> {
     const ours = new Set(this.chain.map(({ block }) => displayHash(block.hash)));
     while (!(await this.#isAtTip())) {
@@ -137,7 +137,7 @@ export class ChaosNode {
     }
   }
 
-  /** The node's best block is the model's. */
+  /** The node's best block equals the model's. */
   async settle(): Promise<void> {
     for (let tries = 0; tries < 100; tries++) {
       if (await this.#isAtTip()) return;
@@ -162,7 +162,7 @@ export class ChaosNode {
     try {
       await this.node.rpc.call('sendrawtransaction', [hex, 0, '21000000']);
     } catch (error) {
-      // another one spends the coin for more
+      // a replacement spends the coin for a higher fee
       if (!/replacement|conflict|in-mempool|limit/u.test(String(error))) throw error;
       return;
     }
@@ -188,8 +188,8 @@ export class ChaosNode {
   }
 
   /**
-   * A node that was killed may remember a branch as invalid that it was told to take again since: that word was not on the
-   * disk yet. It is asked once more.
+   * A killed node may still remember a branch as invalid that it was later told to reconsider, because that call had
+   * not reached the disk. It is told once more.
    */
   async #submit({ hash, bytes }: ValidBlock): Promise<void> {
     try {

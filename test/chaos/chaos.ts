@@ -17,12 +17,12 @@ import { type Side, verdictOf } from './verdict.ts';
 
 export interface ChaosOptions {
   readonly seed: string;
-  /** Faults go on so long, and at least until each failpoint was hit. */
+  /** Faults last at least this long, and until each failpoint was hit. */
   readonly minutes: number;
-  /** Everything lies there: logs, the node's data, the database's. */
+  /** The folder of all logs and data of node and database. */
   readonly folder: string;
   readonly bitcoind: string;
-  /** An ord that is asked the same at the end; null: none is. */
+  /** An ord that answers the same requests at the end; null: none. */
   readonly ord: string | null;
   readonly say: (line: string) => void;
 }
@@ -34,9 +34,9 @@ export interface ChaosResult {
 }
 
 const deepestReorg = 40;
-/** Blocks before the indexer is there: it begins with a first sync in bulk. */
+/** Blocks before the indexer's first start, so that it begins with a bulk load. */
 const blocksBefore = 60;
-/** So many missed blocks make the next sync one in bulk. */
+/** This many missed blocks make the next sync a bulk load. */
 const absenceBlocks = 130;
 const catchUpWithinMs = 120_000;
 const hitWithinMs = 25_000;
@@ -116,7 +116,7 @@ class ChaosRun {
   async end(): Promise<ChaosResult> {
     const { node, database, indexer, reader } = this.#parts();
     await node.settle();
-    // what is pending is compared too: something must be
+    // pending inscriptions are compared too, so there must be some
     for (let count = 0; count < pendingAtEnd; count++) await node.send();
     this.#say(`comparing at block ${node.tip.height}`);
     await this.#caughtUp(survivor);
@@ -209,7 +209,7 @@ class ChaosRun {
     if (this.#random.unit() < 0.7) await this.#caughtUp(survivor);
   }
 
-  /** Until the point was hit: the process is armed, and what passes the point is made to happen. */
+  /** Until the failpoint was hit: the process is armed, and the chain is made to pass the point. */
   async #aimedRound(round: number, name: Armed['name']): Promise<void> {
     const { indexer } = this.#parts();
     const before = indexer.hits.get(name) ?? 0;
@@ -228,12 +228,12 @@ class ChaosRun {
     await this.#caughtUp(survivor);
   }
 
-  /** What happens to the chain. An undo needs a reorganisation; everything else needs blocks. */
+  /** The next event of the chain. An undo needs a reorganisation, everything else needs blocks. */
   #planBlocks(aim: Armed['name'] | null): { words: string; run: () => Promise<void> } {
     const { node, random } = this.#parts();
     const way = aim === 'undo' ? 0.9 : aim === null ? random.unit() : 0;
     const most = Math.min(deepestReorg, node.tip.height - 101);
-    // shallow ones are common, and the deepest come too
+    // most are shallow, but the deepest must occur too
     const depth = 1 + Math.floor(random.unit() ** 2 * most);
     if (way < 0.45) {
       const count = 1 + random.below(6);
@@ -258,7 +258,7 @@ class ChaosRun {
     };
   }
 
-  /** The tip in a database is the node's. */
+  /** The database's tip equals the node's. */
   async #caughtUp(name: string): Promise<void> {
     const { node, database } = this.#parts();
     const until = Date.now() + catchUpWithinMs;

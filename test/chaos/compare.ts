@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { foldText } from '#kernel/text/fold.ts';
 import type { Random } from '#test/builders/random.ts';
 
-/** Tables whose rows say how, not what: and why a difference in them is none. */
+/** Tables of implementation state, each with the reason why a difference does not matter. */
 export const excludedTables: Readonly<Record<string, string>> = {
   search_segments:
     'where segments begin and end depends on when they were sealed; answers of searches are compared',
@@ -13,7 +13,7 @@ export const excludedTables: Readonly<Record<string, string>> = {
   follower_status: 'what the process last said of itself',
 };
 
-/** Columns that depend on the moment or on a random key. */
+/** Columns that depend on the time of the run or on a random key. */
 export const excludedColumns: Readonly<Record<string, string>> = {
   parsed_at: 'the time of parsing',
   fingerprint_key: 'random for every database',
@@ -22,12 +22,12 @@ export const excludedColumns: Readonly<Record<string, string>> = {
   derived_epoch: 'counts how often the writer took over a derived table, or left one',
 };
 
-/** Derived from the mempool and not from blocks: compared over HTTP. */
+/** Derived from the mempool, not from blocks: compared over HTTP. */
 const isOfMempool = (table: string): boolean => /^(pending|mempool)/u.test(table);
 
 const shownLength = 300;
 
-/** Every row of the tables of `chain` as text, without what is excluded: the same chain gives the same dump. */
+/** Every row of the tables of `chain` as text, without the exclusions: equal chains give equal dumps. */
 export async function dumpDerived(pool: pg.Pool): Promise<Map<string, string[]>> {
   const { rows: tables } = await pool.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class
@@ -49,7 +49,7 @@ export async function dumpDerived(pool: pg.Pool): Promise<Map<string, string[]>>
   return dump;
 }
 
-/** What one has and the other has not, one line each. */
+/** Lines that one dump has and the other lacks. */
 export function differences(what: string, survived: readonly string[], clean: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const line of survived) counts.set(line, (counts.get(line) ?? 0) + 1);
@@ -75,7 +75,7 @@ export interface SampledSearch {
 
 const needlesSampled = 40;
 
-/** Pieces of texts that are there, some joined to what most likely is not, each counted by a scan. */
+/** Pieces of existing texts, some joined to pieces that probably do not exist, each counted by a scan. */
 export async function sampleSearches(clean: pg.Pool, random: Random): Promise<SampledSearch[]> {
   const { rows } = await clean.query<{ text: Buffer }>(
     `SELECT coalesce(folded, body) AS text FROM chain.contents WHERE text > 0 AND length(body) > 0 ORDER BY content_id`,
@@ -99,7 +99,7 @@ export async function sampleSearches(clean: pg.Pool, random: Random): Promise<Sa
   return made;
 }
 
-/** Ids of some inscriptions, as people write them. */
+/** Ids of some inscriptions, as displayed. */
 export async function sampleIds(clean: pg.Pool, most: number): Promise<string[]> {
   const { rows } = await clean.query<{ txid: Buffer; index: number }>(
     'SELECT txid, index FROM chain.inscriptions ORDER BY md5(key::text) LIMIT $1',

@@ -14,12 +14,12 @@ interface ReplayedBlock {
   readonly sequence: number;
   readonly height: number;
   readonly blockHash: string;
-  /** The block's events without their ids, and how many there must be. */
+  /** The block's events without their ids, and their expected number. */
   readonly events: string[];
   readonly expected: number;
 }
 
-/** What is left of a stream of events once every undo event took its block back. */
+/** The remaining events of a stream after every undo event took its block back. */
 export class Replay {
   readonly blocks: ReplayedBlock[] = [];
   lastId: string | null = null;
@@ -56,7 +56,7 @@ export class Replay {
     top.events.push(JSON.stringify({ ...event, id: null }));
   }
 
-  /** One line a block and one an event. */
+  /** One line per block and one per event. */
   lines(): string[] {
     return this.blocks.flatMap(({ height, blockHash, events, expected }) => [
       `block ${height} ${blockHash} events=${expected} read=${events.length}`,
@@ -65,7 +65,7 @@ export class Replay {
   }
 }
 
-/** Reads all events of an address that there are now. */
+/** Reads all current events of an address. */
 export async function readAllEvents(origin: string): Promise<Replay> {
   const replay = new Replay();
   const answer = await fetch(`${origin}/events?from=0`);
@@ -77,13 +77,13 @@ export async function readAllEvents(origin: string): Promise<Replay> {
 const againMs = 200;
 
 /**
- * A consumer of server-sent events that goes on where it was, however often the server goes away. Its replay must in the
- * end be that of somebody who never saw the rest.
+ * A consumer of server-sent events that resumes after each disconnection. In the end its replay must equal that of a
+ * consumer that never saw the undone events.
  */
 export class EventReader {
   readonly replay = new Replay();
   readonly ended: Promise<void>;
-  /** What could not be, in the order in which it was seen. */
+  /** Impossible events, in the order in which they were seen. */
   readonly contradictions: string[] = [];
   reconnects = 0;
   readonly #origin: string;

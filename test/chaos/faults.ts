@@ -14,7 +14,7 @@ export interface Parts {
   readonly name: string;
 }
 
-/** What is done to the parts while blocks come. Each settles when the part is whole again. */
+/** Faults of the parts while blocks arrive. Each settles when the part works again. */
 export const faults = {
   none: async () => undefined,
   'indexer-kill': async ({ indexer, random }) => {
@@ -61,7 +61,7 @@ export type Fault = keyof typeof faults;
 
 export const faultNames = Object.keys(faults) as Fault[];
 
-/** The node is told of blocks meanwhile: these end by themselves, and the node must not be away for that. */
+/** The node is needed meanwhile: these faults end only with new blocks. */
 export const nodeFaults: ReadonlySet<Fault> = new Set(['node-restart', 'node-kill']);
 
 async function cut(proxy: TcpProxy, how: 'refuse' | 'stall', random: Random): Promise<void> {
@@ -69,6 +69,6 @@ async function cut(proxy: TcpProxy, how: 'refuse' | 'stall', random: Random): Pr
   proxy.set(how);
   await delay(100 + random.below(1500));
   proxy.set('pass');
-  // what stalled may be whole again, or broken
+  // a stalled connection may resume, or be broken
   if (random.unit() < 0.5) proxy.cut();
 }

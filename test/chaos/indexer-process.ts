@@ -15,16 +15,16 @@ export interface IndexerOptions {
 export interface IndexerEnd {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** This process ended it. */
+  /** The harness ended it. */
   readonly wanted: boolean;
   readonly failpoint: Failpoint | null;
-  /** Of the error that it ended with, where it is a documented one. */
+  /** The documented error code that it ended with, if any. */
   readonly code: string | null;
 }
 
 const root = join(import.meta.dirname, '../..');
 
-/** `satscribe serve` in a process of its own. */
+/** `satscribe serve` in its own process. */
 export class IndexerProcess {
   readonly ended: Promise<IndexerEnd>;
   readonly #child: ChildProcess;
@@ -62,7 +62,7 @@ export class IndexerProcess {
     });
   }
 
-  /** In the middle of whatever it does. */
+  /** SIGKILL, at any point of its work. */
   async kill(): Promise<IndexerEnd> {
     this.#wanted = true;
     this.#child.kill('SIGKILL');

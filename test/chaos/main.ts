@@ -34,7 +34,7 @@ if (values.help || !Number.isFinite(minutes) || minutes < 0) {
   process.exitCode = 2;
 } else {
   const folder = mkdtempSync(join(tmpdir(), 'satscribe-chaos-'));
-  // as root the database runs as an ordinary account, which must be able to go there
+  // as root the database runs as an ordinary account, which must be able to reach the folder
   chmodSync(folder, 0o755);
   const again = `again: npm run chaos -- --minutes ${minutes} --seed ${values.seed}   folder: ${folder}`;
   console.log(`chaos: seed ${values.seed}, ${minutes} minutes, folder ${folder}`);

@@ -14,10 +14,13 @@ export interface OrdComparison {
 const atTipWithinMs = 120_000;
 const lanes = 6;
 const shownLength = 300;
-/** Of runes, which have no source here. */
+/** Fields of runes, which have no source here. */
 const leftOut: ReadonlySet<string> = new Set(['rune', 'runes', 'runestone']);
 
-/** Asks ord, which indexes the chain of the node from nothing, and Satscribe the same, and compares every field. */
+/**
+ * Indexes the node's chain with ord from nothing, sends ord and Satscribe the same requests, and compares every
+ * field.
+ */
 export async function compareWithOrd(
   ord: string,
   node: Bitcoind,
@@ -63,7 +66,7 @@ export async function compareWithOrd(
   }
 }
 
-/** Every inscription, every output that holds one or held one, every block. */
+/** Every inscription, every output that holds or held one, every block. */
 async function questions(pool: pg.Pool, tip: number): Promise<string[]> {
   const { rows: inscriptions } = await pool.query<{ txid: Buffer; index: number }>(
     'SELECT txid, index FROM chain.inscriptions ORDER BY key',
@@ -103,14 +106,14 @@ async function atTip(origin: string, tip: number): Promise<void> {
   }
 }
 
-/** Where ord answers with an error, any answer will do that is no failure. */
+/** Where ord answers with an error, any answer except a server error is accepted. */
 function isSame(ours: Asked, theirs: Asked): boolean {
   if (theirs.status !== 200) return ours.status < 500;
   if (ours.status !== 200) return false;
   return shownOf(ours.text) === shownOf(theirs.text);
 }
 
-/** The text of a JSON value with its keys in order, without what is left out. */
+/** The text of a JSON value with its keys in order, without the excluded ones. */
 function shownOf(text: string): string {
   const inOrder = (value: unknown): unknown => {
     if (typeof value === 'bigint') return String(value);

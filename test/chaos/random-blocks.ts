@@ -21,7 +21,7 @@ const revealsKept = 200;
 const heldMax = 600;
 const transactionsMax = 14;
 
-/** How a block is filled: shares of what is done to inscriptions, in the order of `Filling.transaction`. */
+/** How a block is filled: shares of the kinds of transactions, in the order of `Filling.transaction`. */
 const ways = { reveal: 0.42, move: 0.72, reinscribe: 0.8, feeSpend: 0.86, burn: 0.89, merge: 0.95 } as const;
 
 /** The pools of a state while a block is filled from them. */
@@ -44,7 +44,7 @@ class Filling {
     this.#random = random;
   }
 
-  /** One transaction of a random kind, where the pools have what it needs. */
+  /** One transaction of a random kind, if the pools have its inputs. */
   transaction(): void {
     const way = this.#random.unit();
     if (way < ways.reveal || this.held.length === 0) this.#reveal();
@@ -56,7 +56,7 @@ class Filling {
     else this.#revealUnbound();
   }
 
-  /** A block may hold what is in the mempool, where its coins are there. */
+  /** A block may include transactions of the mempool if their coins exist. */
   include(sent: SentTransaction): void {
     const wanted = new Set(sent.inputs.map(({ coin }) => coinKey(coin)));
     const found = this.coins.filter((coin) => wanted.has(coinKey(coin)));
@@ -98,7 +98,7 @@ class Filling {
 
   #take(pool: Coin[]): Coin | null {
     if (pool.length === 0) return null;
-    // the newest are taken often: chains of spends within a block, and within few blocks
+    // often the newest ones: chains of spends within a block, and within few blocks
     const back = this.#random.unit() < 0.3 ? Math.min(4, pool.length) : pool.length;
     const at = pool.length - 1 - this.#random.below(back);
     return pool.splice(at, 1)[0] ?? null;
@@ -121,7 +121,7 @@ class Filling {
     return Array.from({ length: count }, () => randomEnvelope(this.#random, this.#named()));
   }
 
-  /** Shares out what the inputs bring over outputs, and leaves a fee. */
+  /** Distributes the value of the inputs over outputs, and leaves a fee. */
   #payOut(inputs: readonly SpentCoin[], feeSats: number): Coin[] {
     let left = inputs.reduce((sum, { coin }) => sum + coin.value, 0) - feeSats;
     const outputs: { value: number; script: Uint8Array }[] = [];
@@ -198,7 +198,7 @@ class Filling {
     this.#remember((made[0] as Coin).txid);
   }
 
-  /** All of it, or the end of it, is the miner's. */
+  /** The miner takes all of it, or the end of it. */
   #feeSpend(): void {
     const coin = this.#take(this.held);
     if (coin === null) return;
@@ -228,7 +228,7 @@ const start: ChainState = {
   reveals: [],
 };
 
-/** Makes blocks on any block that it made before. The seed and the order of calls decide every byte. */
+/** Makes blocks on any earlier block. The seed and the order of calls determine every byte. */
 export class RandomBlocks {
   readonly random: Random;
   readonly #blocks = new ValidBlocks();
@@ -246,7 +246,7 @@ export class RandomBlocks {
     return made;
   }
 
-  /** A block on this one that may take in what was sent to the mempool. */
+  /** A block on this one that may include transactions of the mempool. */
   next(before: ChainState, sent: readonly SentTransaction[]): ModelBlock {
     const { random } = this;
     const blocks = this.#blocks;
@@ -258,7 +258,7 @@ export class RandomBlocks {
     for (const each of sent) if (random.unit() < 0.5) filling.include(each);
     while (filling.coins.length < coinsWanted && ripe.length > 0) {
       const { coin } = ripe.shift() as (typeof ripe)[number];
-      // a coinbase holds what was left as fees
+      // a coinbase holds the remaining fees
       if (random.unit() < 0.2 && filling.coins.length > 0) filling.held.push(coin);
       else filling.split(coin);
     }
@@ -284,7 +284,7 @@ export class RandomBlocks {
     };
   }
 
-  /** A reveal that the mempool takes: it spends a coin of the state, which stays there until a block spends it. */
+  /** A reveal for the mempool: its coin stays in the state until a block spends it. */
   unconfirmed(state: ChainState): SentTransaction | null {
     const coins = state.coins.filter(({ value }) => value > 5000);
     const reveals = coins.flatMap((coin) => {

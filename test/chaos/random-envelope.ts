@@ -3,7 +3,7 @@ import { ByteWriter } from '#test/builders/byte-writer.ts';
 import { type Envelope, tag, writeEnvelope } from '#test/builders/envelope.ts';
 import type { Random } from '#test/builders/random.ts';
 
-/** What an envelope may name: inscriptions that are there, as the value of a field. */
+/** Values for fields that name existing inscriptions. */
 export interface Named {
   readonly parents: readonly Uint8Array[];
   readonly delegate: Uint8Array | null;
@@ -19,10 +19,10 @@ const types = [
   'text/javascript',
   '',
 ];
-const unknownEvenTag = 22; // ord: an inscription with a field that nobody knows and must is unbound
+const unknownEvenTag = 22; // ord: an unknown even tag makes an inscription unbound
 const unknownOddTag = 23;
-const pointerMax = 3000; // about what a transaction's outputs hold, so that it points behind them too
-/** 4 bytes of these open no valid CBOR item in most cases. */
+const pointerMax = 3000; // about the value of a transaction's outputs, so that some pointers lie beyond them
+/** Not a valid CBOR item. */
 const brokenMetadata = Buffer.from('bf61ff', 'hex');
 
 function chosen<Value>(random: Random, values: readonly Value[]): Value {
@@ -35,7 +35,7 @@ function randomBytes(random: Random, length: number): Uint8Array {
   return bytes;
 }
 
-/** Words, one of which only this text has; repeated texts come from a small range of numbers. */
+/** Words, one of them unique to this text; repeated texts come from a small range of numbers. */
 export function randomText(random: Random): string {
   const count = 1 + random.below(6);
   const list = Array.from({ length: count }, () => chosen(random, words));
@@ -63,7 +63,7 @@ function smallNumber(value: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Fields of an inscription of any kind that ord tells apart. */
+/** Fields of an inscription of any kind that ord distinguishes. */
 export function randomEnvelope(random: Random, named: Named): Envelope {
   const fields: [number, Uint8Array][] = [];
   const sometimes = (share: number, field: number, value: () => Uint8Array): void => {
@@ -83,7 +83,7 @@ export function randomEnvelope(random: Random, named: Named): Envelope {
   sometimes(0.03, unknownOddTag, () => randomBytes(random, 2));
   if (body !== null && random.unit() < 0.08) {
     fields.push([tag.contentEncoding, Buffer.from('br')]);
-    // some are not what they say
+    // some claims are false
     if (random.unit() < 0.8) body = brotliCompressSync(body);
   }
   return { fields, body };
@@ -106,7 +106,7 @@ export function plainEnvelopes(envelopes: readonly Envelope[]): Uint8Array {
 export function oddScript(random: Random, envelopes: readonly Envelope[]): Uint8Array {
   const out = new ByteWriter(512);
   for (const envelope of envelopes) {
-    // stutter: the beginning of an envelope right before one
+    // stutter: the beginning of an envelope directly before another one
     if (random.unit() < 0.04) out.u8(opFalse);
     if (random.unit() < 0.02) {
       out.u8(opFalse);
@@ -114,7 +114,7 @@ export function oddScript(random: Random, envelopes: readonly Envelope[]): Uint8
     }
     const start = out.length;
     writeEnvelope(out, envelope);
-    // a number pushed by an opcode of its own where a body's piece is: pushnum, or a field without its value
+    // an opcode that pushes a number in place of a piece of the body (pushnum), or a field without its value
     if (random.unit() < 0.03) {
       out.length -= 1;
       out.u8(0x51);

@@ -10,14 +10,14 @@ export interface Armed {
 }
 
 const startAgainMs = 200;
-/** A start without a database ends with the reason, for the service manager to start it again (docs/errors.md). */
+/** A start without a database ends with the reason, and the service manager starts it again (docs/errors.md). */
 const startFailures: ReadonlySet<string> = new Set(['postgres_unreachable', 'postgres_lost']);
 
-/** Keeps one indexer running, as a service manager does: whatever it ends by, it is started again. */
+/** Keeps one indexer running, as a service manager does: it is restarted however it ends. */
 export class Supervisor {
   readonly hits = new Map<Failpoint, number>(failpoints.map((name) => [name, 0]));
   kills = 0;
-  /** Ends that nobody wanted: no signal of ours, no failpoint. */
+  /** Unexpected ends: without our signal or a failpoint. */
   readonly exits: string[] = [];
   /** Starts while the database was away. */
   failedStarts = 0;
@@ -32,20 +32,20 @@ export class Supervisor {
     this.#loop = this.#run();
   }
 
-  /** Kills what runs; the next one is armed with this. */
+  /** Kills the process; arms the next one with this. */
   async kill(armed: Armed | null = null): Promise<void> {
     this.#armed = armed;
     const ended = await this.#current?.kill();
     if (ended?.signal === 'SIGKILL') this.kills++;
   }
 
-  /** Ends what runs in order; the next one is armed with this. */
+  /** Ends the process in order; arms the next one with this. */
   async restart(armed: Armed | null = null): Promise<void> {
     this.#armed = armed;
     await this.#current?.stop();
   }
 
-  /** Ends it in order, and starts none. */
+  /** Ends it in order, without a successor. */
   async stop(): Promise<IndexerEnd | null> {
     this.#stopped = true;
     const ended = (await this.#current?.stop()) ?? null;
@@ -53,7 +53,7 @@ export class Supervisor {
     return ended;
   }
 
-  /** Ends it for as long as the work takes. */
+  /** Keeps it stopped while the work runs. */
   async without(work: () => Promise<void>): Promise<void> {
     let release = (): void => undefined;
     this.#held = new Promise((resolve) => {

@@ -3,8 +3,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 export type ProxyMode = 'pass' | 'refuse' | 'stall';
 
 /**
- * A fixed port in front of one that may change or vanish. `refuse` ends all connections and takes no new ones; `stall`
- * keeps them and passes no byte on, as a network does that lost its way.
+ * A fixed port in front of one that may change or vanish. `refuse` ends all connections and accepts no new ones;
+ * `stall` keeps them but passes no byte on, like a broken network.
  */
 export class TcpProxy {
   target: number;
@@ -44,7 +44,7 @@ export class TcpProxy {
     }
   }
 
-  /** Ends the connections that there are; new ones may come. */
+  /** Ends the existing connections; new ones are accepted. */
   cut(): void {
     for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
   }

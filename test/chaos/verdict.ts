@@ -4,7 +4,7 @@ import type { Random } from '#test/builders/random.ts';
 import { compareDumps, differences, sampleIds, sampleSearches } from './compare.ts';
 import { type EventReader, type Replay, readAllEvents } from './event-reader.ts';
 
-/** One of the two that are compared. */
+/** One side of the comparison. */
 export interface Side {
   readonly name: string;
   readonly origin: string;
@@ -15,7 +15,7 @@ const idsSampled = 60;
 const quietWithinMs = 20_000;
 const askEveryMs = 250;
 
-/** All that differs between what survived and a clean index of the same chain. */
+/** All differences between the surviving database and a clean index of the same chain. */
 export async function verdictOf(
   survived: Side,
   clean: Side,
@@ -69,7 +69,7 @@ async function compareSearches(survived: Side, clean: Side, random: Random): Pro
   return found;
 }
 
-/** With the mempool quiet both see the same pending reveals: those of the node's mempool. */
+/** Once the mempool is quiet both see the same pending reveals: those of the node's mempool. */
 async function comparePending(
   survived: Side,
   clean: Side,
@@ -84,12 +84,12 @@ async function comparePending(
     ];
     return pair[0] === pair[1];
   });
-  // a mempool that nobody looks at would be equal too
+  // two mempools that were never read would be equal too
   if (pair[0] === pair[1] && pair[0].startsWith('200 ') && pair[0].length > 4) return [];
   return [`${path} (${(await mempool()).length} in the mempool): ${pair[0]} and not ${pair[1]}`];
 }
 
-/** When it was first seen, and the revision of what was seen, are each one's own. The order follows them. */
+/** The time of first sight and the revision differ between the two, and the order follows them. */
 function withoutMoments(text: string): string {
   const status = text.slice(0, 3);
   if (status !== '200') return text;

@@ -7,19 +7,19 @@ import { buildApp } from '#http/server/app.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import type { EventLoopLimits } from '#http/server/pressure.ts';
 
-/** A loaded machine holds up the event loop of a test for seconds; only the test of overload itself wants a bound. */
+/** A loaded machine delays the event loop of a test for seconds; only the test of overload itself needs a bound. */
 const patient: EventLoopLimits = { eventLoopDelayMs: 60_000, eventLoopSampleMs: 5000 };
 
 /**
- * The app, with every answer held against the schemas of its route: a status or a content type that is not in its definition, or
- * JSON that is not of its schema, fails the test in which the app is closed.
+ * The app, with every answer checked against the schemas of its route. A status, content type or JSON that the
+ * definition does not allow fails the test that closes the app.
  */
 export function buildCheckedApp(deps: AppDependencies): App {
   const app = buildApp({ eventLoop: patient, ...deps });
   const faults: string[] = [];
   app.addHook('onSend', async (request, reply, payload) => {
     const answer = documentedFor(request, reply);
-    // what is compressed is the same answer
+    // compression does not change the answer
     if (answer === null || reply.hasHeader('content-encoding')) return payload;
     const given = await readWhole(answer, reply, payload);
     const fault = faultIn(answer, request, reply, given);
@@ -32,7 +32,7 @@ export function buildCheckedApp(deps: AppDependencies): App {
   return app;
 }
 
-/** JSON that goes out in pieces is put together; nothing else is. */
+/** Joins JSON that is sent in pieces, and nothing else. */
 async function readWhole(answer: Documented, reply: FastifyReply, payload: unknown): Promise<unknown> {
   const isJson = mediaTypeOf(reply) === json && answer.content?.[json] !== undefined;
   return isJson && payload instanceof Readable ? text(payload) : payload;
@@ -51,7 +51,7 @@ interface Documented {
   readonly type?: string;
 }
 
-/** What a route says of the status; null where it has no definition: files of plugins, unknown paths, refused methods. */
+/** The route's definition of the status; null without one: files of plugins, unknown paths, refused methods. */
 function documentedFor({ routeOptions }: FastifyRequest, { statusCode }: FastifyReply): Documented | null {
   const { config, schema } = routeOptions;
   if (config.errors === undefined || schema?.response === undefined) return null;

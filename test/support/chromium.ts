@@ -4,7 +4,7 @@ import { type Browser, chromium } from 'playwright-core';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** A browser of the machine: the one that CHROMIUM names, or one on the path; null where there is none. */
+/** A browser of the machine: the one that CHROMIUM names, or one on the path; null: there is none. */
 function findChromium(): string | null {
   const given = process.env['CHROMIUM'];
   if (given !== undefined && given !== '') return given;
@@ -14,8 +14,8 @@ function findChromium(): string | null {
 }
 
 /**
- * The browser for a suite, or null where the machine has none: said in one line, and a failure with CI=true, so that the
- * tests of the page are never left out unseen.
+ * The browser for a suite; null if the machine has none, which is said in one line and is a failure with CI=true, so
+ * that tests of pages are never skipped unnoticed.
  */
 export function browserForTests(): string | null {
   const executable = findChromium();
@@ -35,12 +35,12 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Headless, and silent on the network: nothing but what the pages under test ask for. */
+/** Headless, and without network traffic of its own. */
 export async function launchChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
-      // the sandbox of the system needs an ordinary account; tests run as root too
+      // the browser's sandbox needs an ordinary account, but tests also run as root
       '--no-sandbox',
       '--disable-gpu',
       '--disable-quic',

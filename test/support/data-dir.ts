@@ -10,7 +10,7 @@ export interface DataDir {
   remove(): Promise<void>;
 }
 
-/** An empty temporary folder that the account of an embedded server can reach, and its removal. */
+/** An empty temporary folder that the embedded server's account can reach, and its removal. */
 export async function makeDataDir(): Promise<DataDir> {
   const path = await mkdtemp(join(tmpdir(), 'satscribe-data-'));
   await chmod(path, 0o755);

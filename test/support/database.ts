@@ -5,15 +5,15 @@ import { connectClient, createPool } from '#kernel/pg/pool.ts';
 export interface TestDatabase {
   readonly url: string;
   readonly pool: pg.Pool;
-  /** Closes the pool and removes the database, whoever is still connected. */
+  /** Closes the pool and removes the database, even with open connections. */
   drop(): Promise<void>;
 }
 
 let made = 0;
 
 /**
- * A fresh, migrated, empty database of its own for a test file: a clone of the template that the global setup made.
- * The secondary indexes are not in it: indexer/apply/secondary-indexes.ts builds them.
+ * A fresh, migrated, empty database for one test file: a clone of the global setup's template. It has no secondary
+ * indexes: indexer/apply/secondary-indexes.ts builds them.
  */
 export function createTestDatabase(): Promise<TestDatabase> {
   return cloneOf(inject('testServer').template);

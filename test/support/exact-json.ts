@@ -1,6 +1,6 @@
 /**
- * JSON whose integers are compared exactly: those that a double would round become BigInts. Answers of ord have integers of
- * up to 128 bits.
+ * JSON with exact integers: those that a double would round become BigInts. Answers of ord have integers of up to 128
+ * bits.
  */
 export function exactJson(text: string): unknown {
   // the function below is called for every byte of a content, and few texts have such integers

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, vi } from 'vitest';
 
-// A test that prints has not said what it expects: output is an assertion somebody forgot.
+// A test must not print: output that matters needs an assertion.
 const restores: (() => void)[] = [];
 
 beforeEach(() => {

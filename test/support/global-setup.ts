@@ -12,17 +12,17 @@ import { openElasticsearchDoor } from './elasticsearch/elasticsearch-door.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     /**
-     * URL of a database that may create databases, and the name of the migrated template in the same server; the home of a
-     * stopped embedded server, to be copied, where the run has one.
+     * URL of a database whose account may create databases, the name of the migrated template on the same server, and the
+     * folder of a stopped embedded server to copy, if the run has one.
      */
     testServer: { url: string; template: string; cluster: string | null };
   }
 }
 
 /**
- * One real Postgres for all tests of a run: the server that TEST_DATABASE_URL names (its account must be allowed to create
- * databases), or an embedded one in a temporary folder. A migrated template database is what
- * `createTestDatabase()` clones. And the door to an Elasticsearch, for those who ask for one.
+ * One real Postgres for all tests of a run: the server that TEST_DATABASE_URL names (its account must be allowed to
+ * create databases), or an embedded one in a temporary folder. `createTestDatabase()` clones its migrated template
+ * database. It also starts the service that tests ask for an Elasticsearch.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['TEST_DATABASE_URL'];
@@ -53,7 +53,7 @@ function givenServer(url: string): TestServer {
 
 async function startTemporaryServer(): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'satscribe-test-'));
-  // as root the server runs as an ordinary account, which must be able to go there
+  // as root the server runs as an ordinary account, which must be able to reach the folder
   await chmod(folder, 0o755);
   const dataDir = join(folder, 'data');
   await (await startEmbeddedPostgres({ dataDir, durable: false })).stop();

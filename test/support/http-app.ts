@@ -17,24 +17,24 @@ import { testOperations } from './operations.ts';
 export interface HttpApp {
   readonly app: App;
   readonly database: TestDatabase;
-  /** What was logged, one object a line. */
+  /** The log, one object per line. */
   readonly logged: Record<string, unknown>[];
   close(): Promise<void>;
 }
 
 export interface HttpAppOptions {
   readonly network?: NetworkName;
-  /** Instead of searches of the database, for faults. */
+  /** Replaces the database's search engine, for faults. */
   readonly search?: SearchService;
   readonly operations?: Partial<Operations>;
-  /** Who may search; left out: everybody. */
+  /** Who may search; absent: all clients. */
   readonly access?: (database: TestDatabase) => SearchAccess;
   readonly trustedProxies?: readonly string[];
   readonly eventLoop?: EventLoopLimits;
   readonly eventKinds?: readonly StoredEventKind[];
 }
 
-/** The app on a database of its own that holds a chain. */
+/** The app on its own database with a chain. */
 export async function createHttpApp(
   blocks: readonly BlockSpec[],
   {
@@ -79,7 +79,7 @@ export async function createHttpApp(
   };
 }
 
-/** The body of a search, as loosely as tests of bad input need it. */
+/** The body of a search, typed as loosely as tests of bad input need it. */
 export interface SearchBody {
   readonly status: string;
   readonly error?: string;

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { type Child, countChildren } from './chain/parent-children-rows.ts';
 
-/** A chain of inscriptions for lists, each a function of its key: what SQL writes, tests can compute. */
+/** A chain of inscriptions for lists, each a function of its key: SQL writes them, and tests compute the same. */
 export interface ListedRows {
   readonly count: number;
   readonly perBlock: number;
@@ -16,7 +16,7 @@ export interface ListedRow {
   /** As stored (kernel/primitives/curse.ts). Null: unknown. */
   readonly curse: number | null;
   readonly metaprotocol: string | null;
-  /** Number of the delegate, of the owner; null where there is none. */
+  /** Number of the delegate, of the owner; null: none. */
   readonly delegate: number | null;
   readonly owner: number | null;
   readonly parent: number | null;
@@ -48,7 +48,7 @@ export const ownerScript = (owner: number): Buffer => {
   return script;
 };
 
-/** Writes them with SQL, builds the indexes and gathers statistics. */
+/** Writes them with SQL, builds the indexes and runs ANALYZE. */
 export async function writeListedRows(pool: pg.Pool, { count, perBlock }: ListedRows): Promise<void> {
   const row = `
     WITH r AS (SELECT k AS key, k / ${perBlock} AS height FROM generate_series(0, ${count - 1}) AS k)`;
@@ -73,7 +73,7 @@ export async function writeListedRows(pool: pg.Pool, { count, perBlock }: Listed
     SELECT key, CASE WHEN key % 5 = 0 THEN ('p' || key % 3)::bytea END,
       CASE WHEN key % 4 = 1 THEN sha256(('delegate ' || key % 10)::bytea) || decode('00000000', 'hex') END
     FROM r WHERE key % 5 = 0 OR key % 4 = 1`);
-  // two locations each: the first is left
+  // two locations each: the first is spent
   await pool.query(`${row}
     INSERT INTO chain.locations (key, height, sat_offset, value, step, vout, spent_height, place, script)
     SELECT key, height, 0, 546, 0, 0, height, 0, decode('0014', 'hex') || decode(repeat('00', 20), 'hex') FROM r

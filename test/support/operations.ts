@@ -3,7 +3,7 @@ import type { Operations } from '#http/operations/operations.ts';
 import { createHealth } from '#kernel/health.ts';
 import { createMetrics } from '#kernel/metrics.ts';
 
-/** What the HTTP side tells of its process, for an app of a test on its own database. */
+/** The process facts of the HTTP side, for a test's app on its own database. */
 export function testOperations(pool: pg.Pool, given: Partial<Operations> = {}): Operations {
   return {
     version: '0.0.0-test',

@@ -7,7 +7,7 @@ import { buildCheckedApp } from './checked-app.ts';
 import { silentLogger } from './http-app.ts';
 import { testOperations } from './operations.ts';
 
-/** The app without a database, for what no route has to ask one about; routes of a test are added before it is ready. */
+/** The app without a database, for requests that need none. A test may add routes before it is ready. */
 export function createRoutesApp(options: Pick<AppDependencies, 'bodyRoom'> = {}): App {
   const pool = new pg.Pool({ max: 1 });
   const engine = createPostgresEngine();

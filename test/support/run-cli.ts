@@ -7,17 +7,17 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** A running command line and what it has said so far. */
+/** A running command line and its output so far. */
 export interface CliProcess {
   readonly child: ChildProcess;
   readonly ended: Promise<CliResult>;
-  /** What it has written to stderr so far. */
+  /** Its stderr so far. */
   stderr(this: void): string;
-  /** Settles with the match when stdout has it, rejects when the process ends before. */
+  /** Settles with the match once stdout has it; rejects if the process ends earlier. */
   seen(this: void, pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** What a process of ours gets of the machine: no settings, which would reach it, but the cache of vitest.config.ts. */
+/** The environment of our processes: no settings of the machine, only the cache of vitest.config.ts. */
 export function machineEnvironment(): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
@@ -27,8 +27,8 @@ export function machineEnvironment(): Record<string, string> {
 }
 
 /**
- * Starts `satscribe` with these words in a process of its own. Settings of the machine do not
- * reach it; searches are open, as most tests need them.
+ * Starts `satscribe` with these arguments in its own process. It gets no settings of the machine; searches are open,
+ * as most tests need them.
  */
 export function startCli(words: readonly string[], env: Record<string, string> = {}): CliProcess {
   const child = spawn(process.execPath, ['src/main.ts', ...words], {

@@ -14,11 +14,11 @@ export interface AccessOptions {
   readonly mode?: 'open' | 'restricted';
   readonly domains?: string;
   readonly ownHost?: string;
-  /** As the settings say it; left out: no limit. */
+  /** In the form of the setting; absent: no limit. */
   readonly addressRate?: string;
-  /** Of keys that nobody was given; left out: the default. */
+  /** For unknown keys; absent: the default. */
   readonly unknownKeyRate?: string;
-  /** Milliseconds, for what is remembered of keys. */
+  /** Milliseconds for which keys are cached. */
   readonly now?: () => number;
 }
 
@@ -28,7 +28,7 @@ export interface TestAccess {
   close(): Promise<void>;
 }
 
-/** Access to searches as the service has it, on a database of a test. */
+/** Access to searches as in the service, on a test's database. */
 export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAccess {
   const limiter = new RateLimiter({ lease: (asks) => lease(pool, asks) });
   const usage = new UsageCounter({
@@ -59,7 +59,7 @@ export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAcce
   };
 }
 
-/** A key of an account of its own. */
+/** A key of a new account. */
 export async function giveKey(
   pool: pg.Pool,
   { scopes = ['search'], rate = '600' }: { scopes?: readonly Scope[]; rate?: string } = {},

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Default: 90 s, as a busy machine needs for what an idle one does in a few. */
+  /** Default: 90 s, because a busy machine is many times slower than an idle one. */
   readonly limitMs?: number;
-  /** Between two looks. Default: 20 ms. */
+  /** Time between two checks. Default: 20 ms. */
   readonly everyMs?: number;
 }
 
 /**
- * Settles when a condition holds, with what it gives: it is asked again while it gives false, or throws (as an
- * expectation does that is not met yet). When time is up, it throws what was thrown last.
+ * Settles with the result once a condition holds. While the check returns false or throws (like an unmet
+ * expectation), it is repeated. At the time limit it throws the last error.
  */
 export async function waitUntil<Found>(
   isSo: () => Promise<Found> | Found,

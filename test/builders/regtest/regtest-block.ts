@@ -10,8 +10,8 @@ const rootAt = 36;
 const nonceAt = 76;
 
 /**
- * The block that `generateblock` made of these transactions, with their fees paid to its coinbase: the call itself leaves
- * them to nobody. Its coinbase's other outputs, the witness commitment among them, stay as they are.
+ * The block that `generateblock` made of these transactions, with their fees paid to its coinbase: the call itself
+ * claims none. The coinbase's other outputs, with the witness commitment, stay as they are.
  */
 export function withFees(blockHex: string, transactions: readonly RegtestTransaction[]): Buffer {
   const block = Buffer.from(blockHex, 'hex');
@@ -45,7 +45,7 @@ function merkleRoot(ids: readonly Buffer[]): Buffer {
   return level[0]!;
 }
 
-/** With a nonce that regtest takes: every second one. */
+/** With a valid nonce for regtest: every second one. */
 function proven(header: Buffer): Buffer {
   for (let nonce = 0; ; nonce++) {
     header.writeUInt32LE(nonce, nonceAt);

@@ -15,53 +15,53 @@ export interface MinedBlock {
   readonly height: number;
   /** Display order. */
   readonly hash: string;
-  /** What its coinbase pays; it can be spent 100 blocks later. */
+  /** The value of its coinbase, spendable 100 blocks later. */
   readonly coinbase: Coin;
 }
 
 export interface InscribeOptions {
-  /** Of the output that the inscription is in. Default: 10,000. */
+  /** Sats of the inscription's output. Default: 10,000. */
   readonly postage?: number;
   /** Owner of that output. Default: 0. */
   readonly to?: number;
-  /** Fee of the reveal. Default: 10,000, or a sat for each byte of the script. */
+  /** Fee of the reveal. Default: 10,000, or one sat per byte of the script. */
   readonly fee?: number;
-  /** Spent by the reveal before the commitment, each paid back to its owner. */
+  /** Inputs of the reveal before the commitment, each paid back to its owner. */
   readonly parents?: readonly Coin[];
-  /** Outputs of the reveal in place of the one with the postage; those of the parents stand before them. */
+  /** Outputs of the reveal instead of the one with the postage; those of the parents come before them. */
   readonly payments?: readonly Payment[];
-  /** Taken in place of a new coin. */
+  /** Spent instead of a new coin. */
   readonly from?: Coin;
 }
 
 export interface Inscribed {
   readonly commit: RegtestTransaction;
   readonly reveal: RegtestTransaction;
-  /** Both, in the order in which they are mined. */
+  /** Both, in mining order. */
   readonly transactions: readonly RegtestTransaction[];
 }
 
 const maturity = 100;
 
-/** The chain of a real regtest node, made of transactions that a test chooses. */
+/** The chain of a real regtest node, with transactions that a test chooses. */
 export class RegtestChain {
   readonly rpc: NodeRpc;
   readonly #coinbases: (MinedBlock & { isSpent: boolean })[] = [];
-  /** Of this branch: the same block made twice is one, and a block that was called invalid stays so. */
+  /** Unique to this branch: an identical block would be the same one, and invalid ones stay invalid. */
   #minerOwner = 1000;
 
   private constructor(rpc: NodeRpc) {
     this.rpc = rpc;
   }
 
-  /** Mines so many blocks on an empty node; those that are older than 100 blocks give the first coins. */
+  /** Mines this many blocks on an empty node; those older than 100 blocks provide the first coins. */
   static async start(rpc: NodeRpc, blocks = 120): Promise<RegtestChain> {
     const chain = new RegtestChain(rpc);
     await chain.mineEmpty(blocks);
     return chain;
   }
 
-  /** A coinbase that can be spent now, not handed out before. */
+  /** A spendable coinbase that was not handed out before. */
   async coin(): Promise<Coin> {
     const height = await this.height();
     const found = this.#coinbases.find((block) => !block.isSpent && block.height + maturity <= height + 1);
@@ -70,7 +70,7 @@ export class RegtestChain {
     return found.coinbase;
   }
 
-  /** Coins of equal value out of one coinbase, in a transaction that is still to be mined. */
+  /** Coins of equal value from one coinbase, in a transaction that is not mined yet. */
   async split(count: number, value: number, to = 0): Promise<RegtestTransaction> {
     const coin = await this.coin();
     const change = coin.value - count * value - 100 * count - 10_000;
@@ -79,8 +79,8 @@ export class RegtestChain {
   }
 
   /**
-   * Commit and reveal of envelopes: contents, or a script as it is. The commit's output 1 is change; the inscription's output
-   * of the reveal stands behind those of the parents.
+   * Commit and reveal of envelopes: contents, or a raw script. The commit's output 1 is change; in the reveal, the
+   * inscription's output follows those of the parents.
    */
   async inscribe(
     content: EnvelopeContent | readonly EnvelopeContent[] | Uint8Array,
@@ -103,7 +103,7 @@ export class RegtestChain {
     return { commit, reveal, transactions: [commit, reveal] };
   }
 
-  /** A block of exactly these transactions. Its miner takes their fees, or with `losesFees` leaves them to nobody. */
+  /** A block of exactly these transactions. Its miner takes their fees, or with `losesFees` leaves them unclaimed. */
   async mine(
     transactions: readonly RegtestTransaction[] = [],
     { losesFees = false }: { readonly losesFees?: boolean } = {},
@@ -120,20 +120,20 @@ export class RegtestChain {
     return this.#mined(await this.rpc.call<string>('getbestblockhash'));
   }
 
-  /** A block of what is in the mempool. */
+  /** A block of the mempool's transactions. */
   async mineMempool(): Promise<MinedBlock> {
     const [hash = ''] = await this.rpc.call<string[]>('generatetodescriptor', [1, this.#minerOutput()]);
     return this.#mined(hash);
   }
 
-  /** Blocks of a coinbase alone. */
+  /** Blocks with only a coinbase. */
   async mineEmpty(count: number): Promise<MinedBlock[]> {
     const blocks: MinedBlock[] = [];
     while (blocks.length < count) blocks.push(await this.mine());
     return blocks;
   }
 
-  /** Hands a transaction to the mempool, whatever its fee and what it burns. */
+  /** Adds a transaction to the mempool, regardless of its fee and of burned value. */
   async broadcast(made: RegtestTransaction): Promise<void> {
     await this.rpc.call('sendrawtransaction', [made.hex, 0, 21_000_000]);
   }
@@ -143,8 +143,8 @@ export class RegtestChain {
   }
 
   /**
-   * Takes back so many blocks: their transactions go to the mempool, and what is mined next is another branch. Returns the
-   * hash of the lowest of them, for `reconsider`.
+   * Takes back this many blocks: their transactions return to the mempool, and the next mined blocks are another
+   * branch. Returns the hash of the lowest one, for `reconsider`.
    */
   async takeBack(depth: number): Promise<string> {
     const height = await this.height();
@@ -155,7 +155,7 @@ export class RegtestChain {
     return hash;
   }
 
-  /** Lets the node choose again among all branches that were taken back with this hash. */
+  /** Lets the node choose again among all branches that were invalidated with this hash. */
   async reconsider(hash: string): Promise<void> {
     await this.rpc.call('reconsiderblock', [hash]);
   }

@@ -1,8 +1,8 @@
-/** What an envelope says; tags as ord has them. */
+/** The content of an envelope; tags as in ord. */
 export interface EnvelopeContent {
   readonly contentType?: string;
   readonly body?: Uint8Array | string;
-  /** Ids as they are shown. */
+  /** Ids as displayed. */
   readonly parents?: readonly string[];
   readonly delegate?: string;
   readonly pointer?: number;

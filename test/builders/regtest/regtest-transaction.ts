@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto';
 import { Address, p2tr, TaprootControlBlock, TEST_NETWORK, Transaction, utils } from '@scure/btc-signer';
 
-/** An output that a test can spend: by the key of its owner, or, where it commits to a script, by showing the script. */
+/** An output that a test can spend: with its owner's key or, if it commits to a script, by revealing the script. */
 export interface Coin {
   /** Display order. */
   readonly txid: string;
@@ -12,12 +12,12 @@ export interface Coin {
   readonly script?: Uint8Array;
 }
 
-/** An output to make: to an owner's key, committing to a script that its spender shows, or any output script. */
+/** An output to create: to an owner's key, to a committed script, or to any output script. */
 export interface Payment {
   readonly value: number;
   /** Default: 0. */
   readonly to?: number;
-  /** Tapscript, e.g. envelopes; `OP_TRUE` is put behind it. */
+  /** Tapscript, e.g. envelopes; `OP_TRUE` is appended. */
   readonly commit?: Uint8Array;
   readonly outputScript?: Uint8Array;
 }
@@ -28,19 +28,19 @@ export interface RegtestTransaction {
   readonly hex: string;
   /** Sats. */
   readonly fee: number;
-  /** Its outputs that can be spent by `transaction`; those with a script of their own are not. */
+  /** Its outputs that `transaction` can spend; those with other scripts are null. */
   readonly coins: readonly (Coin | null)[];
-  /** The output of that index. Throws where it cannot be spent. */
+  /** The output with that index. Throws if it cannot be spent. */
   coin(vout: number): Coin;
   /** Id of its n-th inscription. */
   id(index?: number): string;
 }
 
-/** An output that burns what it holds; four bytes of data make the smallest transaction long enough for a mempool. */
+/** An output that burns its value; four bytes of data make the smallest transaction long enough for a mempool. */
 export const burnScript = Uint8Array.of(0x6a, 0x04, 1, 2, 3, 4);
 
 const regtest = { ...TEST_NETWORK, bech32: 'bcrt' };
-/** Signals that it may be replaced (BIP 125), and locks nothing. */
+/** Signals replaceability (BIP 125), without a lock. */
 const replaceable = 0xffff_fffd;
 const opTrue = 0x51;
 
@@ -48,7 +48,7 @@ const privateKey = (owner: number): Uint8Array =>
   Uint8Array.from(digest('sha256', `owner ${owner}`, 'buffer'));
 const publicKey = (owner: number): Uint8Array => utils.pubSchnorr(privateKey(owner));
 
-/** Output of an owner: his key (P2TR), with a script beside it where one is given. */
+/** Output script of an owner: the key (P2TR), with a script path if a script is given. */
 function outputScriptOf(owner: number, script?: Uint8Array): Uint8Array {
   const key = publicKey(owner);
   return script === undefined ? p2tr(key, undefined, regtest).script : committed(owner, script).script;
@@ -59,7 +59,7 @@ const committed = (owner: number, script: Uint8Array): ReturnType<typeof committ
 // one place for the overload of `p2tr` that takes a tree
 const committedBy = (key: Uint8Array, script: Uint8Array) => p2tr(key, { script }, regtest, true);
 
-/** What is shown to spend a commitment: the script as it is, and a value that lets it end well. */
+/** The witness of a commitment: the revealed script, and a value that lets it succeed. */
 const shown = (script: Uint8Array): Uint8Array => Buffer.concat([script, Buffer.from([opTrue])]);
 
 /** The output script of an owner. */

@@ -6,7 +6,7 @@ import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 export interface BirthKindOptions {
   readonly version?: number;
   readonly firstHeight?: number;
-  /** The height up to which it can be read; null: all of it. */
+  /** The height up to which it can be read; null: without limit. */
   readonly reached?: () => number | null;
 }
 
@@ -25,8 +25,8 @@ interface BirthRow {
 const born = Buffer.from('born ', 'latin1');
 
 /**
- * A kind of events as a capability would add it: a line for each new inscription, from a height of its own on. All that there is of it
- * is in this file.
+ * A kind of events as a capability would add it: one line per new inscription, from its own first height on. This
+ * file is all of it.
  */
 export function birthKind({
   version = 1,

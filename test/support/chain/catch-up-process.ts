@@ -1,4 +1,6 @@
-/** A process that follows a folder and makes the derived tables of tests, with a point at which it kills itself. */
+/**
+ * A process that follows a folder and fills the derived tables of tests, with a failpoint at which it kills itself.
+ */
 import { catchUp } from '#indexer/catch-up/catch-up.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { WriterActivity } from '#indexer/follow/writer-activity.ts';

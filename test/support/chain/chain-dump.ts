@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 
-/** A key for fingerprints that every database of a test shares, so that their rows can be compared. */
+/** A fingerprint key that all databases of a test share, so that their rows can be compared. */
 export const testFingerprintKey = Buffer.alloc(32, 7);
 
-/** Makes the fingerprint key of an empty database the one of tests. */
+/** Gives an empty database the fingerprint key of tests. */
 export async function pinFingerprintKey(pool: pg.Pool, network: string): Promise<void> {
   await pool.query(
     'INSERT INTO chain.state (network, fingerprint_key, text_rules, cbor_rules) VALUES ($1, $2, 1, 1)',
@@ -24,10 +24,12 @@ const tables = [
   'chain.locations',
 ] as const;
 
-/** So much of a row is shown where it differs; the rest of it counts by its hash. */
+/** This much of a differing row is shown; the rest counts by its hash. */
 const shownLength = 400;
 
-/** Every row of the chain tables as text, without what depends on the moment: the same chain gives the same dump. */
+/**
+ * Every row of the chain tables as text, without what depends on the time of the run: equal chains give equal dumps.
+ */
 export async function dumpChain(pool: pg.Pool): Promise<Record<string, string[]>> {
   const dump: Record<string, string[]> = {};
   for (const table of tables) {
@@ -44,7 +46,7 @@ export async function dumpChain(pool: pg.Pool): Promise<Record<string, string[]>
   return dump;
 }
 
-/** Holds the lock of the writer on a connection of its own until it is given back. */
+/** Holds the writer's lock on a separate connection until released. */
 export async function holdWriterLock(pool: pg.Pool): Promise<() => void> {
   const client = await pool.connect();
   await takeAdvisoryLock(client, 'writer');

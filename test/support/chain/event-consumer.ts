@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** An event as it comes over HTTP, as loosely as a consumer reads it. */
+/** An event as received over HTTP, typed as loosely as a consumer reads it. */
 export interface ReceivedEvent {
   readonly id: string;
   readonly type: string;
@@ -22,10 +22,10 @@ export const parseNdjson = (text: string): ReceivedEvent[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as ReceivedEvent);
 
-/** A program that follows the events and nothing else: where every inscription is, block by block. */
+/** A program that follows only the events: the location of every inscription, block by block. */
 export class EventConsumer {
   readonly places = new Map<string, string | null>();
-  /** Applied rows of the outbox that nothing has cancelled yet, with what takes them back. */
+  /** Applied rows of the outbox that are not cancelled, with what undoes them. */
   readonly #applied = new Map<number, { inverse: [string, string | null | undefined][]; height: number }>();
 
   take(events: readonly ReceivedEvent[]): void {
@@ -75,7 +75,7 @@ export class EventConsumer {
   }
 }
 
-/** What the tables say of where every inscription is, in the words of events. */
+/** The locations of all inscriptions in the tables, in the words of events. */
 export async function placesOfTables(pool: pg.Pool): Promise<Map<string, string | null>> {
   const { rows } = await pool.query<{
     txid: Buffer;

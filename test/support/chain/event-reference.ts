@@ -6,9 +6,9 @@ import { Block } from 'bitcoinjs-lib';
 import type { GoldenChain, GoldenTip } from './golden-chain.ts';
 
 /**
- * docs/events.md written down once more, for chains of which ord's answers are known, with nothing of Satscribe in it:
- * ord says which inscriptions there are, with their numbers, charms and parents, bitcoinjs-lib reads the blocks, and what
- * remains is to follow the sats.
+ * docs/events.md implemented a second time, without any code of Satscribe, for chains with recorded answers of ord:
+ * ord gives the inscriptions with their numbers, charms and parents, bitcoinjs-lib reads the blocks, and this file
+ * follows the sats.
  */
 interface Revealed {
   readonly id: string;
@@ -100,7 +100,7 @@ const pick = ({
 class Reader {
   readonly #chainName: string;
   readonly #byId: ReadonlyMap<string, Revealed>;
-  /** What lies in each output. */
+  /** The contents of each output. */
   readonly #outputs = new Map<string, Placed[]>();
 
   constructor(chainName: string, byId: ReadonlyMap<string, Revealed>) {
@@ -150,7 +150,7 @@ class Reader {
     return floating;
   }
 
-  /** Puts what floats into the outputs, by its offset; what is beyond them is left. */
+  /** Puts floating inscriptions into the outputs, by offset; those beyond the outputs remain. */
   #place(transaction: Transaction, floating: readonly Floating[]): { placed: Event[]; rest: Floating[] } {
     const placed: Event[] = [];
     let rest = floating.toSorted((a, b) => a.offset - b.offset);
@@ -188,7 +188,7 @@ const isUnbound = ({ inscription, old }: Floating): boolean =>
 function event(one: Floating, location: string, charmOfPlace: string | null): Event {
   const { id, sequence, number, charms, parents } = one.inscription;
   if (one.old !== null) return { sequence, line: `transferred ${id} ${sequence} ${one.old} ${location}` };
-  // ord adds these by where the inscription is now
+  // ord adds these by the current location
   const others = isUnbound(one) ? charms : charms.filter((charm) => charm !== 'burned' && charm !== 'lost');
   const all = new Set(charmOfPlace === null ? others : [...others, charmOfPlace]);
   const bits = sum([...all].map((charm) => charmBits[charm] ?? 0));

@@ -6,7 +6,7 @@ import { type EventKindIdentity, inscriptionKind } from '#kernel/events/event-ki
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
-/** A row of the outbox with its text as it was written. */
+/** A row of the outbox with its stored text. */
 export interface OutboxRow {
   readonly sequence: number;
   readonly height: number;

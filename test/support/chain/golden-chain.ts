@@ -53,7 +53,7 @@ export interface GoldenTip {
   readonly headers: readonly Header[];
   readonly answers: string;
   readonly counts: Counts;
-  /** Answers of an ord with a sat index, whose charms of sats have no source here. */
+  /** Answers of an ord with a sat index: we have no source for its sat charms. */
   readonly hasSatCharms: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface Answer<T> {
   readonly error?: string;
 }
 
-/** What ord's `/inscription` says, as far as it is compared. */
+/** The compared fields of ord's `/inscription`. */
 export interface OrdInscription {
   readonly id: string;
   readonly number: number;
@@ -132,14 +132,14 @@ export class GoldenChain {
   }
 
   /**
-   * Lines of an answer file, those of an ord without a sat index where they differ. Numbers are read as doubles:
-   * what is compared is far below 2^53, and larger ones occur in metadata and traits only.
+   * Lines of an answer file, or of the one recorded without a sat index where they differ. Numbers are read as
+   * doubles: the compared ones are far below 2^53, and larger ones occur only in metadata and traits.
    */
   answers<T>(tip: GoldenTip, question: string): Answer<T>[] {
     return this.answerLines(tip, question).map((line) => JSON.parse(line) as Answer<T>);
   }
 
-  /** Whether there is anything to ask: a chain without a gallery has no file of galleries. */
+  /** Whether there is a file to read: a chain without a gallery has no file of galleries. */
   hasAnswers(tip: GoldenTip, question: string): boolean {
     return this.#answerFile(tip, question) !== undefined;
   }
@@ -151,7 +151,7 @@ export class GoldenChain {
     );
   }
 
-  /** The same as they were recorded, one line of JSON each. */
+  /** The same lines as recorded: one line of JSON each. */
   answerLines(tip: GoldenTip, question: string): string[] {
     const lines = text(
       this.#answerFile(tip, question) ?? this.#file(`${tip.answers}/${question}.ndjson`),
@@ -159,7 +159,7 @@ export class GoldenChain {
     return lines.filter((line) => line !== '');
   }
 
-  /** ord's `/inscription` of every inscription, by id, with all of its parents in place of the first four. */
+  /** ord's `/inscription` of every inscription, by id, with all of its parents instead of the first four. */
   inscriptions(tip: GoldenTip): Map<string, OrdInscription> {
     const parents = new Map<string, string[]>();
     const pages = this.answers<{ ids: string[] }>(tip, 'r-parents')

@@ -46,7 +46,7 @@ const u32 = (value: number): Buffer => {
 
 const p2tr = Buffer.concat([Buffer.from([0x51, 0x20]), Buffer.alloc(32, 2)]);
 
-/** A small chain for the ledger: transactions are put together by hand, blocks are applied as they are finished. */
+/** A small chain for the ledger: tests build transactions by hand and apply the finished blocks. */
 export class LedgerChain {
   readonly store: LedgerStore;
   height: number;
@@ -61,7 +61,7 @@ export class LedgerChain {
     this.store = new LedgerStore(options.network ?? networks.regtest, this.height, options.start);
   }
 
-  /** An output of some block before all others. */
+  /** An output of an earlier block. */
   coin(value: number): Coin {
     return { txid: Uint8Array.from(doubleSha256(u32(this.#serial++))), vout: 0, value };
   }
@@ -83,13 +83,13 @@ export class LedgerChain {
     return made;
   }
 
-  /** Applies the block, and returns the coinbase and what the ledger said. */
+  /** Applies the block, and returns the coinbase and the ledger's result. */
   finishBlock(
     payments: readonly Payment[] = [{ value: 0 }],
     hasSpent = true,
   ): { coinbase: MadeTransaction; result: LedgerBlock } {
     const nowhere = { txid: new Uint8Array(32), vout: 0xffff_ffff, value: 0 };
-    // the height makes every coinbase another transaction (BIP 34)
+    // the height makes every coinbase unique (BIP 34)
     const coinbase = this.#serialise([nowhere], payments, [], u32(this.height));
     const count = compactSize(this.#transactions.length + 1);
     const block = Buffer.concat([Buffer.alloc(80), count, coinbase.bytes, ...this.#transactions]);

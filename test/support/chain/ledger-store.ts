@@ -19,7 +19,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** Where an inscription is; `outpoint` is hex of its 36 bytes, null outside of outputs. */
+/** The location of an inscription; `outpoint` is hex of its 36 bytes, null outside of outputs. */
 export interface StoredLocation {
   readonly height: number;
   readonly step: number;
@@ -41,17 +41,17 @@ export interface StoredInscription {
   readonly charms: number | null;
   readonly fee: number | null;
   readonly parents: readonly number[] | null;
-  /** Every place it was at, in order; the last is where it is, unless `gone`. */
+  /** All its places, in order; it is at the last one, unless `gone`. */
   readonly locations: StoredLocation[];
-  /** It was moved by a block that does not say where to. */
+  /** A block without spent outputs moved it to an unknown place. */
   gone: boolean;
 }
 
 const secret = new Uint8Array(32).fill(7);
 
 /**
- * The ledger over a chain in memory: what the database is to it in production, as simply as can be. Outputs are
- * found by their full outpoints, the tracked fingerprints are only checked against that.
+ * The ledger over a chain in memory: the simplest stand-in for the database. Outputs are found by their full
+ * outpoints; the tracked fingerprints are only checked against them.
  */
 export class LedgerStore {
   readonly inscriptions: StoredInscription[] = [];
@@ -67,7 +67,7 @@ export class LedgerStore {
     this.enterIsland(firstHeight, start);
   }
 
-  /** Goes on behind a gap: what is held stays held, because an output is spent once. */
+  /** Continues after a gap: held inscriptions stay held, because an output is spent only once. */
   enterIsland(firstHeight: number, start: Partial<LedgerCounters>): void {
     this.anchored = startsAnchored(firstHeight, this.#network);
     const known = this.anchored ? 0 : null;
@@ -82,7 +82,7 @@ export class LedgerStore {
     };
   }
 
-  /** Applies the next block and returns what the ledger said. */
+  /** Applies the next block and returns the ledger's result. */
   apply(height: number, block: Uint8Array, spent: Uint8Array | null): LedgerBlock {
     const parsed = parseBlock(block, { spent, fingerprintKey: secret });
     if (parsed.kind === 'broken') throw new Error(`${height}: ${parsed.message}`);
@@ -180,7 +180,7 @@ export class LedgerStore {
       idBytes,
       height: result.height,
       number: orNull(rows.number[row]!, numberUnknown),
-      // docs/adr/0004: among several of a block without spent outputs the order is not known
+      // docs/adr/0004: within a block without spent outputs the order of several is unknown
       sequence: sequence !== null && (hasSpent || rows.count === 1) ? sequence + row : null,
       curse: orNull(rows.curse[row]!, curseUnknown),
       charms: orNull(rows.charms[row]!, charmsUnknown),
@@ -233,12 +233,12 @@ function locationOf(
 
 const orNull = (value: number, unknown: number): number | null => (value === unknown ? null : value);
 
-/** Satpoint of the place where an inscription is; null where it is not known. */
+/** Satpoint of an inscription's place; null where it is unknown. */
 export function satpointOf({ locations, gone }: StoredInscription): string | null {
   return gone ? null : (locations.at(-1)?.satpoint ?? null);
 }
 
-/** Charms as ord's `/inscription` shows them: those of the reveal, and what follows from where it is now. */
+/** Charms as ord's `/inscription` shows them: those of the reveal, plus those of the current location. */
 export function charmsShown({ charms: stored, locations, gone }: StoredInscription): string[] | null {
   const location = locations.at(-1);
   if (stored === null || location === undefined || gone) return null;

@@ -3,7 +3,7 @@ import type { App } from '#http/server/app-dependencies.ts';
 import { exactJson } from '#test/support/exact-json.ts';
 import { charmsOfSats, type GoldenChain, type GoldenTip } from './golden-chain.ts';
 
-/** One recorded question with ord's answer; `value` undefined: ord answered with an error. */
+/** One recorded request with ord's answer; `value` undefined: ord answered with an error. */
 interface Recorded {
   readonly key: string;
   readonly value?: unknown;
@@ -11,7 +11,7 @@ interface Recorded {
 
 type Fields = Record<string, unknown>;
 
-/** Where a question of a golden file is asked, by its key. */
+/** The path of a golden file's request, by its key. */
 const urls: Readonly<Record<string, (key: string) => string>> = {
   inscription: (key) => `/inscription/${key}`,
   'inscription-number': (key) => `/inscription/${key}`,
@@ -31,12 +31,12 @@ const urls: Readonly<Record<string, (key: string) => string>> = {
   'output-empty': (key) => `/output/${key}`,
 };
 
-/** Questions whose answers come from the index and the blocks alone. */
+/** Requests that the index and the blocks alone can answer. */
 export const indexQuestions = Object.keys(urls).filter((question) => question !== 'output-empty');
 
 const nullOutpoint = `${'0'.repeat(64)}:4294967295`;
 
-/** ord's answer without what has no source here: runes, and at stale tips what its sat index adds. */
+/** ord's answer without the parts that have no source here: runes and, at stale tips, additions of its sat index. */
 function expectedOf(question: string, value: unknown, { hasSatCharms }: GoldenTip): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value))
@@ -58,7 +58,7 @@ function expectedOf(question: string, value: unknown, { hasSatCharms }: GoldenTi
   return fields;
 }
 
-/** Our answer in the form of what was recorded: of a number the id, of a body its length and hash. */
+/** Our answer in the recorded form: the id for a number, length and hash for a body. */
 function shownOf(question: string, value: unknown): unknown {
   if (question === 'inscription-number') return (value as Fields)['id'];
   if (question !== 'decode') return value;
@@ -80,8 +80,8 @@ export interface Difference {
 }
 
 /**
- * After a reorganisation the recording node had transactions of the stale branch in its mempool, and ord says of what they spend
- * that it is spent. Nothing else is both spent and still an output of the chain, but what nobody can spend.
+ * After a reorganisation the recording node had transactions of the stale branch in its mempool, so ord reports the
+ * outputs they spend as spent. Apart from these, only unspendable outputs are both spent and still on the chain.
  */
 function isSpentByRecordedMempool(
   question: string,
@@ -92,12 +92,12 @@ function isSpentByRecordedMempool(
   );
 }
 
-/** As many tell what is wrong; a hundred would only fill the screen. */
+/** This many show the fault; a hundred would only fill the screen. */
 const shownMax = 3;
 
 /**
- * Asks an app all recorded questions of a kind, or every `step`-th of them from the place `first` on, and gives how many it asked
- * and what it answered otherwise than ord. What ord answered with an error may be anything but a failure of ours.
+ * Sends an app all recorded requests of a kind, or every `step`-th from position `first` on. Returns how many it sent,
+ * and the answers that differ from ord's. Where ord answered with an error, any answer but a server error is accepted.
  */
 export async function differences(
   app: App,
@@ -135,7 +135,7 @@ export async function differences(
   return { asked: lines.length, different: different.slice(0, shownMax) };
 }
 
-/** Deep equality: order matters in arrays, not in objects, and no key may be there on one side alone. */
+/** Deep equality: order matters in arrays, not in objects, and both sides must have the same keys. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);
   if (Array.isArray(a) || Array.isArray(b)) {

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { BlockBuilder, type RawBlock, regtestGenesis } from '#test/builders/block.ts';
 import type { Output } from '#test/builders/transaction.ts';
 
-/** A block of a chain of payments, and what can be spent behind it. */
+/** A block of a chain of payments, and the outputs that can be spent after it. */
 export interface PaymentBlock {
   readonly block: RawBlock;
   readonly height: number;
@@ -27,7 +27,7 @@ export function numbersOf(seed: number): (limit: number) => number {
 
 export const genesis: PaymentBlock = { block: regtestGenesis, height: 0, coins: [] };
 
-/** Few owners, so that each holds several outputs; some scripts without an address, some that nobody can spend. */
+/** Few owners, so that each holds several outputs; some scripts without an address, some unspendable. */
 function scriptOf(next: (limit: number) => number): Uint8Array {
   const kind = next(10);
   if (kind === 0) return Buffer.from([0x6a, 1, next(256)]);
@@ -62,14 +62,14 @@ export function nextBlock(before: PaymentBlock, seed: number): PaymentBlock {
     }));
     collect(builder.add({ inputs, outputs }), outputs);
   }
-  // the seed makes another coinbase, and so another block, of each branch
+  // the seed gives each branch its own coinbase, and so its own blocks
   const reward = [{ value: 5_000_000_000 - next(1_000_000), script: scriptOf(next) }];
   const made = builder.finish(height, before.block.hash, 1_700_000_000 + height * 600, reward);
   collect(made.coinbase, reward);
   return { block: made, height, coins };
 }
 
-/** `outpoint value script height spent` of every output of a chain that can be spent, read by another library. */
+/** `outpoint value script height spent` of every spendable output of a chain, read by another library. */
 export function naiveOutputs(
   chain: readonly { readonly height: number; readonly bytes: Uint8Array }[],
 ): string[] {
@@ -94,7 +94,7 @@ export function naiveOutputs(
     .sort();
 }
 
-/** The same of the table. */
+/** The same lines from the table. */
 export async function storedOutputs(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<Record<string, string>>(
     `SELECT encode(txid, 'hex') AS txid, vout, value, encode(script, 'hex') AS script, height, spent_height AS spent

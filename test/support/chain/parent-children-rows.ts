@@ -9,7 +9,7 @@ export interface Child {
   readonly parent: number;
 }
 
-/** Counts children as the writer does behind the rows of `chain.parents`, in one batch. Ascending by child. */
+/** Counts children as the writer does after the rows of `chain.parents`, in one batch. Ascending by child. */
 export async function countChildren(pool: pg.Pool, children: readonly Child[]): Promise<void> {
   const rows = parentChildren.begin([]);
   rows.add(blockOf(children));
@@ -21,12 +21,12 @@ export async function countChildren(pool: pg.Pool, children: readonly Child[]): 
   }
 }
 
-/** Takes the children from a key on out of the counts, before their rows go. */
+/** Subtracts the children from a key on, before their rows are deleted. */
 export async function discountChildren(tx: pg.ClientBase, firstKey: number): Promise<void> {
   await parentChildren.undo(tx, { ref: { height: 0, hash: new Uint8Array(32) }, firstKey });
 }
 
-/** A block with just these children, as far as parents are counted. */
+/** A block with only these children, as far as counting is concerned. */
 function blockOf(children: readonly Child[]): DerivedBlock {
   const firstKey = children[0]?.child ?? 0;
   const nextKey = (children.at(-1)?.child ?? -1) + 1;

@@ -15,7 +15,7 @@ import type { TestContent, TestInscription } from '#test/support/search/search-r
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
-/** The first inscription of a transaction of its own, as the store of the mempool takes it. */
+/** The first inscription of its own transaction, as the mempool's store expects it. */
 export function pendingRows(txid: Uint8Array, position: number, inscription: TestInscription): PendingRows {
   return {
     transaction: {
@@ -73,7 +73,7 @@ function contentOf({ body, text, encoding = 0, decoded }: TestContent): PendingI
   };
 }
 
-/** Makes these the pending transactions, followed now. */
+/** Replaces the pending transactions with these, in a followed mempool. */
 export async function setPending(pool: pg.Pool, rows: readonly PendingRows[]): Promise<void> {
   await withTransaction(pool, async (tx) => {
     await clearPending(tx);

@@ -5,7 +5,7 @@ import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
 import { dumpPayments, payments, paymentTables } from './payments-table.ts';
 
-/** The tables of two derived tables that only tests have. */
+/** Two derived tables that exist only in tests. */
 export async function createDerivedTestTables(pool: pg.Pool): Promise<void> {
   await pool.query(`
     CREATE TABLE chain.test_stays (key integer, height integer, step integer, spent_height integer,
@@ -61,7 +61,7 @@ class StayRows implements DerivedRows {
   }
 }
 
-/** Where each inscription was, from when to when: of the ledger alone. */
+/** The stays of each inscription in each place: made from the ledger alone. */
 export const stays: DerivedTable = {
   name: 'test_stays',
   facts: [],
@@ -79,10 +79,10 @@ export const stays: DerivedTable = {
   },
 };
 
-/** Those of the program, and two more. */
+/** The program's derived tables, and two more. */
 export const testDerivedTables: readonly DerivedTable[] = [...derivedTables, stays, payments];
 
-/** All rows of the two, and what is told of their events. */
+/** All rows of these two, and their events. */
 export async function dumpDerivedTest(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ line: string }>(
     `SELECT 'stay ' || to_jsonb(s)::text AS line FROM chain.test_stays s

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What becomes of a request. `lost`: it is worked off, and its answer gets lost. */
+/** The fate of a request. `lost`: it is processed, and its answer is lost. */
 export type Fault =
   | { readonly kind: 'cut' }
   | { readonly kind: 'lost' }
@@ -15,10 +15,10 @@ export interface AskedRequest {
   readonly index: number;
 }
 
-/** Stands between a program and an Elasticsearch. */
+/** A proxy between a program and an Elasticsearch. */
 export interface ElasticFaults {
   readonly url: string;
-  /** Decides over each request; null: it passes. */
+  /** Decides the fate of each request; null: it passes. */
   decide: (asked: AskedRequest) => Fault | null;
   /** Requests so far. */
   readonly count: number;

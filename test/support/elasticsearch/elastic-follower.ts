@@ -20,10 +20,10 @@ import type { EngineUnderTest } from '#test/support/search/conformance-subject.t
 
 let prefixes = 0;
 
-/** Of each text, so that phrases begin and end in one another, as no phrases that are chosen with care do. */
+/** Pieces of every text, so that phrases overlap each other, as well-chosen phrases do not. */
 const piecesOfText = 4;
 
-/** As many phrases as one book may have, of pieces of the texts that are there, as short as two characters. */
+/** The maximum of phrases per book: pieces of the existing texts, as short as two characters. */
 async function anyPhrases(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ text: Buffer }>(
     'SELECT CASE text WHEN 1 THEN body ELSE folded END AS text FROM chain.contents WHERE text <> 0 ORDER BY sha256 LIMIT 100',
@@ -41,8 +41,8 @@ async function anyPhrases(client: pg.ClientBase): Promise<string[]> {
 }
 
 /**
- * The engine with the simplest follower of a chain: every part that is taken up is a batch of documents, and a chain that lost
- * blocks is a new index. search/sync is tested on its own.
+ * The engine with the simplest follower of a chain: each update is a batch of documents, and a chain that lost blocks
+ * gets a new index. search/sync has tests of its own.
  */
 export async function followerUnderTest(
   pool: pg.Pool,
@@ -104,7 +104,7 @@ export async function followerUnderTest(
       marker = next;
     });
 
-  // what is asked before anything was taken up
+  // searches before the first update
   marker = await newIndex(0, []);
   return {
     engine: createElasticEngine({

@@ -5,12 +5,12 @@ import { type Elasticsearch, startElasticsearch } from './elasticsearch.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Whoever asks here is told the address of the shared Elasticsearch, once it answers. */
+    /** Returns the address of the shared Elasticsearch, once it answers. */
     elasticsearchDoor: string;
   }
 }
 
-/** One Elasticsearch for all test files of a run, started when the first of them asks: most runs need none. */
+/** One Elasticsearch for all test files of a run, started on the first request: most runs need none. */
 export async function openElasticsearchDoor(project: TestProject): Promise<() => Promise<void>> {
   let node: Promise<Elasticsearch> | null = null;
   const door = createServer((_, response) => {

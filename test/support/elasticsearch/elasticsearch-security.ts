@@ -5,7 +5,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Who may do everything with indices whose names begin with `test-`, and nothing else. */
+/** A role with all rights on indices whose names begin with `test-`, and no others. */
 export const restrictedAccount = { user: 'satscribe', password: 'secret-word' } as const;
 /** Bcrypt of the password. */
 const passwordHash = '$2a$10$pwPq2tAFkAKgvx9jM9rqXOdSrTAq/xZ4Ptwsr4eH69D.sSj6xogIG';
@@ -48,7 +48,7 @@ export async function secureConfig(configDir: string, seenConfigDir: string): Pr
   ];
 }
 
-/** Whether the server knows its account. */
+/** Whether the server accepts its account. */
 export function letsIn(url: string, dataDir: string): Promise<boolean> {
   const { user, password } = restrictedAccount;
   return new Promise((resolve) => {

@@ -13,13 +13,13 @@ export interface ElasticsearchOptions {
   readonly heapMegabytes?: number;
   /** Lines of elasticsearch.yml. */
   readonly extra?: readonly string[];
-  /** With TLS, and for the account of ./elasticsearch-security.ts alone. */
+  /** With TLS, and only for the account of ./elasticsearch-security.ts. */
   readonly isSecured?: boolean;
   /** May write snapshots, into repositories of the type `fs` with a relative `location`. */
   readonly hasSnapshots?: boolean;
-  /** Default: ports that nobody has. */
+  /** Default: free ports. */
   readonly ports?: ElasticsearchPorts;
-  /** Starts of it do not wait until it is ready: it needs nodes that are started after it. */
+  /** Do not wait until it is ready: it needs nodes that are started later. */
   readonly isOneOfMany?: boolean;
 }
 
@@ -28,17 +28,17 @@ export interface ElasticsearchPorts {
   readonly transport: number;
 }
 
-/** A real node with a folder and ports of its own. */
+/** A real node with its own folder and ports. */
 export interface Elasticsearch {
   readonly url: string;
   readonly dataDir: string;
-  /** Settles when it answers and its indices are there. */
+  /** Settles when it answers and its indices are allocated. */
   whenReady(): Promise<void>;
   /** SIGTERM, and waits; folder and ports stay for `start`. */
   stop(): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
-  /** Stops it where it is, as a machine that answers nobody (SIGSTOP), and lets it go on. */
+  /** Freezes it (SIGSTOP), like a machine that does not answer, and resumes it. */
   pause(): void;
   resume(): void;
   /** Starts it again. Settles when it answers. */
@@ -47,13 +47,13 @@ export interface Elasticsearch {
   remove(): Promise<void>;
 }
 
-// a cold start on a machine that runs other suites too
+// a cold start on a machine that also runs other suites
 const startTimeoutMs = 170_000;
 const missing = 'Elasticsearch is missing: its tests are skipped (scripts/install-elasticsearch.sh)';
 
 /**
- * Whether suites of Elasticsearch can run. Where the machine has none that is said in one line, and a failure with CI=true, so
- * that they are never left out unseen.
+ * Whether suites of Elasticsearch can run. If the machine has none, one line says so, and it is a failure with
+ * CI=true, so that they are never skipped unnoticed.
  */
 export function hasElasticsearch(): boolean {
   if (findProgram() !== null) return true;
@@ -62,7 +62,7 @@ export function hasElasticsearch(): boolean {
   return false;
 }
 
-/** ELASTICSEARCH (the path of bin/elasticsearch), or what scripts/install-elasticsearch.sh left. */
+/** ELASTICSEARCH (the path of bin/elasticsearch), or the installation of scripts/install-elasticsearch.sh. */
 function findProgram(): string | null {
   const given = process.env['ELASTICSEARCH'];
   if (given !== undefined && given !== '') return given;
@@ -78,7 +78,7 @@ function findProgram(): string | null {
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 
-/** Starts one. Whatever a test does, it ends with the process of the test. */
+/** Starts one. It ends with the test's process in any case. */
 export async function startElasticsearch(options: ElasticsearchOptions = {}): Promise<Elasticsearch> {
   const program = findProgram();
   if (program === null) throw new Error(missing);
@@ -139,7 +139,7 @@ class RunningElasticsearch implements Elasticsearch {
         ...(this.#options.isSecured === true
           ? await secureConfig(join(this.dataDir, 'config'), `${seen}/config`)
           : ['xpack.security.enabled: false']),
-        // the disk of a developer is often fuller than a server's may be
+        // a developer's disk is often fuller than a server may allow
         'cluster.routing.allocation.disk.threshold_enabled: false',
         ...(this.#options.hasSnapshots === true ? [`path.repo: ${seen}/snapshots`] : []),
         ...(this.#options.extra ?? ['discovery.type: single-node']),
@@ -154,7 +154,10 @@ class RunningElasticsearch implements Elasticsearch {
     return this.#needsNamespace ? '/tmp' : this.dataDir;
   }
 
-  /** The JVM puts a socket into /tmp, wherever its other temporary files go: an account that cannot write there gets its own /tmp. */
+  /**
+   * The JVM puts a socket into /tmp, regardless of its temporary folder: an account without write access gets its own
+   * /tmp.
+   */
   get #needsNamespace(): boolean {
     return isRoot() && (statSync('/tmp').mode & 0o002) === 0;
   }
@@ -172,7 +175,7 @@ class RunningElasticsearch implements Elasticsearch {
     if (this.#child !== null) throw new Error('this Elasticsearch runs already');
     this.#output = '';
     const [command = '', ...flags] = this.#command();
-    // a group of its own: the program starts the server as another process
+    // in its own process group: the program starts the server as another process
     const child = spawn(command, flags, {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
@@ -247,7 +250,7 @@ class RunningElasticsearch implements Elasticsearch {
     try {
       process.kill(-pid, signal);
     } catch {
-      // it has ended
+      // it has already ended
     }
   }
 

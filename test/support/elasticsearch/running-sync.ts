@@ -6,7 +6,7 @@ import { waitUntil } from '#test/support/wait-until.ts';
 import type { SyncedIndex } from './synced-index.ts';
 
 export interface RunningSync {
-  /** Codes of failures that were waited for; `none` where work went on. */
+  /** Codes of failures that were waited for; `none` while work continued. */
   readonly problems: string[];
   readonly standby: () => number;
   stop(): Promise<void>;
@@ -46,7 +46,7 @@ export function startSync(
   };
 }
 
-/** Waits until the index says that it is at the chain. */
+/** Waits until the marker says that the index is at the chain's tip. */
 export async function caughtUp(
   pool: pg.Pool,
   { elastic, alias }: SyncedIndex,

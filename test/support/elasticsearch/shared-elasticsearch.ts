@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 
-/** The address of the one node that all test files of a run share. It is started for the first that asks. */
+/** The address of the one node shared by all test files of a run. The first request starts it. */
 export async function sharedElasticsearch(): Promise<string> {
   const answer = await fetch(inject('elasticsearchDoor'));
   const text = await answer.text();

@@ -26,11 +26,11 @@ import { sharedElasticsearch } from './shared-elasticsearch.ts';
 
 let prefixes = 0;
 
-/** A network of its own in an Elasticsearch that other tests use too. */
+/** A network name of its own, in an Elasticsearch that other tests use too. */
 export const freshPrefix = (): string =>
   `test-${process.pid}-${Date.now().toString(36)}-${(prefixes++).toString(36)}`;
 
-/** All keys are compared; searches are asked for so many texts, spread over all of them. */
+/** Compares all keys, and searches for this many texts, spread over all of them. */
 const askedMax = 40;
 
 function sampleOf<T>(all: readonly T[]): T[] {
@@ -41,12 +41,12 @@ function sampleOf<T>(all: readonly T[]): T[] {
 export interface SyncedIndex {
   readonly prefix: string;
   readonly alias: string;
-  /** Past all faults. */
+  /** Without the faults. */
   readonly elastic: ElasticClient;
   readonly engine: SearchEngine;
-  /** The index that is served; throws where there is none. */
+  /** The index that serves searches; throws if there is none. */
   served(): Promise<string>;
-  /** What a process does that works until nothing is left, or until something fails; it knows nothing of those before it. */
+  /** What a process does until no work is left, or until a failure; it knows nothing of earlier processes. */
   catchUp(through: ElasticClient, keysMax: number): Promise<void>;
   /** Every inscription that can be found is in the index once, and is found as a scan of everything finds it. */
   expectWhole(): Promise<void>;

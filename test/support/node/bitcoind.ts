@@ -12,43 +12,43 @@ import { waitUntil } from '#test/support/wait-until.ts';
 import { findBitcoind, isKnots } from './find-bitcoind.ts';
 
 export interface BitcoindOptions {
-  /** Default: what `findBitcoind` finds. */
+  /** Default: the result of `findBitcoind`. */
   readonly executable?: string;
-  /** Kept when the node is removed. Default: a temporary folder, which is not. */
+  /** Kept when the node is removed. Default: a temporary folder, which is removed too. */
   readonly dataDir?: string;
   /** Default: true. */
   readonly rest?: boolean;
-  /** Topics that are published, all on one port. Default: all three. */
+  /** Published topics, all on one port. Default: all three. */
   readonly zmq?: readonly ZmqTopic[];
   /** Default: true, false with `prune`. */
   readonly txindex?: boolean;
   /** Pruned by the call `pruneblockchain`, with block files small enough for it. */
   readonly prune?: boolean;
-  /** In place of the cookie. */
+  /** Instead of the cookie. */
   readonly password?: { readonly user: string; readonly password: string };
   readonly extra?: readonly string[];
 }
 
-/** A real regtest node of its own folder and ports, without peers, with the policy that it has by default. */
+/** A real regtest node with its own folder and ports, without peers, with its default policy. */
 export interface Bitcoind {
   readonly rpcUrl: string;
   readonly rpcPort: number;
   readonly cookieFile: string;
   readonly auth: NodeAuth;
-  /** What connectNode takes. */
+  /** The options of connectNode. */
   readonly settings: NodeSettings;
   /** The one ZMQ address of all topics. */
   readonly zmq: string;
   readonly zmqPort: number;
   readonly dataDir: string;
   readonly rpc: NodeRpc;
-  /** Ends it in order and waits for that; its folder and ports stay for `start`. */
+  /** Ends it in order and waits for that; folder and ports stay for `start`. */
   stop(): Promise<void>;
-  /** SIGKILL: what it did not write is lost. */
+  /** SIGKILL: unwritten data is lost. */
   kill(): Promise<void>;
   /** Starts it again. Settles when it answers. */
   start(): Promise<void>;
-  /** With a new cookie. */
+  /** The cookie changes. */
   restart(): Promise<void>;
   /** Ends it, and removes its folder. */
   remove(): Promise<void>;
@@ -57,7 +57,7 @@ export interface Bitcoind {
 const topicsOfAll: readonly ZmqTopic[] = ['sequence', 'rawtx', 'hashblock'];
 const startTimeoutMs = 60_000;
 
-/** Starts one. Whatever a test does, it ends with the process of the test. */
+/** Starts one. It ends with the test's process in any case. */
 export async function startBitcoind(options: BitcoindOptions = {}): Promise<Bitcoind> {
   const executable = options.executable ?? findBitcoind();
   if (executable === null) throw new Error('bitcoind is missing: scripts/install-bitcoind.sh');
@@ -180,12 +180,12 @@ function flagsOf(
     '-server',
     `-rest=${rest ? 1 : 0}`,
     `-txindex=${txindex ? 1 : 0}`,
-    // as near to Core as Knots goes; Core does not know the flag
+    // the closest Knots gets to Core; Core does not know the flag
     ...(isKnots(executable) ? ['-corepolicy=1'] : []),
     '-listen=0',
     '-dnsseed=0',
     '-fixedseeds=0',
-    // generated blocks are as old as their seed wants
+    // block times depend on the seed, so they may be old
     '-maxtipage=2000000000',
     '-par=2',
     '-printtoconsole=0',

@@ -4,7 +4,7 @@ import type { BlockRef, BlockSource, BufferPool } from '#kernel/contracts/block-
 import { networkNames } from '#kernel/primitives/network.ts';
 
 export interface SourceUnderTest {
-  /** Makes a source that has at least three blocks in a row, and what must be true of it. */
+  /** Makes a source with at least three consecutive blocks, and the facts it must match. */
   readonly open: () => Promise<BlockSource>;
   readonly expected: {
     /** The chain, ascending; hashes in display order. */
@@ -21,7 +21,7 @@ const shown = ({ height, hash }: BlockRef): { height: number; hash: string } => 
 });
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
-/** What every BlockSource must do, whatever it reads from. */
+/** The requirements on every BlockSource. */
 export function describeBlockSource(name: string, { open, expected }: SourceUnderTest): void {
   const withSource = async (use: (source: BlockSource) => Promise<void>): Promise<void> => {
     const source = await open();
@@ -88,7 +88,7 @@ export function describeBlockSource(name: string, { open, expected }: SourceUnde
           const { spentOutputs } = await source.read(ref);
           if (spentOutputs === null) continue;
           withSpent.push(ref.height);
-          // the entry of the coinbase stands behind the count of transactions
+          // the coinbase's entry follows the count of transactions
           const width = spentOutputs[0]! < 0xfd ? 1 : 3;
           expect(spentOutputs[width]).toBe(0);
         }

@@ -4,8 +4,8 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 /**
- * The bitcoind for a suite, or null where the machine has none: said in one line, and a failure with CI=true, so that the
- * tests of the node are never left out unseen. Bitcoin Core, or Knots where there is nothing else.
+ * The bitcoind for a suite: Bitcoin Core, else Knots. Null if the machine has none, which is said in one line and is
+ * a failure with CI=true, so that tests of the node are never skipped unnoticed.
  */
 export const bitcoindForTests = (): string | null =>
   orSayWhy(
@@ -13,7 +13,7 @@ export const bitcoindForTests = (): string | null =>
     'bitcoind is missing: the tests of the node are skipped (scripts/install-bitcoind.sh)',
   );
 
-/** A bitcoind whose mempool takes inscriptions as it comes: Bitcoin Core. Null as above. */
+/** A bitcoind whose mempool accepts inscriptions by default: Bitcoin Core. Null as above. */
 export function bitcoindThatRelaysReveals(): string | null {
   const found = bitcoindForTests();
   return orSayWhy(
@@ -22,11 +22,11 @@ export function bitcoindThatRelaysReveals(): string | null {
   );
 }
 
-/** Bitcoin Knots, for the tests of what it does otherwise. Null as above. */
+/** Bitcoin Knots, for the tests of its differences. Null as above. */
 export const knotsForTests = (): string | null =>
   orSayWhy(findKnots(), 'Bitcoin Knots is missing: its tests are skipped (scripts/install-knots.sh)');
 
-/** BITCOIND, bitcoind on the path, or what scripts/install-bitcoind.sh left. Null: there is none. */
+/** BITCOIND, bitcoind on the path, or the installation of scripts/install-bitcoind.sh. Null: there is none. */
 export function findBitcoind(): string | null {
   const given = process.env['BITCOIND'];
   if (given !== undefined && given !== '') return given;

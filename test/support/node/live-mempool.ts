@@ -16,13 +16,13 @@ import { parseThreads } from '#test/support/parse-threads.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from './bitcoind.ts';
 
-/** A follower of the mempool that runs. */
+/** A running follower of the mempool. */
 export interface MempoolRun {
   readonly controller: AbortController;
   readonly end: Promise<void>;
 }
 
-/** A real node, its chain indexed and its mempool followed as `serve` does, and the HTTP side on top. */
+/** A real node, its chain indexed and its mempool followed as by `serve`, and the HTTP side on top. */
 export class LiveMempool {
   readonly bitcoind: Bitcoind;
   readonly chain: RegtestChain;
@@ -95,7 +95,7 @@ export class LiveMempool {
     this.#followers = null;
   }
 
-  /** Follows the mempool. Called again it leaves the one before running, to whoever has it. */
+  /** Follows the mempool. A second call leaves the earlier follower running; its caller still holds it. */
   follow(options: Partial<FollowMempoolOptions> = {}): MempoolRun {
     const controller = new AbortController();
     const end = followMempool({
@@ -104,7 +104,7 @@ export class LiveMempool {
       network: networks.regtest,
       signal: controller.signal,
       log: silentLogger(),
-      // what only the written state shows is seen soon
+      // shows soon what only the written state shows
       bounds: { stateEveryMs: 1000 },
       ...options,
     });
@@ -123,7 +123,7 @@ export class LiveMempool {
     return response.json();
   }
 
-  /** Asks again until the answer is right, and throws the last failure after 20 s. */
+  /** Repeats until the answer is right; throws the last failure after 20 s. */
   async eventually(check: () => Promise<void>): Promise<void> {
     await waitUntil(check, { limitMs: 20_000, everyMs: 50 });
   }

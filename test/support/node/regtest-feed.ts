@@ -1,7 +1,9 @@
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { GoldenChain } from '#test/support/chain/golden-chain.ts';
 
-/** Puts a golden chain on an empty regtest node: its stale branches first, so that the node reorganises to its best one. */
+/**
+ * Feeds a golden chain to an empty regtest node: stale branches first, so that the node reorganises to the best one.
+ */
 export async function feedGoldenChain(rpc: NodeRpc, golden: GoldenChain): Promise<void> {
   const { headers, staleBranches } = golden.chain;
   const stale = staleBranches.flatMap((branch) => [
@@ -17,12 +19,12 @@ export async function feedGoldenChain(rpc: NodeRpc, golden: GoldenChain): Promis
   }
 }
 
-/** What `submitblock` says of a block that was taken: on the best chain, there before, or on another branch. */
+/** The results of `submitblock` for an accepted block: on the best chain, already known, or on another branch. */
 const taken: ReadonlySet<unknown> = new Set([null, 'duplicate', 'inconclusive', 'duplicate-inconclusive']);
-// a block of 2 MB is checked for a second, on a busy machine for several
+// checking a block of 2 MB takes a second, on a busy machine several
 const submitTimeoutMs = 120_000;
 
-/** Hands a block to the node. Throws with the node's reason where it does not take it. */
+/** Submits a block to the node. Throws with the node's reason if it is refused. */
 export async function submitBlock(rpc: NodeRpc, bytes: Uint8Array): Promise<void> {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
   const said = await rpc.call<unknown>('submitblock', [hex], { timeoutMs: submitTimeoutMs });

@@ -1,7 +1,10 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server before a node that answers some paths with 404, as a node without that endpoint does, and hands on the others. */
+/**
+ * A proxy before a node that answers some paths with 404, like a node without these endpoints, and forwards the
+ * others.
+ */
 export async function startNodeProxy(
   nodeUrl: string,
   isMissing: (path: string) => boolean,

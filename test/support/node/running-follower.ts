@@ -7,16 +7,16 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import type { SimulatedNode } from './simulated-node.ts';
 
-/** A follower in this process, and what it says. */
+/** A follower in this process, and its reports. */
 export interface RunningFollower {
   readonly end: Promise<IndexSummary>;
   readonly statuses: FollowerStatus[];
   stop(): Promise<IndexSummary>;
-  /** Settles when the follower has that tip and is at rest; throws what it ends with before. */
+  /** Settles when the follower has reached that tip and is idle; throws the error with which it ends earlier. */
   until(hash: string | undefined): Promise<void>;
 }
 
-/** Begins to follow, polling often; one worker is enough for small blocks. */
+/** Starts to follow, polling often; one worker is enough for small blocks. */
 export function startFollower(
   source: SimulatedNode,
   pool: pg.Pool,

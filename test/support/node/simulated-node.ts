@@ -20,19 +20,19 @@ const internal = (hash: string): Uint8Array => {
 };
 
 /**
- * A node in this process, over the blocks of a golden chain: it grows, reorganises and fails when a test says so. For
- * what a real node does at no known moment; what a real node answers is tested with a real one.
+ * A node in this process, over the blocks of a golden chain: it grows, reorganises and fails when a test says so. It
+ * is for events that a real node produces at unpredictable times; answers of real nodes are tested with real ones.
  */
 export class SimulatedNode implements LiveBlockSource {
   readonly name = 'simulated node';
   readonly network: NetworkName;
   readonly trusted = true;
   hasCookieFile = false;
-  /** How often the tip was asked for; headers that were given, and blocks that were read. */
+  /** Numbers of requested tips, requested headers, and read blocks. */
   tipsGiven = 0;
   headersGiven = 0;
   reads = 0;
-  /** Thrown by every call while it is there. */
+  /** While set, every call throws it. */
   failure: AppError | null = null;
   /** Called before a block is given. */
   onRead: (ref: BlockRef) => Promise<void> | void = () => undefined;

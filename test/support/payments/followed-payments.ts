@@ -9,7 +9,10 @@ import { waitUntil } from '#test/support/wait-until.ts';
 import { expectSeen } from './seen-payments.ts';
 
 const processFile = new URL('./payments-process.ts', import.meta.url).pathname;
-/** A start of a node's and of a process of ours on a busy machine, and the grace for what is gone. */
+/**
+ * Time for the starts of a node and of our process on a busy machine, and for the delay before a payment counts as
+ * gone.
+ */
 const settledMaxMs = 60_000;
 
 /** A line of a log. */
@@ -18,7 +21,7 @@ export interface LogLine {
   readonly err?: { readonly code?: string; readonly message: string };
 }
 
-/** A real node with its chain, a database, and the process that follows payments, which may be killed at any time. */
+/** A real node with its chain, a database, and the process that follows payments, which tests may kill at any time. */
 export class FollowedPayments {
   readonly bitcoind: Bitcoind;
   readonly chain: RegtestChain;
@@ -41,7 +44,7 @@ export class FollowedPayments {
     return new FollowedPayments(bitcoind, chain, await createTestDatabase());
   }
 
-  /** Starts the process, with a point at which it kills itself: `NAME:N`. */
+  /** Starts the process, with a failpoint at which it kills itself: `NAME:N`. */
   follow(failpoint = ''): void {
     this.#child = this.#start(failpoint);
   }
@@ -108,12 +111,12 @@ export class FollowedPayments {
     );
   }
 
-  /** Settles when the tables are what a scan of the node gives; throws the last difference. */
+  /** Settles when the tables equal a scan of the node; throws the last difference. */
   seen(): ReturnType<typeof expectSeen> {
     return this.eventually(() => expectSeen(this.database.pool, this.bitcoind.rpc, this.#blocks));
   }
 
-  /** Asks again until the answer is right; throws the last difference. */
+  /** Repeats until the answer is right; throws the last difference. */
   eventually<Result>(check: () => Promise<Result>): Promise<Exclude<Result, false>> {
     return waitUntil(check, { limitMs: settledMaxMs, everyMs: 100 });
   }

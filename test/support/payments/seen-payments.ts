@@ -13,7 +13,7 @@ interface RpcTransaction {
   }[];
 }
 
-/** What a node says of chain and mempool, by calls that the product does not make. */
+/** Chain and mempool of a node, read by calls that the product does not use. */
 export interface ScannedNode {
   readonly tip: string;
   readonly transactions: readonly {
@@ -23,7 +23,7 @@ export interface ScannedNode {
   }[];
 }
 
-/** All blocks and all of the mempool of a node, at one moment. */
+/** All blocks and the whole mempool of a node, at one moment. */
 export async function scanNode(rpc: NodeRpc, known: Map<string, RpcTransaction[]>): Promise<ScannedNode> {
   for (;;) {
     const tip = await rpc.call<string>('getbestblockhash');
@@ -67,7 +67,7 @@ const line = (
   hash: string | null,
 ) => `${txid}:${vout} ${script} ${value} ${height ?? 'mempool'} ${hash ?? ''}`;
 
-/** Throws where the tables are not what a scan of the node gives for the scripts that are watched. */
+/** Throws unless the tables equal a scan of the node for the watched scripts. */
 export async function expectSeen(
   pool: pg.Pool,
   rpc: NodeRpc,
@@ -112,7 +112,7 @@ export async function expectSeen(
   };
 }
 
-/** What is gone is nowhere, and names what took its inputs where something did. */
+/** A gone payment is nowhere, and names the transaction that took its inputs, if there is one. */
 async function expectReplaced(
   pool: pg.Pool,
   gone: readonly SeenRow[],
@@ -127,7 +127,7 @@ async function expectReplaced(
       [txid],
     );
     expect(rows).toHaveLength(1);
-    // none of a coinbase
+    // a coinbase spends nothing
     const outpoints = rows[0]?.outpoints ?? Buffer.alloc(0);
     for (let at = 0; at < outpoints.length; at += 36) {
       const outpoint = `${displayHash(outpoints.subarray(at, at + 32))}:${outpoints.readUInt32LE(at + 32)}`;

@@ -10,7 +10,7 @@ const day = 86_400;
 
 const properties = (title: string, edition: number): string =>
   `{"gallery":[],"attributes":{"title":${JSON.stringify(title)},"traits":{"Edition":${edition},"big":9223372036854775807}}}`;
-/** What a filter can ask for, in many combinations. */
+/** Filters in many combinations. */
 function manySided(key: number): TestInscription {
   return {
     content: text(`copy ${key % 50 === 3 ? key : key % 4}`),
@@ -24,7 +24,7 @@ function manySided(key: number): TestInscription {
 }
 
 function ofManyTypes(at: number): TestInscription {
-  // ties, astral characters behind those that sort above them by units, and more types than are listed
+  // ties, astral characters after those that sort above them by UTF-16 units, and more types than are listed
   const type = at % 3 === 0 ? `text/${at % 2 === 0 ? '\u{10000}' : '\uffff'}${at}` : `text/${at % 40}`;
   const long = `x/${'y'.repeat(at === 1 ? 510 : 511)}`;
   return {
@@ -66,7 +66,7 @@ const filters: SearchFilter[] = [
   { metadata: { key: 'of' } },
 ];
 
-/** Filters and counts, of many and of few matches. */
+/** Filters and counts, with many and few matches. */
 export function testFilters(subject: () => ConformanceSubject): void {
   const question = (needle: string, filter: SearchFilter): NaiveQuestion => ({
     corpus: 'content',
@@ -141,7 +141,7 @@ export function testFilters(subject: () => ConformanceSubject): void {
         await subject().expectFacets({ corpus: 'content', match: 'substring', needles: [needle] });
       }
     }
-    // heights that come again, of other days
+    // the same heights again, with other days
     for (const time of [9 * day, 4 * day]) {
       await subject().addBlock([{ content: text('copy again'), metadata: null }], time);
       await subject().expectFacets({ corpus: 'content', match: 'substring', needles: ['copy'] });

@@ -8,7 +8,7 @@ import { type TestInscription, text } from './search-rows.ts';
 export function testPages(subject: () => ConformanceSubject): void {
   test('count and page tens of thousands of matches, however deep', async () => {
     await subject().clear();
-    // runs of copies longer than any part of an index would hold together, and rare texts between them
+    // runs of copies longer than any part of an index would group, with rare texts between them
     const inscriptionAt = (key: number): TestInscription => ({
       content: text(key % 1000 === 7 ? `rare ${key} copy` : `copy ${Math.floor(key / 700) % 5}`),
       metadata: key % 3 === 0 ? '{"every":"third"}' : null,
@@ -97,7 +97,7 @@ export function testPages(subject: () => ConformanceSubject): void {
               { corpus: 'metadata', match: 'substring', needles: ['one'] },
               { ...slice, page: 3 },
             );
-            // a place that nothing has, as one can be left by blocks that were taken back
+            // a place without an inscription, as an undo can leave one
             const gone = { key: after.key + 1, number: after.number, length: after.length + 1 };
             await subject().expectPage(
               { corpus: 'content', match: 'substring', needles: ['copy'] },

@@ -16,22 +16,22 @@ import { wordsOf } from '#search/text/words.ts';
 import { type NaiveQuestion, naiveFacets, naiveSearch } from './naive-search.ts';
 import type { SearchRows, StoredInscription, TestInscription } from './search-rows.ts';
 
-/** What is between the committed rows and the engine's own index of them. */
+/** The link between the committed rows and the engine's own index of them. */
 export interface EngineUnderTest {
   readonly engine: SearchEngine;
   /**
-   * It has a copy of its own that follows the chain: until everything is taken up it answers exactly for a lower block, or
-   * refuses with `search_engine_behind`.
+   * Its own copy follows the chain: until it is complete it answers exactly for a lower block, or refuses with
+   * `search_engine_behind`.
    */
   readonly isFollower?: boolean;
-  /** Takes up everything that is committed. */
+  /** Indexes everything committed. */
   takeUp(): Promise<void>;
   /** The hook of an undo. */
   readonly forget: Parameters<SearchRows['undoAbove']>[1];
   close(): Promise<void>;
 }
 
-/** The question as an engine takes it: folded, and in words. */
+/** The question in the form of engines: folded, and in words. */
 function engineMatches(question: NaiveQuestion): TextMatches | HashMatches {
   const filter = question.filter === undefined ? {} : { filter: question.filter };
   if ('hash' in question) return { hash: question.hash, ...filter };
@@ -40,7 +40,7 @@ function engineMatches(question: NaiveQuestion): TextMatches | HashMatches {
   return { corpus, match, needles: match === 'substring' ? needles.map(foldText) : words, ...filter };
 }
 
-/** An engine, the rows that it searches, and questions whose answers must equal those of a scan. */
+/** An engine, its rows, and questions whose answers must equal those of a scan. */
 export class ConformanceSubject {
   readonly rows: SearchRows;
   readonly pool: pg.Pool;
@@ -81,7 +81,7 @@ export class ConformanceSubject {
     await this.#subject.close();
   }
 
-  /** The inscriptions that an answer speaks of, which are all of them wherever they can be; null: it may have been refused. */
+  /** An answer, and the inscriptions that it covers; null: refused, as a copy that is behind may. */
   async #answer<T extends { tip: Tip | null }>(
     ask: (snapshot: Snapshot) => Promise<T>,
   ): Promise<{ found: T; inscriptions: readonly StoredInscription[] } | null> {
@@ -97,7 +97,7 @@ export class ConformanceSubject {
     return { found, inscriptions: this.rows.inscriptions.filter((one) => one.height <= height) };
   }
 
-  /** A page of a question is what a scan finds. */
+  /** A page of a question equals the scan's. */
   async expectPage(question: NaiveQuestion, slice: SearchSlice): Promise<void> {
     const matches = engineMatches(question);
     const answer = await this.#answer((snapshot) =>
@@ -111,7 +111,7 @@ export class ConformanceSubject {
     expect({ question, slice, keys, totalItems }).toEqual({ question, slice, ...naive });
   }
 
-  /** The counts of a question are those of a scan. */
+  /** The counts of a question equal the scan's. */
   async expectFacets(question: NaiveQuestion): Promise<void> {
     const matches = engineMatches(question);
     const answer = await this.#answer((snapshot) =>

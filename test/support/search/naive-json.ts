@@ -1,4 +1,4 @@
-/** JSON as it stands in a text: members that come twice are there twice, numbers are their digits. */
+/** JSON as written in a text: duplicate members are kept, numbers are their digits. */
 export type JsonNode =
   | { readonly kind: 'scalar'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly JsonNode[] }
@@ -7,7 +7,7 @@ export type JsonNode =
 const token =
   /\s*(?:(?<text>"(?:[^"\\]|\\.)*")|(?<plain>-?[0-9][0-9eE+.-]*|true|false|null)|(?<mark>[{}[\]:,]))\s*/uy;
 
-/** Reads a JSON text by its tokens; null where it is none. */
+/** Reads a JSON text by its tokens; null if it is not JSON. */
 export function readJsonNodes(json: string): JsonNode | null {
   try {
     JSON.parse(json);
@@ -43,7 +43,7 @@ export function readJsonNodes(json: string): JsonNode | null {
   return read();
 }
 
-/** A scalar, and the name that it stands under, itself or in lists; null at the root. */
+/** A scalar, and the name of its member, direct or through lists; null at the root. */
 export interface JsonValue {
   readonly under: string | null;
   readonly text: string;
@@ -68,7 +68,7 @@ export function jsonTerms(json: string): { names: string[]; values: JsonValue[] 
   return { names, values };
 }
 
-/** What tag 17 says of an inscription: chain.inscription_details.properties_json. */
+/** The content of tag 17 for an inscription: chain.inscription_details.properties_json. */
 export interface NaiveProperties {
   readonly title: string | null;
   readonly traits: readonly (readonly [name: string, value: string])[];

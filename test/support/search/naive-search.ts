@@ -25,7 +25,7 @@ export interface NaivePage {
   readonly itemsPerPage: number;
 }
 
-/** What is asked, as it was given: nothing is folded or split. */
+/** A question as given: not folded, not split. */
 export type NaiveQuestion = (
   | {
       readonly corpus: Corpus;
@@ -99,14 +99,14 @@ function questionTest(question: NaiveQuestion): Test {
   };
 }
 
-/** The bytes of a content type as text; null where there are none or they are no UTF-8. */
+/** The bytes of a content type as text; null without any, or if they are not UTF-8. */
 export function typeText({ contentType }: StoredInscription): string | null {
   if (contentType === null) return null;
   const bytes = Buffer.from(contentType, 'latin1');
   return bytes.equals(Buffer.from(bytes.toString())) ? bytes.toString() : null;
 }
 
-/** ord's jubilee on regtest, where these chains live: no inscription from there on is cursed. */
+/** ord's jubilee on regtest, the network of these chains: no inscription from there on is cursed. */
 const jubileeHeight = 110;
 
 function naiveCursed({ number: ordsNumber, height, curse }: StoredInscription): boolean | null {
@@ -181,7 +181,7 @@ function matchesOf(
   return inscriptions.filter((inscription) => tests.every((test) => test(inscription)));
 }
 
-/** Where an inscription stands in every sort. */
+/** The place of an inscription in every sort. */
 export function placeOf({ key, number: ordsNumber, content }: StoredInscription): SearchPlace {
   return { key, number: ordsNumber, length: content === null ? 0 : content.body.length };
 }
@@ -216,7 +216,7 @@ export function naiveSearch(
 const typesMax = 50;
 const typeBytesMax = 512;
 
-/** How many matches of a question there are of which type and day. */
+/** The number of matches of a question, by type and by day. */
 export function naiveFacets(
   inscriptions: readonly StoredInscription[],
   question: NaiveQuestion,
@@ -231,7 +231,7 @@ export function naiveFacets(
     const type = typeText(inscription);
     types.set(type, (types.get(type) ?? 0) + 1);
   }
-  // none at all comes before every text
+  // no text comes before every text
   const orderBytes = (type: string | null): Buffer => Buffer.from(type === null ? '' : `.${type}`);
   const listed = [...types]
     .map(([contentType, count]) => ({ contentType, count }))
@@ -247,7 +247,7 @@ export function naiveFacets(
   };
 }
 
-/** Inscriptions whose text contains all needles (as they were given, not folded). */
+/** Inscriptions whose text contains all needles (as given, not folded). */
 export function naiveTextSearch(
   inscriptions: readonly StoredInscription[],
   corpus: Corpus,

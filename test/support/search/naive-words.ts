@@ -17,7 +17,7 @@ function isSame(a: string, b: string): boolean {
   return same;
 }
 
-/** Runs of up to 64 letters, as lists of code points; each as often as it comes. */
+/** Runs of up to 64 letters, as lists of code points, with repetitions. */
 export function naiveWords(text: string): string[][] {
   const words: string[][] = [];
   let word: string[] = [];
@@ -34,7 +34,7 @@ export function naiveWords(text: string): string[][] {
 
 const editsAllowed = (length: number): number => [0, 0, 0, 1, 1, 1][length] ?? 2;
 
-/** Edits from one word to another: put in, leave out, change, or swap two neighbours; nothing is edited twice. */
+/** Edits between two words: insert, delete, change, or swap two neighbours; no part is edited twice. */
 export function naiveEdits(a: readonly string[], b: readonly string[]): number {
   const rows: number[][] = Array.from({ length: a.length + 1 }, (_, i) =>
     Array.from({ length: b.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),
@@ -53,10 +53,10 @@ export function naiveEdits(a: readonly string[], b: readonly string[]): number {
 }
 
 const wordsOfTexts = new Map<string, string[][]>();
-/** Of some thousand short texts. */
+/** The words of some thousand short texts. */
 const keptTextsMax = 20_000;
 
-/** The words of a text that many questions are asked of. */
+/** The words of a text, cached because many questions need them. */
 function keptWords(text: string): string[][] {
   let words = wordsOfTexts.get(text);
   if (words === undefined) {
@@ -67,7 +67,7 @@ function keptWords(text: string): string[][] {
   return words;
 }
 
-/** All words of a question are words of a text, or as far from one as a fuzzy search lets them be. */
+/** Whether a text has all words of a question, within the edits that a fuzzy search allows. */
 export function hasWords(text: string, question: string, isFuzzy: boolean): boolean {
   const words = keptWords(text);
   return naiveWords(question).every((wanted) => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { type TestContent, type TestInscription, testTxid, text } from './search-rows.ts';
 
-// What needles and texts are made of: everything that some query language, encoding or database could trip over.
+// Material of needles and texts: everything that could confuse a query language, an encoding or a database.
 export const fragments = [
   'a',
   'b',
@@ -112,7 +112,7 @@ const jsonText = fc
   .map((value) => JSON.stringify(value));
 const htmlText = oddText.map((value) => `<!DOCTYPE html><body class="a">${value}</body>`);
 
-/** Letters of several scripts and of one and two units, in words that are near each other. */
+/** Letters of several scripts, of one and two UTF-16 units, in similar words. */
 const wordLetters = [
   'a',
   'b',
@@ -161,7 +161,10 @@ const content: fc.Arbitrary<TestContent | null> = fc.oneof(
   { weight: 2, arbitrary: binary },
   { weight: 1, arbitrary: fc.constant(null) },
 );
-/** To the letter: case, parameters, classes that are parts of others, one that is no UTF-8, and some that are nearly too long. */
+/**
+ * Exact types: case, parameters, classes that are parts of others, one that is not UTF-8, and some close to the
+ * length limit.
+ */
 const contentTypes = [
   'image/png',
   'image/PNG',
@@ -181,7 +184,7 @@ const contentTypes = [
   `${'y'.repeat(600)}/z`,
 ];
 
-// names and values that escapes, foldings and other names are part of
+// names and values that contain escapes, foldings and other names
 const names = [
   'a',
   'A',
@@ -219,7 +222,7 @@ const jsonScalar = fc.oneof(
   fc.constantFrom('1', '1.5', '1e+21', '9007199254740993', '-7', 'true', 'false', 'null'),
 );
 const jsonName = fc.constantFrom(...names).map((name) => JSON.stringify(name));
-/** Canonical metadata: names may come twice. */
+/** Canonical metadata: names may repeat. */
 const { metadataJson } = fc.letrec<{ metadataJson: string; object: string; list: string }>((tie) => ({
   metadataJson: fc.oneof({ maxDepth: 3 }, jsonScalar, tie('object'), tie('object'), tie('list')),
   object: fc
@@ -244,7 +247,7 @@ const galleryId = fc
 const galleryItem = fc
   .tuple(galleryId, attributes)
   .map(([id, itsAttributes]) => `{"id":"${id}","attributes":${itsAttributes}}`);
-/** As indexer/parse/properties-json.ts writes them; some name an id where it is no item of the gallery. */
+/** In the form of indexer/parse/properties-json.ts; some contain an id that is not an item of the gallery. */
 const properties = fc
   .tuple(fc.array(galleryItem, { maxLength: 3 }), attributes, fc.option(galleryId, { freq: 4 }))
   .map(([gallery, itsAttributes, id]) => {
@@ -276,7 +279,9 @@ export interface CorpusBlock {
   readonly time: number;
 }
 
-/** Blocks with copies among them: a number instead of an inscription repeats an earlier one. Times go back and over days. */
+/**
+ * Blocks with copies: a number instead of an inscription repeats an earlier one. Times go backwards and cross days.
+ */
 export const chain: fc.Arbitrary<CorpusBlock[]> = fc
   .array(
     fc.tuple(
@@ -301,7 +306,7 @@ export const chain: fc.Arbitrary<CorpusBlock[]> = fc
     }));
   });
 
-/** A needle cut from the texts of the chain (and put in other case), or made of the same fragments. */
+/** A needle cut from the texts of the chain (and put in another case), or made from the same fragments. */
 export interface NeedleSeed {
   readonly kind: 'cut' | 'made';
   readonly made: string;
@@ -325,7 +330,7 @@ export function needleOf(seed: NeedleSeed, texts: readonly string[]): string {
     .slice(0, seed.length)
     .join('');
   const needle = seed.kind === 'made' || cut === '' ? seed.made : cut;
-  // only where it stays as many code points
+  // only if the number of code points stays the same
   const upper = Array.from(needle, (point) =>
     Array.from(point.toUpperCase()).length === 1 ? point.toUpperCase() : point,
   );

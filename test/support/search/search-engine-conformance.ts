@@ -12,7 +12,7 @@ import { chain } from './search-corpora.ts';
 import { type QuestionSeed, questionOf, questionSeed, sliceOf } from './search-questions.ts';
 import { createSearchRows } from './search-rows.ts';
 
-/** Asks everything: of what is there now, pages and counts. */
+/** Asks everything about the current rows: pages and counts. */
 async function ask(subject: ConformanceSubject, seeds: readonly QuestionSeed[]): Promise<void> {
   const { inscriptions } = subject.rows;
   for (const [index, seed] of seeds.entries()) {
@@ -26,9 +26,9 @@ async function ask(subject: ConformanceSubject, seeds: readonly QuestionSeed[]):
 type CreateEngine = (pool: pg.Pool) => Promise<EngineUnderTest> | EngineUnderTest;
 
 /**
- * What every engine must answer: the same as a scan of everything, in every state of its own index.
+ * The requirements on every engine: answers equal those of a scan, in every state of its own index.
  *
- * @param chains random chains that are asked everything, in a run that is not long
+ * @param chains random chains that are searched completely, in a run that is not long
  */
 export function describeSearchEngine(name: string, create: CreateEngine, chains = 4): void {
   describeSubject(name, create, (current) => {
@@ -40,7 +40,7 @@ export function describeSearchEngine(name: string, create: CreateEngine, chains 
   });
 }
 
-/** Of this only the random chains: for what stands around an engine that has all of it elsewhere. */
+/** Only the random chains of these tests: for code around an engine that passes all of them elsewhere. */
 export function describeRandomSearches(name: string, create: CreateEngine, chains: number): void {
   describeSubject(name, create, (current) => testRandomChains(current, chains));
 }
@@ -82,7 +82,7 @@ function testRandomChains(current: () => ConformanceSubject, chains: number): vo
           for (const [height, { inscriptions, time }] of blocks.entries()) {
             await subject.addBlock(inscriptions, time);
             if (height === 0) await ask(subject, seeds);
-            // every block but the last is taken up on its own: many parts, which are put together again
+            // every block except the last is indexed on its own: many parts, which are merged
             if (height < blocks.length - 1) await subject.takeUp();
           }
           await ask(subject, seeds);

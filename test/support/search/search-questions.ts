@@ -24,14 +24,14 @@ const filterParts = [
 ] as const;
 type FilterPart = (typeof filterParts)[number];
 
-/** What a question is made of once it is known what there is: filters and words are drawn from inscriptions. */
+/** The material of questions about an existing chain: filters and words are drawn from its inscriptions. */
 export const questionSeed = fc.record({
   kind: fc.constantFrom('text', 'text', 'text', 'hash'),
   corpus: fc.constantFrom<Corpus[]>('content', 'content', 'metadata'),
   match: fc.constantFrom<TextMatch[]>('substring', 'substring', 'words', 'fuzzy'),
   needles: fc.array(needleSeed, { minLength: 1, maxLength: 3 }),
   word,
-  /** 0: no needle where the filter allows it. */
+  /** 0: no needle, if the filter allows it. */
   needleCount: fc.nat({ max: 3 }),
   parts: fc.oneof(
     fc.constant<FilterPart[]>([]),
@@ -51,7 +51,7 @@ export type QuestionSeed = typeof questionSeed extends fc.Arbitrary<infer Seed> 
 
 const at = <T>(list: readonly T[], index: number): T | undefined => list[index % Math.max(1, list.length)];
 
-/** In other case, where it stays as many code points. */
+/** In another case, if the number of code points stays the same. */
 function cased(value: string, isUpper: boolean): string {
   if (!isUpper) return value;
   return Array.from(value, (point) => {
@@ -109,7 +109,7 @@ const filters: Readonly<Record<FilterPart, FilterOf>> = {
 };
 
 function filterOf(seed: QuestionSeed, inscriptions: readonly StoredInscription[]): SearchFilter {
-  // inscriptions that have anything of it first
+  // inscriptions with any of the fields first
   const target = at(inscriptions, seed.target);
   return Object.assign({}, ...seed.parts.map((part) => filters[part](target, seed))) as SearchFilter;
 }
@@ -120,7 +120,7 @@ function wordsQuestion(seed: QuestionSeed, texts: readonly string[]): string[] {
     .slice(0, Math.max(1, seed.needleCount))
     .map((needle) => at(all, needle.at)?.join('') ?? seed.word);
   const words = seed.from % 3 === 0 ? [...drawn, seed.word] : drawn;
-  // a letter of the last one is lost, or doubled, every now and then
+  // now and then the last word loses a letter, or doubles one
   const last = Array.from(words.pop() ?? 'a');
   const edited = last.toSpliced(seed.from % last.length, seed.from % 5 === 0 ? 1 : 0);
   return [...words, edited.join('')]
@@ -136,7 +136,9 @@ const hashOf = ({ from, isUpper }: QuestionSeed, inscriptions: readonly StoredIn
     .digest();
 };
 
-/** Needles are mostly drawn from what the filter was drawn from: those of another one match nothing together with it. */
+/**
+ * Needles mostly come from the inscription of the filter: those of another one would match nothing together with it.
+ */
 function sourcesOf(
   { target, from }: QuestionSeed,
   filter: SearchFilter,
@@ -147,7 +149,7 @@ function sourcesOf(
   return isFree ? inscriptions : [own];
 }
 
-/** The question of a seed; null where there is none. */
+/** The question of a seed; null: there is none. */
 export function questionOf(
   seed: QuestionSeed,
   inscriptions: readonly StoredInscription[],
@@ -171,7 +173,7 @@ export function questionOf(
   return needles.length > 0 ? { corpus, match, needles, ...filtered } : null;
 }
 
-/** Whether a filter may be asked for alone. */
+/** Whether a filter may be used alone. */
 export const needsNoNeedle = ({ title, traits, gallery, metadata }: SearchFilter): boolean =>
   (title ?? traits ?? gallery ?? metadata) !== undefined;
 

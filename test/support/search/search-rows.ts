@@ -4,31 +4,31 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { foldUtf8 } from '#kernel/text/fold.ts';
 
-/** A body as a test wants it stored. */
+/** A body in the form in which it is to be stored. */
 export interface TestContent {
   readonly type: string;
   readonly body: Uint8Array;
-  /** What is searched: the body, or what it decodes to; null where it is no text. */
+  /** The searchable text: the body, or its decoded form; null if it is not text. */
   readonly text: string | null;
   /** 0 none, 1 br, 2 gzip, 3 zstd, 4 unknown. Default 0. */
   readonly encoding?: number;
-  /** The decoded body, where it could be decoded. */
+  /** The decoded body, if it can be decoded. */
   readonly decoded?: Uint8Array;
 }
 
 export interface TestInscription {
   readonly content: TestContent | null;
   readonly metadata: string | null;
-  /** A character a byte (latin1); null none. Default: the content's. */
+  /** One character per byte (latin1); null: none. Default: the content's. */
   readonly contentType?: string | null;
-  /** Which number it gets: the next one, the next one below 0, or none. Default `blessed`. */
+  /** Its kind of number: the next one, the next negative one, or none. Default `blessed`. */
   readonly numbered?: 'blessed' | 'cursed' | 'unknown';
-  /** As stored (kernel/primitives/curse.ts); null unknown, as without one here. */
+  /** As stored (kernel/primitives/curse.ts); null: unknown, the default. */
   readonly curse?: number | null;
   readonly metaprotocol?: string | null;
-  /** Of each parent which one of the inscriptions before it, counted round and round. */
+  /** For each parent the index of an earlier inscription, counted modulo their number. */
   readonly parents?: readonly number[];
-  /** As indexer/parse/properties-json.ts writes them. */
+  /** In the form of indexer/parse/properties-json.ts. */
   readonly properties?: string | null;
 }
 
@@ -49,13 +49,13 @@ export interface StoredInscription {
   readonly time: number;
 }
 
-/** A chain of blocks of inscriptions, written by SQL: the writer is not under test here. */
+/** A chain of blocks of inscriptions, written by SQL, because the writer is not under test. */
 export interface SearchRows {
   readonly inscriptions: readonly StoredInscription[];
   readonly height: number;
   /** Commits one block with a time (seconds since 1970, default 0) and returns its height. */
   addBlock(inscriptions: readonly TestInscription[], time?: number): Promise<number>;
-  /** Takes back what is above a height, a block after the other, in one transaction with `hook`. */
+  /** Takes back the blocks above a height, one after the other, in one transaction with `hook`. */
   undoAbove(height: number, hook: UndoHook): Promise<void>;
   /** Takes everything back. */
   clear(): Promise<void>;
@@ -72,7 +72,7 @@ const addOutboxRow = `
   INSERT INTO chain.outbox (sequence, height, block_hash, event_count, cancels)
   SELECT (SELECT coalesce(max(sequence), 0) + 1 FROM chain.outbox), $1, $2, 0, $3`;
 
-/** A txid that is the key's own. */
+/** A txid made from the key. */
 export const testTxid = (key: number): Buffer => sha256(Buffer.from(`transaction ${key}`));
 
 /** The id of the inscription with a key. */
@@ -84,7 +84,7 @@ export const text = (value: string, type = 'text/plain'): TestContent => ({
   text: value,
 });
 
-/** An inscription as it stands in the tables once it is there. */
+/** An inscription as stored in the tables. */
 export function storedInscription(
   inscription: TestInscription,
   place: Pick<StoredInscription, 'key' | 'height' | 'time' | 'number'>,
@@ -158,9 +158,9 @@ class SqlRows implements SearchRows {
   #blocks: Block[] = [];
   #contents = new Map<string, number>();
   #metadata = new Map<string, number>();
-  /** How many there are so far. */
+  /** The number of inscriptions so far. */
   #numbers = { blessed: 0, cursed: 0 };
-  /** Rows of the outbox so far: hashes of blocks are made of it, so that none comes twice. */
+  /** The number of outbox rows so far: block hashes contain it, so that they are unique. */
   #sequence = 0;
 
   constructor(pool: pg.Pool) {
