@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-// Tests start hundreds of processes and threads of ours. With what the first of each compiled a service starts with half of
-// the processor time, a parse thread with a third.
+// Tests start hundreds of our processes and threads. With the compiled code of the first ones a service starts in half
+// of the processor time, a parse thread in a third.
 // oxlint-disable-next-line node/no-process-env -- what it starts inherits it
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
 
@@ -14,9 +14,9 @@ const shared = {
 };
 
 /**
- * Processes, of one test file each. V8 counts its pages of code where the processor has protection keys (PKU), and loses count
- * with hundreds of threads that end: "Check failed: jit_page.has_value()" aborted a process of tests once in three runs. The
- * service starts its threads once. V8 has the flag where it has the books.
+ * One process per test file. On processors with protection keys (PKU) V8 keeps a register of its code pages, and loses
+ * track when hundreds of threads end: "Check failed: jit_page.has_value()" aborted a test process once in three runs.
+ * The service starts its threads only once. The flag exists where the register does.
  */
 const hasProtectionKeys = process.platform === 'linux' && process.arch === 'x64';
 const processes = {
@@ -26,7 +26,7 @@ const processes = {
 
 export default defineConfig({
   test: {
-    // half of the time a test waits for servers and clocks: with one a core (of two) half of the machine was idle
+    // tests wait half of the time for servers and clocks: with one per core (of two) half of the machine was idle
     maxWorkers: 3,
     projects: [
       {

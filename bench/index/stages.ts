@@ -6,7 +6,9 @@ import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 
-/** Where time and memory went. `ms` is working time of the main thread and workers, and waiting time of the database. */
+/**
+ * Time and memory by stage. `ms` is working time of the main thread and workers, and waiting time of the database.
+ */
 export interface Stage {
   readonly name: string;
   readonly ms: number;

@@ -6,7 +6,7 @@ import { seededRandom } from '#test/builders/random.ts';
 import { type CountedText, inscriptionsWith, type NeedleClass, type Needles } from './needles.ts';
 
 export const itemsPerPage = 100; // the interface's default
-export const warmUpShare = 0.1; // needles of each class that are asked before, to warm code and caches, and not measured
+export const warmUpShare = 0.1; // needles of each class searched before the measurement, to warm code and caches
 export const checkedPerClass = 10;
 
 export interface Measured {

@@ -3,7 +3,7 @@
  * the indexer asks the workers for the union of what its tables need. A group that no table needs is not read, not
  * encoded and not transferred.
  *
- * - `outputs`: value, script and txid of each output that can be spent, and what the block spends (./output-columns.ts).
+ * - `outputs`: value, script and txid of each spendable output, and the spent outpoints (./output-columns.ts).
  * - `spent-scripts`: script and value of each spent output, where the source knows them (./spent-scripts.ts).
  * - `runestone-candidates`: outputs whose script begins with OP_RETURN OP_13 (./runestone-candidates.ts).
  * - `signatures`: the signatures of the inputs that the caller names, such as those that spend a tracked output

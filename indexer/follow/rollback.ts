@@ -24,8 +24,8 @@ export interface RollbackSummary {
 }
 
 /**
- * Takes back all blocks above a height from the tables alone, one transaction each. Throws `database_busy` while another
- * process holds the writer's lock.
+ * Takes back all blocks above a height from the tables alone, one transaction each. Throws `database_busy` while
+ * another process holds the writer's lock.
  */
 export async function rollback(options: RollbackOptions): Promise<RollbackSummary> {
   const { pool, network, height, signal, undoHooks, onUndone } = options;

@@ -9,7 +9,7 @@ const lowBits = 0x7f7f7f7f;
 const highBits = 0x80808080;
 /** not before "A" */
 const fromA = 0x3f3f3f3f;
-/** behind "Z" */
+/** after "Z" */
 const behindZ = 0x25252525;
 /** not NUL */
 const fromOne = 0x7f7f7f7f;

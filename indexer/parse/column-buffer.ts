@@ -1,8 +1,8 @@
 /**
  * Named columns in one transferable buffer.
  *
- * Layout (little endian): version u32, number of columns u32, then a directory entry per column (byte offset u32, length
- * in elements u32), in the order of their types; then the columns, each aligned to 8 bytes.
+ * Layout (little endian): version u32, number of columns u32, then a directory entry per column (byte offset u32,
+ * length in elements u32), in the order of their types; then the columns, each aligned to 8 bytes.
  */
 
 type ColumnType =

@@ -122,8 +122,8 @@ async function readFilter(postgres: Snapshot['client'], filter: SearchFilter = {
 }
 
 /**
- * Adds the key that a place has in the order of keys. The first inscription behind the place decides, because the
- * place may lie in blocks that were taken back.
+ * Adds the key of a place in the order of keys. The first inscription after the place decides, because the place may
+ * lie in blocks that were taken back.
  */
 async function placeOf(
   postgres: Snapshot['client'],

@@ -5,7 +5,10 @@ import { indexPair, indexTerm } from '#search/text/index-term.ts';
 import { metadataTerms } from '#search/text/metadata-terms.ts';
 import { propertiesCheck, readProperties } from '#search/text/searched-properties.ts';
 
-/** Whether a filter can match an unconfirmed inscription: its block will decide the height, and whether it is cursed. */
+/**
+ * Whether a filter can match an unconfirmed inscription. Its future block decides its height, and whether it is
+ * cursed.
+ */
 export function canPassPending({ from, to, cursed }: SearchFilter): boolean {
   return from === undefined && to === undefined && cursed === undefined;
 }

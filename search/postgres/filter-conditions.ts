@@ -103,7 +103,7 @@ function metaprotocolSet(matching: Matching, metaprotocol: string): KeySet {
   return cachedKeySet(matching, `metaprotocol ${metaprotocol}`, read);
 }
 
-/** What was sealed after the parent was taken back is sealed anew, so its key may be stored under the name. */
+/** After an undo of the parent its children are sealed again, so its key may be stored under the name. */
 function parentSet(matching: Matching, parentKey: number): KeySet {
   const statement =
     'SELECT child_key AS key FROM chain.parents WHERE child_key >= $1 AND child_key < $2 AND parent_key = $3';

@@ -22,7 +22,7 @@ const batchBytes = 1024 * 1024;
 /** Ids whose sizes are read at once. */
 const idsAtOnce = 65_536;
 
-/** Where at least one in so many ids is wanted, a scan of all beats looking up each. */
+/** If at least one in this many ids is wanted, a scan of all is faster than looking up each. */
 const scanShare = 1 / 8;
 
 /**

@@ -28,7 +28,7 @@ export function highlightBytesOf(itemsPerPage: number): number {
   return Math.floor(pageBytesMax / itemsPerPage);
 }
 
-/** What a search looked for in texts. */
+/** The needles or words that a search looked for. */
 export interface Looked {
   readonly match: TextMatch;
   /** Folded. */
@@ -140,7 +140,7 @@ function* wordsWithin(folded: string, { start, end }: Span): Generator<Span & { 
   }
 }
 
-/** The first place of each word. Each word of the text is looked at once, however many words are searched. */
+/** The first place of each word. Each word of the text is checked once, however many words are searched. */
 function firstExactWords(folded: string, words: readonly string[]): Span[] {
   const spans: Span[] = [];
   const missing = new Set(words);

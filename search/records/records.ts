@@ -27,7 +27,7 @@ export function listBytesOf(itemsPerPage: number): ShownBytes {
 }
 /** Longer than every text in a block, and every text derived from one. */
 export const wholeBytes = 2 ** 30;
-/** Factor between what is read of an encoded body and what is shown. It is enough except for contrived bodies. */
+/** Factor between the read and the shown bytes of an encoded body. It is enough except for contrived bodies. */
 const encodedFactor = 4;
 
 /** Bytes to read of an encoded body to show `bytes` of its decoded text. */

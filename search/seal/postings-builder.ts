@@ -9,7 +9,7 @@ import {
 } from '#search/segments/postings-layout.ts';
 import { BlocksWriter, type PostingsBlocks } from './blocks-writer.ts';
 
-// Fields of a slot: what is known of one gram.
+// Fields of a slot, which describes one gram.
 const fields = 8;
 const highField = 0;
 const lowField = 1;

@@ -30,7 +30,7 @@ export interface SealPolicy {
   readonly bytesAbove: number;
 }
 
-/** `changed`: somebody else sealed or blocks were taken back meanwhile; nothing was written. */
+/** `changed`: another process sealed, or blocks were taken back meanwhile; nothing was written. */
 export type SealOutcome = 'sealed' | 'changed' | 'nothing';
 
 export type SealWorker = (task: SealTask) => Promise<Uint8Array<ArrayBuffer>>;

@@ -14,7 +14,7 @@ export interface SealerOptions {
   readonly pool: pg.Pool;
   /** Searches that sealing gives way to, and seals for during a load. Absent: this process answers no searches. */
   readonly demand?: SearchDemand;
-  /** Called with errors in `run`, which goes on. */
+  /** Called with errors in `run`, which continues. */
   readonly onError?: (error: unknown) => void;
   /** Smaller bounds, for tests. Windows are multiples of 8. */
   readonly bounds?: Partial<SealerBounds>;
@@ -61,7 +61,7 @@ const tailBytesMax = 2 * 1024 * 1024;
 const tailKeysMax = 8192;
 /** Milliseconds between looks: each is three small queries. */
 const lookEveryMs = 1000;
-/** The same while somebody searches: within tenths of a second a load brings as much as a search may scan. */
+/** The same during searches: within tenths of a second a load brings as many texts as a search may scan. */
 const searchedLookEveryMs = 200;
 /** The worker's thread ends after this time without work. */
 const workerIdleMs = 30_000;
@@ -111,9 +111,8 @@ export function createSealer({ pool, demand, onError, bounds: given }: SealerOpt
   };
 
   /**
-   * While a bulk load brings more between two looks than may stay unsealed, only full windows are sealed, unless
-   * somebody searches: then a window is sealed two or three times before it is full, so that searches have less to
-   * scan.
+   * While a bulk load brings more between two checks than may stay unsealed, only full windows are sealed. During
+   * searches a window is sealed two or three times before it is full, so that they scan less.
    */
   const look = async (before: NextIds | null, signal: AbortSignal): Promise<NextIds> => {
     const { next } = await readSealState(pool);

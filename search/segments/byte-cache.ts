@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** What was used last, up to a number of bytes. For values that never change. */
+/** The most recently used values, up to a number of bytes. For values that never change. */
 export class ByteCache<Value> {
   // in an object of its own, because the cache takes neither null nor undefined for a value
   readonly #entries: LRUCache<string, { readonly value: Value }>;
@@ -13,7 +13,9 @@ export class ByteCache<Value> {
     return this.#entries.get(key)?.value;
   }
 
-  /** Keeps a value of a key that is not there yet; `bytes` is what it takes, its key included. One larger than the cache is not kept. */
+  /**
+   * Adds the value of a new key; `bytes` is its size, including its key. A value larger than the cache is not kept.
+   */
   set(key: string, value: Value, bytes: number): void {
     if (!this.#entries.has(key)) this.#entries.set(key, { value }, { size: bytes });
   }

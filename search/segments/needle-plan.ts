@@ -1,6 +1,6 @@
 import type { Gram } from './postings-layout.ts';
 
-/** How needles are looked up in the postings, and what is left to check in the texts. */
+/** How needles are looked up in the postings, and what remains to be checked in the texts. */
 export interface NeedlePlan {
   /** Grams that must all be looked up: those of needles of up to three code points, which need nothing more. */
   readonly required: readonly Gram[];

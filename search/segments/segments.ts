@@ -90,7 +90,7 @@ export async function readSegments(
   return segments;
 }
 
-/** What is sealed, and what there is to seal. */
+/** The sealed segments, and the texts to seal. */
 export async function readSealState(client: pg.ClientBase | pg.Pool): Promise<SealState> {
   const { rows } = await client.query<NextRow>(
     `SELECT undo_epoch, next_key, next_content_id, next_metadata_id

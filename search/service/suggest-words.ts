@@ -61,7 +61,7 @@ export async function suggestWords(
   return ranked(await readTexts(snapshot, found ?? (await newestContents(snapshot))), beginning);
 }
 
-/** The nearest words before the last one that are long enough to be looked for. */
+/** The nearest words before the last one that are long enough for a look-up. */
 function contextOf(before: string): string[] {
   return wordsOfFolded(foldText(before))
     .filter((word) => word.isWellFormed() && Array.from(word).length >= searchedPoints)
@@ -112,7 +112,7 @@ async function newestKeys(
   }
 }
 
-/** Elasticsearch does not answer, and Postgres has no search index: the newest texts are all that is looked at. */
+/** Elasticsearch does not answer, and Postgres has no search index: only the newest texts are read. */
 const isOfSearchServer = (error: unknown): boolean =>
   error instanceof AppError && error.code.startsWith('search_engine_');
 

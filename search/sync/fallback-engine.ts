@@ -4,11 +4,11 @@ import { AppError } from '#kernel/errors/app-error.ts';
 export interface FallbackEngineOptions {
   /** Throws `search_engine_…` where it cannot answer in full. */
   readonly first: SearchEngine;
-  /** Answers in its place; null: nobody does, and what `first` threw is thrown. */
+  /** Answers in its place; null: no engine does, and the error of `first` is thrown. */
   readonly fallback: SearchEngine | null;
   /** Answers searches by hash in its place: they need no search index. Absent: `fallback` does. */
   readonly hashFallback?: SearchEngine;
-  /** An answer of a block so many blocks below the tip, or nearer, is taken. */
+  /** An answer is accepted if its block is at most this many blocks below the tip. */
   readonly lagMaxBlocks: number;
   /** Told when searches begin to be answered in another way, and why; null: `first` answers again. */
   readonly onChange?: (problem: AppError | null) => void;
@@ -19,13 +19,13 @@ export interface FallbackEngineOptions {
 export interface FallbackEngine extends SearchEngine {
   /** Why `first` did not answer the last search; null: it did. */
   problem(): AppError | null;
-  /** Its index was seen to be there and up to date: what it was missing is over, though nobody has searched since. */
+  /** Its index was found present and up to date: earlier failures are over, even without a search since. */
   seeWhole(): void;
 }
 
 /**
- * A server that does not answer costs each search the whole time limit, so it is asked again only after this time, and by
- * one search.
+ * A silent server costs each search the whole time limit, so after a failure only one search asks it again, and only
+ * after this time.
  */
 const restMs = 2000;
 /** A client that left after this long waited far longer than a search takes, which says as much as the time limit. */
@@ -128,7 +128,7 @@ function refuseLag({ tip }: Snapshot, hits: Answered, lagMaxBlocks: number): voi
 const tooSlow = (): AppError =>
   new AppError('search_engine_slow', 'Elasticsearch did not answer before its client gave up.');
 
-/** What is too much for one engine says nothing about the server, and another engine has other bounds. */
+/** A search that is too broad for one engine says nothing about the server, and another engine has other bounds. */
 const isTooBroad = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'search_too_broad';
 

@@ -109,7 +109,7 @@ async function openSync(options: IndexBuildOptions, index: string): Promise<Inde
   throw new AppError('search_engine_missing', `The index ${index} has lost its marker.`, { index });
 }
 
-/** Runs steps until nothing is left. An index that turns out to be foreign is deleted: the next build starts anew. */
+/** Runs steps until nothing is left. A foreign index is deleted: the next build starts again. */
 async function catchUp(options: IndexBuildOptions, index: string, sync: IndexSync): Promise<void> {
   const { elastic, chain, signal, onProgress } = options;
   let bytes = 0;

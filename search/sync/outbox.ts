@@ -20,7 +20,7 @@ export const syncedKind = inscriptionKind;
  */
 const appliedMax = 10_000;
 
-/** One moment for everything that is compared. */
+/** One moment for all compared values. */
 export const readOnlyMoment = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 interface BlockRow {

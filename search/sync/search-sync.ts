@@ -32,7 +32,7 @@ export interface SearchSyncOptions
   readonly onBuild?: (progress: BuildProgress | null) => void;
   /** Another process works on the index; this one takes over when that one ends. */
   readonly onStandby?: () => void;
-  /** A failure that is waited for. Null: work goes on. */
+  /** The failure that is being waited out. Null: work continues. */
   readonly onProblem?: (error: AppError | null) => void;
 }
 

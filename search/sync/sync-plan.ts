@@ -29,7 +29,7 @@ export interface ChainPosition {
 
 /** How an index reaches a later row of the outbox. */
 export type SyncStep =
-  /** The documents belong to another chain, or another history of this one: the index has to be built anew. */
+  /** The documents belong to another chain, or another history of this one: the index must be rebuilt. */
   | { readonly kind: 'rebuild'; readonly reason: string }
   /** Blocks that the index covers were taken back: documents lose their keys from the new `nextKey` on. */
   | { readonly kind: 'rewind'; readonly marker: Marker }

@@ -27,7 +27,7 @@ export interface IndexSyncOptions {
   readonly onRetry?: (error: AppError) => void;
 }
 
-/** The result of a step. Null: nothing to do, or the chain moved on and has to be looked at again. */
+/** The result of a step. Null: nothing to do, or the chain moved on and must be read again. */
 export interface StepDone {
   readonly kind: 'advanced' | 'rewound' | 'nothing' | 'again';
   readonly marker: Marker;

@@ -10,8 +10,8 @@ export const accountsCommand: Command = {
   object: null,
   operands: 'create|list [NAME]',
   summary: 'create and list accounts, the owners of keys',
-  details: `A name has 1 to 64 letters, digits, dots, dashes, underscores and @. Works on the database of a service that runs, or starts the one
-of the data folder.
+  details: `A name has 1 to 64 letters, digits, dots, dashes, underscores and @. Works on the database of a
+running service, or starts that of the data folder.
 
   satscribe accounts create alice
   satscribe accounts list --json`,

@@ -16,8 +16,9 @@ export const demoCommand: Command = {
   name: 'demo',
   object: null,
   summary: 'index the bundled blocks and serve them, without any setup',
-  details: `Prints "ready http://127.0.0.1:PORT" on stdout when everything answers, and runs until Ctrl-C. A second start finds
-what is there. Each sample, and each folder of --blocks, has a data folder of its own unless --data names one.
+  details: `Prints "ready http://127.0.0.1:PORT" on stdout when everything answers, and runs until Ctrl-C. A
+second start uses the existing index. Each sample, and each folder of --blocks, has its own data
+folder unless --data names one.
 
   satscribe demo                        real mainnet blocks
   satscribe demo --sample regtest       a whole chain, where every field is known

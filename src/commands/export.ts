@@ -12,8 +12,8 @@ export const exportCommand: Command = {
   name: 'export',
   object: 'inscriptions',
   summary: 'write the indexed inscriptions to stdout, one line of JSON each',
-  details: `Lines come in the order of application; a field that is not known is null (docs/schema.md). All of it is of one moment, also
-beside a service that goes on indexing. Memory stays the same however much there is.
+  details: `Lines come in the order of application; an unknown field is null (docs/schema.md). All lines are
+of one moment, even while a service continues to index. Memory use does not grow with the index.
 
   satscribe export inscriptions --from 767430 --to 767430 --data ./data/demo`,
   flags: [

@@ -5,9 +5,9 @@ export const indexCommand: Command = {
   name: 'index',
   object: null,
   summary: 'index from a bitcoind or a folder of blocks, without serving',
-  details: `Goes on where the last run ended; what is indexed already is left alone. A chain that went another way is gone back
-on first. A folder is indexed to its end; a node is followed until --until is reached, or until Ctrl-C or SIGTERM. Progress goes to
-stderr, a summary in JSON to stdout. Beside a running service it uses that one's Postgres.
+  details: `Continues where the last run ended. If the chain was reorganised, blocks are taken back first. A
+folder is indexed to its end, a node until --until is reached, or until Ctrl-C or SIGTERM. Progress
+goes to stderr, a JSON summary to stdout. Beside a running service it uses that service's Postgres.
 
   satscribe index --cookie-file ~/.bitcoin/.cookie --until 840000
   satscribe index --blocks ./samples/regtest --until 100 --data /tmp/regtest`,

@@ -27,9 +27,9 @@ export const keysCommand: Command = {
   object: null,
   operands: 'create|list|revoke',
   summary: 'create, list and revoke the keys of accounts',
-  details: `create prints the key on stdout, once: what is kept of it is a hash. list shows how keys begin, and what was asked with them.
-revoke takes back the key of --key, or all keys of the account (those that have a scope of --scope where it is given). Processes that run take notice
-within 5 seconds.
+  details: `create prints the key on stdout, only once: the database stores a hash. list shows the first
+characters of keys, and their usage. revoke revokes the key of --key, or all keys of the account (with
+--scope those that have such a scope). Running processes notice it within 5 seconds.
 
   satscribe keys create --account alice --rate 1200
   satscribe keys create --account shop --scope search,orders --rate 20/10

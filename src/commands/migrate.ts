@@ -5,9 +5,10 @@ export const migrateCommand: Command = {
   name: 'migrate',
   object: null,
   summary: 'migrate the database to this version',
-  details: `Both schemas (chain and service) are migrated, each in one transaction; several at once wait for each other. A
-database that a newer version has migrated is refused. With DATABASE_URL that server is used, else the embedded
-one of the data folder. serve and demo do it by themselves, and index where it starts the embedded server.`,
+  details: `Migrates both schemas (chain and service), each in one transaction; concurrent runs wait for each
+other. Refuses a database that a newer version has migrated. Uses DATABASE_URL, else the embedded server
+of the data folder. serve and demo migrate by themselves, and so does index if it starts the embedded
+server.`,
   flags: [settingFlag('dataDir', 'DIR'), settingFlag('logLevel', 'LEVEL')],
   run: runMigrate,
 };

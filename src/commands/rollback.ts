@@ -5,8 +5,8 @@ export const rollbackCommand: Command = {
   name: 'rollback',
   object: null,
   summary: 'take back all blocks above a height',
-  details: `Works from the tables alone, a block at a time: whatever interrupts it, whole blocks are left. A service that indexes into the
-same database must be ended first (database_busy). What is started on it afterwards goes on from there.
+  details: `Works from the tables alone, one block at a time: an interruption leaves whole blocks. First end the
+service that indexes into the same database (database_busy). Its next start continues from there.
 
   satscribe rollback --to 840000`,
   flags: [

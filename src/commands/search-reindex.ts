@@ -6,9 +6,9 @@ export const searchReindexCommand: Command = {
   name: 'search',
   object: 'reindex',
   summary: 'rebuild the Elasticsearch index, while the old one answers',
-  details: `Reads all of it from Postgres, catches up with what came in meanwhile, lets searches go to the new index in one step, and
-deletes the old one. Ended before that, the next run goes on where this one was. May run beside everything else. Needs
-ELASTICSEARCH_URL. Progress goes to stderr, a summary in JSON to stdout.
+  details: `Reads everything from Postgres, catches up with new blocks, switches searches to the new index in one
+step, and deletes the old one. If it is interrupted, the next run continues from there. May run beside
+everything else. Needs ELASTICSEARCH_URL. Progress goes to stderr, a JSON summary to stdout.
 
   ELASTICSEARCH_URL=http://127.0.0.1:9200 satscribe search reindex --data ./data`,
   flags: [settingFlag('dataDir', 'DIR'), settingFlag('logLevel', 'LEVEL', 'warn')],

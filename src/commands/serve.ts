@@ -6,11 +6,12 @@ export const serveCommand: Command = {
   name: 'serve',
   object: null,
   summary: 'follow a bitcoind, or index a folder of blocks, and serve the API and the pages',
-  details: `Follows the node of --node, and serves what is indexed also while no node answers. With --blocks it indexes that folder
-instead. Prints "ready http://ADDRESS:PORT" on stdout when everything answers: with a folder when it is indexed, with a node
-when the index is at its tip, but after 15 seconds at the latest; /health/ready says how far it is. Runs until Ctrl-C or SIGTERM. Other
-commands with the same --data may run beside it. docs/operating.md has the whole story. Searches over HTTP need a key (satscribe
-keys create) or a listed domain, or SEARCH_ACCESS=open; the pages search without (docs/access.md).
+  details: `Follows the node of --node, and serves the index even while no node answers. With --blocks it indexes
+that folder instead. Prints "ready http://ADDRESS:PORT" on stdout when everything answers: for a folder
+once it is indexed, for a node once the index is at its tip, but after 15 seconds at the latest;
+/health/ready shows the progress. Runs until Ctrl-C or SIGTERM. Other commands with the same --data may
+run beside it (docs/operating.md). Searches over HTTP need a key (satscribe keys create), a listed
+domain, or SEARCH_ACCESS=open; the pages search without (docs/access.md).
 
   satscribe serve --cookie-file ~/.bitcoin/.cookie
   satscribe serve --blocks ./samples/regtest --data /tmp/regtest --port 7701`,

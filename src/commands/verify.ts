@@ -9,10 +9,10 @@ export const verifyCommand: Command = {
   name: 'verify',
   object: null,
   summary: 'derive indexed blocks again from their source and compare',
-  details: `Reads the blocks from the node, or from the folder of --blocks, applies each to what the tables say of the moment before it, and
-compares every field with what the tables have of the block. Changes nothing, and may run beside a service. Prints the first
-differences, a line of JSON each, and a verdict; the exit code is 1 where there is any. Over all blocks it also finds rows that
-belong to none.
+  details: `Reads the blocks from the node, or from the folder of --blocks, applies each on top of the state that
+the tables had before it, and compares every field with the tables. Changes nothing, and may run beside
+a service. Prints the first differences, one line of JSON each, and a verdict; on a difference the exit
+code is 1. A run over all blocks also finds rows that belong to no block.
 
   satscribe verify --from 840000 --to 840100 --cookie-file ~/.bitcoin/.cookie
   satscribe verify --blocks ./samples/regtest --data /tmp/regtest`,

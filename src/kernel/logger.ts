@@ -37,7 +37,10 @@ const secretPaths = secretKeys.flatMap((key) =>
   key.startsWith('[') ? [key, `*${key}`, `*.*${key}`] : [key, `*.${key}`, `*.*.${key}`],
 );
 
-/** The password of any URL in a line, and any key of ours. Neither part may hold a quote: the end of a JSON text is never crossed. */
+/**
+ * The password of any URL in a line, and any key of ours. Neither may contain a quote, so a match stays in its JSON
+ * text.
+ */
 function withoutPasswords(line: string): string {
   return line
     .replaceAll(/(:\/\/[^\s"/@:]*):[^\s"/@]+@/gu, `$1:${hidden}@`)

@@ -26,7 +26,7 @@ const mendedEverySeconds = 60;
 /** An overload has mostly passed a few seconds later. */
 const soonSeconds = 2;
 
-/** The header Retry-After of an answer that failed with this code, in seconds; null: the same request will fail again. */
+/** The header Retry-After for a failure with this code, in seconds; null: the same request will fail again. */
 export function retryAfterSeconds(code: ErrorCode): number | null {
   const retry = retryClassOf(code, { hasCookieFile: true });
   switch (retry) {

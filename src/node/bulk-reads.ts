@@ -104,7 +104,7 @@ export class BulkReads {
     );
   }
 
-  /** Results in hex of many calls in one request, in their order, read in a thread of its own. Throws as NodeRpc does. */
+  /** Hex results of many calls in one request, in order, read in a separate thread. Throws like NodeRpc. */
   async hexBatch(calls: readonly BulkCall[], signal?: AbortSignal): Promise<HexBatch> {
     const bounds = { bytesMax: batchBytesMax, signal };
     const method = calls[0]?.method ?? 'nothing';

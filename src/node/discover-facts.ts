@@ -143,8 +143,8 @@ async function tryRest(
 }
 
 /**
- * What the node calls itself. An invented reveal would prove nothing about its policy: unknown inputs are refused first.
- * Knots lets no conditional into a tapscript, with any of its options.
+ * Judges by the node's name. An invented reveal would prove nothing about its policy: unknown inputs are refused
+ * first. Knots accepts no conditional in a tapscript, with any of its options.
  */
 async function askName(rpc: NodeRpc, options: CallOptions): Promise<Pick<NodeFacts, 'version' | 'reveals'>> {
   const { version, subversion } = fieldsOf(await rpc.call<unknown>('getnetworkinfo', [], options));

@@ -14,7 +14,7 @@ export interface BlockLine extends KnownFacts {
   readonly islandHeight: number;
 }
 
-/** Blocks with what is known of each and why. Marks a gap between two rows. */
+/** Blocks with their known facts, and why others are unknown. Marks a gap between two rows. */
 export function blocksTable(blocks: readonly BlockLine[]): Markup {
   return html`<div class="scroll"><table class="blocks">
 <thead><tr><th scope="col">Block</th><th scope="col" class="num">Inscriptions</th><th scope="col">Known facts, and why</th><th scope="col">Time</th><th scope="col" class="num">Size</th></tr></thead>

@@ -12,12 +12,12 @@ export interface KnownFacts {
 
 export interface Known {
   readonly known: string;
-  /** What is unknown, and why. Null where everything is known. */
+  /** The unknown facts, and why. Null if all are known. */
   readonly unknown: string | null;
   readonly why: string | null;
 }
 
-/** What is known of the inscriptions of a block, and why, in words. */
+/** The known facts of a block's inscriptions, and why others are unknown, in words. */
 export function knownOf({ anchored, hasSpent, sequenced, numbered }: KnownFacts): Known {
   const isWhole = anchored && hasSpent;
   if (isWhole) {

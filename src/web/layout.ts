@@ -2,7 +2,7 @@ import { assets } from './assets.ts';
 import { grouped } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
 
-/** What every page says of the instance. Null where it is unknown (error pages). */
+/** Facts about the instance on every page. Null where it is unknown (error pages). */
 export interface Site {
   readonly network: string;
   readonly tipHeight: number | null;

@@ -16,7 +16,7 @@ export type ResultsQuestion =
     }
   | { readonly kind: 'hash'; readonly hash: string; readonly coverage: CoveredBlocks };
 
-/** The blocks that an answer speaks of. Heights are null where nothing is indexed. */
+/** The blocks that an answer covers. Heights are null for an empty index. */
 export interface CoveredBlocks {
   readonly fromHeight: number | null;
   readonly toHeight: number | null;
@@ -71,7 +71,7 @@ ${nav}
   });
 }
 
-/** The parameters that say how to search, as opposed to what. */
+/** The parameters of how to search, without what to search. */
 function modeOf(parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => modeNames.has(name)));
 }
@@ -88,7 +88,7 @@ function heading(question: ResultsQuestion, totalItems: number, parameters: Para
   return html`${plural(totalItems, 'inscription')} whose ${where} ${joined}`;
 }
 
-/** Only a search without filters shows that a content is new, and only one in the usual order what was first. */
+/** Only a search without filters proves that a content is new, and only the default order puts the first one first. */
 function hashHeading(coverage: CoveredBlocks, totalItems: number, parameters: Parameters): HtmlValue {
   if (filtersOf(parameters).length > 0) {
     return html`${plural(totalItems, 'inscription')} of this content ${totalItems === 1 ? 'passes' : 'pass'} these filters`;
@@ -100,7 +100,7 @@ function hashHeading(coverage: CoveredBlocks, totalItems: number, parameters: Pa
   return html`Inscribed ${times} already${where}${isFirst ? ', first by' : ''}`;
 }
 
-/** Where it was looked: that a content is new is true of these blocks only. */
+/** The searched blocks: a content is new only in these. */
 function among({ fromHeight, toHeight, blocks, complete }: CoveredBlocks): string {
   if (fromHeight === null || toHeight === null) return 'here, where no block is indexed';
   if (complete) return `up to block ${grouped(toHeight)}`;

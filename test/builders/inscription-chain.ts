@@ -24,7 +24,7 @@ export interface ChainOptions {
 
 const subsidy = 5_000_000_000;
 const halvingInterval = 150; // of regtest's nodes
-const maturity = 100; // a coinbase may be spent this many blocks later; those of the first 100 blocks pay for everything
+const maturity = 100; // a coinbase is spendable this many blocks later; those of the first 100 blocks pay for everything
 const postage = 546;
 const fee = 300;
 const moveFee = 100;

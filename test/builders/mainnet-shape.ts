@@ -1,7 +1,7 @@
 import type { Random } from './random.ts';
 
 /*
- * What a megabyte of mainnet holds, and what a generated one holds. Counted in the 27 real blocks from height 767430 on
+ * The contents of a megabyte of mainnet, and of a generated one. Counted in the 27 real blocks from height 767430 on
  * that the tests use (44.1 MB, heights 767430 to 951658); a generated one: seed 1, the full blocks of the first 120 MB.
  *
  *   a megabyte of                      real blocks    generated
@@ -21,8 +21,9 @@ import type { Random } from './random.ts';
  * more of them than others:
  * - Reveals: 76,804,684 up to height 864,351 (the example of ord's documentation), in 96,921 blocks of 1.63 MB as these
  *   are on average, are 486 a megabyte. There are fewer batches here than in the 27 blocks; reveals alone are as many.
- * - Moves: 230 beside 465 reveals in block 781735, and 6,339 beside 1,006 in block 832918, as ord tells them: one a reveal.
- * - Half of what is spent is among the newest outputs, of some ten blocks, half is of any age: nobody knows it of blocks alone.
+ * - Moves: 230 beside 465 reveals in block 781735, and 6,339 beside 1,006 in block 832918, according to ord. Here: one
+ *   per reveal.
+ * - Half of the spent outputs are among the newest, of about ten blocks, half are of any age: blocks alone do not tell.
  */
 
 /** Stored chains are generated again if their shape has changed. */

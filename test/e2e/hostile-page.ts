@@ -10,8 +10,8 @@ export interface Report {
 }
 
 /**
- * An inscription that tries everything to get out of its frame: at the page around it, at our API, storage, windows and the
- * network.
+ * An inscription that tries everything to escape its frame: to the surrounding page, our API, storage, windows and
+ * the network.
  */
 export function hostilePage({ httpPort, udpPort }: { httpPort: number; udpPort: number }): string {
   const outside = `127.0.0.1:${httpPort}`;

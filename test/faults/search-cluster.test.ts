@@ -24,7 +24,10 @@ import {
 const timeout = 600_000;
 const nodesCount = 3;
 const readersCount = 4;
-/** Load (a block in half a second, which is a thousand times what comes) before a node is killed, while it is away, and after it has come back. */
+/**
+ * Load before a node is killed, while it is away, and after its return: a block per half second, a thousand times
+ * mainnet's.
+ */
 const phasesMs = { before: 8000, away: 30_000, after: 8000 };
 
 interface Answer {

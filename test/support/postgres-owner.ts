@@ -1,4 +1,4 @@
-/** A process that owns the embedded Postgres of the folder in its first argument, prints the URL and waits to be killed. */
+/** Owns the embedded Postgres of the folder in the first argument, prints its URL and waits to be killed. */
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 
 const { url } = await startEmbeddedPostgres({ dataDir: process.argv[2]!, durable: true });

@@ -14,7 +14,7 @@ type Sorted = Pick<SearchSlice, 'sort' | 'order' | 'after'>;
 const reverse = (order: Order): Order => (order === 'asc' ? 'desc' : 'asc');
 
 /**
- * The lists that make up the whole order asked for, behind `after`. Numbers follow from the order of application: the
+ * The lists that together give the requested order, after `after`. Numbers follow from the order of application: the
  * n-th cursed inscription has number -n.
  */
 export function sortedLists(

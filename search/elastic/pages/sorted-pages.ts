@@ -58,12 +58,12 @@ export async function readPage(
   return { keys: keys.flat(), totalItems: total };
 }
 
-/** A first page is looked for among this many times the keys that evenly spread matches would take. */
+/** A first page is sought among this many times the keys that evenly spread matches would take. */
 const nearFactor = 4;
 
 /**
- * The keys that a first page of very many matches most likely lies among: a server restricted to the beginning of an
- * index looks at nothing else. Null: the matches are not known to be that many.
+ * The keys that probably contain a first page of very many matches: a server restricted to the beginning of an index
+ * reads nothing else. Null: there may be fewer matches.
  */
 function nearWindow(
   source: PageSource,

@@ -19,7 +19,7 @@ const seedLengths = [6, 12, 24] as const;
  * and end inside it.
  */
 const savedShareMin = 0.005;
-/** A phrase stops growing where fewer of the texts with its seed go on in the same way. */
+/** A phrase stops growing when fewer of the texts with its seed continue in the same way. */
 const leftShareMin = 0.1;
 /** After this many failed attempts in a row, nothing is left to gain. */
 const refusedMax = 12;

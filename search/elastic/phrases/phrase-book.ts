@@ -26,14 +26,13 @@ interface Phrase {
 }
 
 /**
- * Phrases that very many texts share. Each is one letter in the index, a letter that no text has:
- * `{"p":"brc-20","op":"` and the like are most of what is inscribed, and their grams would be in every second
- * document.
+ * Phrases that very many texts share. In the index each is one letter that no text has. `{"p":"brc-20","op":"` and
+ * similar phrases make up most inscribed texts, and their grams would be in every second document.
  *
- * A text is encoded from its beginning. Where a phrase begins, the longest one is taken, and the code point behind it
- * is always kept as it is, so two phrases never meet. The encoding of a piece therefore follows from the piece alone,
- * except at its ends: it may begin inside a phrase or right behind one, and end inside one. These are the ways of a
- * needle.
+ * A text is encoded from its beginning. Where a phrase begins, the longest one is taken, and the next code point is
+ * always kept as it is, so two phrases never meet. The encoding of a piece therefore follows from the piece alone,
+ * except at its ends: it may begin inside a phrase or right after one, and end inside one. These are the encodings of
+ * a needle.
  */
 export class PhraseBook {
   /** Longest first. */
@@ -87,7 +86,7 @@ export class PhraseBook {
   }
 
   /**
-   * What is left of a text (`gramNeedle`): the pieces between phrases, without the code point that always follows a
+   * The rest of a text (`gramNeedle`): the pieces between phrases, without the code point that always follows a
    * phrase.
    */
   restOf(text: string): string[] {
@@ -132,7 +131,7 @@ export class PhraseBook {
     }
     const within = this.#phrases.filter(({ text }) => text.includes(needle));
     const letters = within.map(({ letter }) => letter);
-    // a part with such a letter says only that the phrase is there
+    // a part with such a letter proves only that the text has the phrase
     return {
       phrases: letters,
       parts: [...parts].filter((part) => !letters.some((letter) => part.includes(letter))),
@@ -148,7 +147,7 @@ export class PhraseBook {
     let isForced = isBehind;
     for (let from = at; from < needle.length; ) {
       const taken = isForced ? undefined : this.#phraseAt(needle, from);
-      // a longer phrase would have been taken; it stands in a text that goes on like it
+      // a text that continues like this one has a longer phrase here
       if (!isForced && encoded !== '') this.#addEnds(needle.slice(from), encoded, parts);
       const next = taken?.text ?? String.fromCodePoint(needle.codePointAt(from) as number);
       encoded += taken?.letter ?? next;
@@ -174,7 +173,7 @@ export class PhraseBook {
 const behind = (text: string, at: number): number => at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 
 /**
- * An upper bound for the parts of any needle: beginnings inside and behind phrases, each with every end inside a
+ * An upper bound for the parts of any needle: beginnings inside and after phrases, each with every end inside a
  * phrase.
  */
 function waysOf(phrases: readonly string[]): number {

@@ -57,7 +57,7 @@ export function createElasticClient(settings: ElasticSettings): ElasticClient {
     // several nodes the next one is tried.
     // nodes the next one is tried.
     maxRetries: nodes.length - 1,
-    // what is thrown may be logged
+    // a thrown error may be logged
     redaction: { type: 'remove' },
   });
   return {

@@ -8,7 +8,7 @@ export interface ElasticReason {
   readonly reason?: string;
 }
 
-/** A call as messages name it: never what was sent, and never our credentials. */
+/** The name of a call in messages, without sent data and credentials. */
 export interface ElasticCall {
   readonly method: string;
   readonly path: string;
@@ -16,7 +16,7 @@ export interface ElasticCall {
   readonly url: string;
 }
 
-/** Reasons may repeat what was sent; a longer text tells no more. */
+/** Reasons may repeat sent data, and a longer text says no more. */
 const reasonMaxLength = 300;
 
 /** The AppError for what a call threw. The original is not its `cause`: it may hold the request and its headers. */

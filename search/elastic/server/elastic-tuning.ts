@@ -16,7 +16,7 @@ export interface ElasticTuning {
   /** Parts that a range is divided into: one round narrows a span of 2^22 keys to 4,096, the next to 4. */
   readonly rangesMax: number;
   /**
-   * Combinations of phrases that are counted one by one. To exceed this, somebody has to pay for an inscription of
+   * Combinations of phrases that are counted one by one. To exceed this, an attacker must pay for an inscription of
    * each.
    */
   readonly shapesMax: number;

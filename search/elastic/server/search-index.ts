@@ -119,9 +119,9 @@ export async function finishLoading(
 }
 
 /**
- * Lets the server merge the segments of a first load in its own time: one segment is searched twice as fast as
- * thirty, and what is kept for replicas is dropped (half of an index that was just loaded). The server keeps that for
- * half a minute after the last write; an earlier merge would copy it.
+ * Lets the server merge the segments of a first load in the background: one segment is searched twice as fast as
+ * thirty, and the data kept for replicas is dropped (half of a newly loaded index). The server keeps that for half a
+ * minute after the last write; an earlier merge would copy it.
  */
 export async function beginMerge(client: ElasticClient, index: string): Promise<void> {
   await client.request({

@@ -2,14 +2,17 @@ import type pg from 'pg';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** Which blocks an answer speaks of: that something is in none of them says nothing of the others. */
+/** The blocks that an answer covers: if none of them has something, another one still may. */
 export interface Coverage {
-  /** Lowest and highest indexed height. Null: nothing is indexed. */
+  /** Lowest and highest indexed height. Null: the index is empty. */
   readonly fromHeight: number | null;
   readonly toHeight: number | null;
   /** Indexed blocks between the two. */
   readonly blocks: number;
-  /** Of the blocks from the network's first possible inscription to `toHeight`: from 0 to 1, below 1 where one is missing. */
+  /**
+   * Share of the blocks from the network's first possible inscription to `toHeight`: 0 to 1, below 1 if one is
+   * missing.
+   */
   readonly share: number;
   /** No block up to `toHeight` that can hold an inscription is missing. */
   readonly complete: boolean;
@@ -48,7 +51,7 @@ export async function readCoverage(
   return { fromHeight, toHeight: tip.height, blocks, share: shareOf(holders, possible), complete };
 }
 
-/** To six digits behind the point; never 1 where something is missing. */
+/** Six decimal digits; never 1 if a block is missing. */
 function shareOf(part: number, whole: number): number {
   return part === whole ? 1 : Math.floor((part / whole) * 1e6) / 1e6;
 }

@@ -25,13 +25,13 @@ export interface FollowerReport {
   readonly ageSeconds: number | null;
   /** A process holds the writer's lock. A connection that ended, as in a crash, has released it. */
   readonly hasWriter: boolean;
-  /** Unix time of the indexed tip, from its header. Null: nothing is indexed. */
+  /** Unix time of the indexed tip, from its header. Null: the index is empty. */
   readonly tipTime: number | null;
   /** By the database's clock. */
   readonly now: Date;
 }
 
-/** What follows the chain, how long ago it said so, and whether it still holds its lock. */
+/** The process that follows the chain, the age of its report, and whether it still holds its lock. */
 export async function readFollowerReport(client: pg.Pool | pg.ClientBase): Promise<FollowerReport> {
   const { rows } = await client.query<StatusRow>(
     `SELECT status.state, status.source, status.source_height, status.source_hash, status.problem_code,

@@ -2,16 +2,16 @@ import type { ClientBase, Pool } from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** How far a derived table is (docs/adr/0017-derived-tables.md). */
+/** The progress of a derived table (docs/adr/0017-derived-tables.md). */
 export interface DerivedTableReport {
   readonly name: string;
-  /** It has what every indexed block from here on did. */
+  /** It covers every indexed block from here on. */
   readonly fromHeight: number;
-  /** It has all blocks, and each new one as soon as it is indexed. */
+  /** It is complete, and gets each new block as soon as it is indexed. */
   readonly isComplete: boolean;
-  /** The last block that it has; null: none. */
+  /** The last block that it covers; null: none. */
   readonly tip: BlockRef | null;
-  /** What keeps it from going on; null: nothing. */
+  /** Why it cannot continue; null: it can. */
   readonly problem: { readonly code: string; readonly message: string; readonly since: Date } | null;
 }
 
@@ -51,7 +51,7 @@ function reportOf(row: Row): DerivedTableReport {
   };
 }
 
-/** Whether a derived table has what every indexed block did, and at least one is indexed. */
+/** Whether a derived table covers every indexed block, and at least one is indexed. */
 export async function isComplete(client: ClientBase, name: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM chain.derived_tables d, chain.state s
@@ -61,7 +61,7 @@ export async function isComplete(client: ClientBase, name: string): Promise<bool
   return rowCount === 1;
 }
 
-/** Whether a block stands at a height, and a derived table has what it did. */
+/** Whether there is a block at a height, and a derived table covers it. */
 export async function hasBlock(client: ClientBase, name: string, height: number): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM chain.derived_tables d JOIN chain.blocks b ON b.height = $2
@@ -78,7 +78,7 @@ interface Behind {
   readonly message: string;
 }
 
-/** How far a derived table is that is being made; null: it is complete, or does not exist. */
+/** The progress of a derived table; null: it is complete, or does not exist. */
 async function readBehind(client: ClientBase | Pool, name: string): Promise<Behind | null> {
   const { rows } = await client.query<{ reached: number | null; tip: number | null }>(
     `SELECT d.tip_height AS reached, s.tip_height AS tip FROM chain.derived_tables d, chain.state s
@@ -95,14 +95,14 @@ async function readBehind(client: ClientBase | Pool, name: string): Promise<Behi
   return { reached, tip, message };
 }
 
-/** Why a derived table lacks indexed blocks, for people, with the height that it has reached. Null: it lacks none. */
+/** Why a derived table lacks indexed blocks, in words, with the height that it has reached. Null: it lacks none. */
 export async function whyBehind(client: ClientBase | Pool, name: string): Promise<string | null> {
   return (await readBehind(client, name))?.message ?? null;
 }
 
 /**
- * For answers that come from one derived table alone. Throws `derived_table_behind`, with the height that it has
- * reached, while it is being made; nothing where it is complete or not wanted.
+ * For answers from one derived table alone. Throws `derived_table_behind` with the reached height while it is being
+ * filled; returns if it is complete or disabled.
  */
 export async function requireNotBehind(client: ClientBase, name: string): Promise<void> {
   const behind = await readBehind(client, name);

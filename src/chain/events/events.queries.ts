@@ -11,25 +11,25 @@ import type { BlockEventText, StoredEventKind } from './stored-event-kind.ts';
 
 const inflateBytes = promisify(inflate);
 
-/** Rows of one page: each takes some hundred bytes even where a block did nothing. */
+/** Rows per page: each takes some hundred bytes even if its block has no events. */
 const rowsPerPage = 500;
-/** Events of one page (one row at least): some 1 MB of text. */
+/** Events per page (at least one row): about 1 MB of text. */
 const eventsPerPage = 5000;
-/** So many are expected of a block whose events nobody has counted: a page has fifty of them. */
+/** The assumed number of events of a block that were not counted: a page has fifty such blocks. */
 const uncountedEvents = 100;
 /** The writer keeps no text above 32 MiB. */
 const textBytesMax = 33 * 1024 * 1024;
 
-/** A row of the outbox as it is read, with the events of one kind. Hashes in internal order. */
+/** A row of the outbox with the events of one kind. Hashes in internal order. */
 export interface OutboxEntry {
   readonly sequence: number;
   readonly height: number;
   readonly hash: Uint8Array;
-  /** Sequence of the row that this one takes back; null: the block was applied. */
+  /** Sequence of the row that this one undoes; null: the block was applied. */
   readonly cancels: number | null;
-  /** Of a block that was applied; null: it was taken back before the kind was there. */
+  /** For an applied block; null: it was taken back before the kind was added. */
   readonly eventCount: number | null;
-  /** The canonical text of a block that was applied; null where it was forgotten and the block taken back since. */
+  /** The canonical text of an applied block; null if it was dropped and the block was taken back since. */
   readonly text: Buffer | null;
 }
 
@@ -44,9 +44,9 @@ interface EntryRow {
 }
 
 /**
- * The rows of the outbox from a sequence on, a page of them, ascending, all of one moment; none at the end. Texts that
- * were forgotten are made again from the tables. What is given survives a crash of the server: its sequences are never given
- * to other blocks. Memory: the texts of a page, or of one block that has more.
+ * A page of outbox rows from a sequence on, ascending, all of one moment; empty at the end. Dropped texts are made
+ * again from the tables. Returned sequences survive a crash of the server: they are never given to other blocks.
+ * Memory: the texts of a page, or of one larger block.
  */
 export async function readOutboxPage(
   pool: Pool,
@@ -59,7 +59,7 @@ export async function readOutboxPage(
     const rows = await readRows(client, kind, kind.firstHeight(networks[network]), fromSequence);
     const made = await makeTexts(client, kind, network, rows);
     hasFlushed = rows.length === 0 || (await isFlushed(client));
-    // at its height another block may stand by now
+    // its height may have another block by now
     return rows.map((row) => ({ row, made: row.is_there ? (made.get(row.height) ?? null) : null }));
   });
   if (!hasFlushed) await flush(pool);
@@ -104,7 +104,7 @@ async function readRows(
   return rows;
 }
 
-/** Texts that are not kept, by height: of blocks that are part of the chain, one at each height. */
+/** Dropped texts, by height: of blocks of the chain, one at each height. */
 async function makeTexts(
   client: ClientBase,
   kind: StoredEventKind,
@@ -117,7 +117,7 @@ async function makeTexts(
   for (let at = 0; at < heights.length; ) {
     const from = heights[at]!;
     let to = from;
-    // consecutive blocks, as a page of an old part of the outbox has them, take three queries together
+    // consecutive blocks, as on a page of old rows, take three queries together
     while (heights[++at] === to + 1) to++;
     for (const made of await kind.readTexts(client, network, { from, to, keep: true })) {
       texts.set(made.ref.height, made);
@@ -132,7 +132,7 @@ export async function requireEventTexts(pool: Pool, kind: StoredEventKind): Prom
   if (why !== null) throw new AppError('events_not_ready', why);
 }
 
-/** The last sequence of the outbox, of a row that survives a crash of the server; 0 where it is empty. */
+/** The last sequence of the outbox that survives a crash of the server; 0 if it is empty. */
 export async function lastSequence(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ last: number }>(
     'SELECT coalesce(max(sequence), 0) AS last FROM chain.outbox',
@@ -141,7 +141,7 @@ export async function lastSequence(pool: Pool): Promise<number> {
   return rows[0]?.last ?? 0;
 }
 
-/** The hashes of a block. All in the order in which sha256 gives them; the block's own in internal order. */
+/** The hashes of a block: sha256 results as computed, the block's own hash in internal order. */
 export interface EventHashes {
   readonly height: number;
   readonly blockHash: Uint8Array;
@@ -156,7 +156,7 @@ interface HashesRow {
   cumulative_sha256: Buffer;
 }
 
-/** Hashes of the events of blocks, of one kind, from a height on, ascending, `limit` of them at most. */
+/** Hashes of the blocks' events of one kind, from a height on, ascending, at most `limit`. */
 export async function eventHashes(
   client: ClientBase,
   { number, version }: EventKindIdentity,
@@ -172,7 +172,7 @@ export async function eventHashes(
   return rows.map(hashesOf);
 }
 
-/** Those of the highest block that has any of a kind; null: none has. */
+/** The hashes of the highest block that has any of a kind; null: none has. */
 export async function latestEventHashes(
   client: ClientBase,
   { number, version }: EventKindIdentity,
@@ -190,7 +190,7 @@ function hashesOf(row: HashesRow): EventHashes {
   return { height: row.height, blockHash: row.hash, sha256: row.sha256, cumulative: row.cumulative_sha256 };
 }
 
-/** The canonical text of the block at a height, of one kind; null where there is no block. In a snapshot. */
+/** The canonical text of the block at a height, of one kind; null if there is no block. Run it in a snapshot. */
 export async function eventText(
   client: ClientBase,
   kind: StoredEventKind,

@@ -45,7 +45,7 @@ interface ParentRow {
 
 const places = { output: 0, lost: 1 } as const;
 
-/** What is stored of the events of inscriptions. */
+/** The stored data of inscription events. */
 export const storedInscriptionKind: StoredEventKind = {
   ...inscriptionKind,
   firstHeight: (network) => network.firstInscriptionHeight,
@@ -55,20 +55,20 @@ export const storedInscriptionKind: StoredEventKind = {
   parseLine: parseInscriptionLine,
 };
 
-/** Three queries, whatever is in the blocks. Needs the index `locations_spent`. */
+/** Three queries for any blocks. Needs the index `locations_spent`. */
 async function readInscriptionTexts(
   client: ClientBase,
   network: NetworkName,
   { from, to, keep }: TextRange,
 ): Promise<BlockEventText[]> {
-  // a few blocks out of a million: whatever the planner believes of a table that was just filled, indexes are the way
+  // a few blocks of a million: indexes are right even if the planner misjudges a newly filled table
   await client.query(
     'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off',
   );
   const blocks = await readBlocks(client, from, to);
   const events = await readEvents(client, from, to);
   const parents = await readParents(client, blocks);
-  // whoever asks for a text gets it, and its rows take more memory
+  // a caller of texts gets them, and their rows take more memory
   const out = new EventTextWriter(Number.POSITIVE_INFINITY);
   let at = 0;
   return blocks.map((block) => {
@@ -88,8 +88,8 @@ async function readInscriptionTexts(
 }
 
 /**
- * Where all that a row `b` of chain.blocks did is known: an island is anchored until a block of it reveals or moves inscriptions
- * and the outputs that it spends are not known.
+ * Whether everything that a row `b` of chain.blocks did is known. An island stays anchored until a block with unknown
+ * spent outputs reveals or moves inscriptions.
  */
 const isBlockKnown = `b.anchored AND (b.has_spent OR b.tx_count <= 1 OR (b.next_key = b.first_key
   AND NOT EXISTS (SELECT FROM chain.locations WHERE spent_height = b.height)))`;
@@ -102,7 +102,7 @@ async function isKnownAt(client: ClientBase, height: number): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Without the index by which texts are made again every page would read the whole table. */
+/** Without the index that finds the events, every page would read the whole table. */
 async function whyNotReadable(client: ClientBase | Pool): Promise<string | null> {
   const { rowCount } = await client.query(
     "SELECT WHERE to_regclass('chain.locations_spent') IS NULL AND EXISTS (SELECT FROM chain.outbox)",
@@ -120,7 +120,7 @@ async function readBlocks(client: ClientBase, from: number, to: number): Promise
   return rows;
 }
 
-/** A new inscription is an event, and so is each row of a location that ends; where they lead is the key's next row. */
+/** Each new inscription is an event, and each ended location: its destination is the key's next row. */
 async function readEvents(client: ClientBase, from: number, to: number): Promise<EventRow[]> {
   const { rows } = await client.query<EventRow>(
     `SELECT i.height, l.step, i.key, i.txid AS id_txid, i.index AS id_index, true AS is_new, i.number, i.charms,
@@ -151,7 +151,7 @@ async function readEvents(client: ClientBase, from: number, to: number): Promise
   return rows;
 }
 
-/** The parents that hold of all new inscriptions of some blocks, in order. */
+/** The valid parents of all new inscriptions of some blocks, in order. */
 async function readParents(
   client: ClientBase,
   blocks: readonly BlockRow[],
@@ -206,7 +206,10 @@ function writePlace(out: EventTextWriter, row: PlaceRow, reveal: Buffer): void {
   else out.none();
 }
 
-/** Elsewhere than on an anchored chain the sequence numbers of its own block can be proven, older ones are not looked up. */
+/**
+ * On a chain that is not anchored, only sequence numbers of the block itself can be proven; older ones are not looked
+ * up.
+ */
 function sequenceOf(block: BlockRow, key: number): number | null {
   if (block.is_known) return key;
   const { first_key: first, next_key: next, sequence, has_spent: hasSpent } = block;

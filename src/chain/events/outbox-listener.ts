@@ -1,19 +1,19 @@
 import type { Pool, PoolClient } from 'pg';
 import { outboxChannel } from '#kernel/contracts/outbox.ts';
 
-/** A notification comes within milliseconds of a commit; this is for the time in which nobody can be told. */
+/** A notification comes within milliseconds of a commit; this covers the time without a listening connection. */
 const pollMs = 2000;
 
 /**
- * Tells any number of readers in this process that the outbox has grown, over one connection that is there while somebody
- * reads. Where it is lost the readers poll, and the next poll opens another.
+ * Tells all readers in this process that the outbox has grown, over one connection that is open while there are
+ * readers. If it is lost the readers poll, and the next poll opens another one.
  */
 export class OutboxListener {
   readonly #pool: Pool;
   #client: PoolClient | null = null;
   #opening: Promise<void> | null = null;
   #readers = 0;
-  /** Counts what was heard: whoever compares it misses nothing that came while they were busy. */
+  /** Counts notifications: a reader that compares it misses none that arrived while it was busy. */
   #heard = 0;
   readonly #waiting = new Set<() => void>();
 
@@ -21,7 +21,7 @@ export class OutboxListener {
     this.#pool = pool;
   }
 
-  /** Begins to read. `done` must be called once. */
+  /** Starts reading. `done` must be called once. */
   join(): OutboxReader {
     this.#readers++;
     let isDone = false;
@@ -48,7 +48,7 @@ export class OutboxListener {
         this.#opening = null;
       });
       await this.#opening;
-      // what was written before the connection listened was told to nobody: one look more
+      // rows from before the connection listened had no notification: read once more
       return;
     }
     if (this.#heard !== mark || signal.aborted) return;
@@ -65,7 +65,7 @@ export class OutboxListener {
     });
   }
 
-  /** Listens, or waits as long as a poll takes. */
+  /** Listens, or waits for the duration of a poll. */
   async #open(): Promise<void> {
     let client: PoolClient | null = null;
     try {
@@ -100,15 +100,15 @@ export class OutboxListener {
   #close(): void {
     const client = this.#client;
     this.#client = null;
-    // not given back: it would go on listening
+    // not returned to the pool: it would continue to listen
     client?.release(true);
   }
 }
 
 export interface OutboxReader {
-  /** To be taken before the outbox is read. */
+  /** Take it before reading the outbox. */
   mark(): number;
-  /** Settles when something was written after `mark`, at the latest after `timeoutMs`, or when aborted. */
+  /** Settles once something was written after `mark`, at the latest after `timeoutMs`, or when aborted. */
   news(mark: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
   done(): void;
 }

@@ -8,40 +8,40 @@ import type { NetworkName, NetworkParameters } from '#kernel/primitives/network.
 /** The canonical text of a block, made again from the tables. */
 export interface BlockEventText extends EventText {
   readonly ref: BlockRef;
-  /** Events of the kind. */
+  /** The number of events of the kind. */
   readonly count: number;
-  /** All that the block did is known: it has a place in the chain of hashes, where it stands high enough for that. */
+  /** Everything that the block did is known: it belongs to the chain of hashes, if it is high enough. */
   readonly isKnown: boolean;
 }
 
-/** Heights of blocks, the last one included. */
+/** Heights of blocks, both included. */
 export interface TextRange {
   readonly from: number;
   readonly to: number;
-  /** Give the texts, not their hashes alone. */
+  /** Return the texts, not only their hashes. */
   readonly keep: boolean;
 }
 
-/** A kind of events, as far as what is stored of it is read. */
+/** A kind of events, as far as its stored data is read. */
 export interface StoredEventKind extends EventKindIdentity {
-  /** The height with which its chain of hashes begins. Blocks below have no events of it. */
+  /** The first height of its chain of hashes. Lower blocks have no events of it. */
   readonly firstHeight: (network: NetworkParameters) => number;
   /**
-   * Whether a block stands at a height and everything that it did of this kind is known. False above the height that a
-   * catch-up pass of the kind's tables has reached.
+   * Whether there is a block at a height and everything that it did of this kind is known. False above the height
+   * that a catch-up pass of the kind's tables has reached.
    */
   readonly isKnownAt: (client: ClientBase, height: number) => Promise<boolean>;
   /**
-   * The texts of blocks, ascending: byte for byte what the writer hashed. In a transaction, whose planner settings it may
-   * change. Its memory is that of the events.
+   * The texts of blocks, ascending: byte for byte what the writer hashed. Runs in a transaction, whose planner
+   * settings it may change. Its memory is that of the events.
    */
   readonly readTexts: (
     client: ClientBase,
     network: NetworkName,
     range: TextRange,
   ) => Promise<BlockEventText[]>;
-  /** Why texts cannot be made again now, for people, and what is to be waited for; null: they can. */
+  /** Why texts cannot be made again now, and what to wait for, in words; null: they can. */
   readonly whyNotReadable: (client: ClientBase | Pool) => Promise<string | null>;
-  /** Reads a line of a text, after its first one. Throws a RangeError where it is not of this version. */
+  /** Reads a line of a text, after its first one. Throws a RangeError if it is not of this version. */
   readonly parseLine: (line: string) => ParsedEvent;
 }

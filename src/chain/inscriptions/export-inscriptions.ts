@@ -29,7 +29,7 @@ export async function* exportInscriptions(client: ClientBase, range: HeightRange
   for (let key = first; key < end; ) {
     const rows = await readPage(client, key, Math.min(key + keysPerPage, end));
     const last = rows.at(-1);
-    // keys are dense, so a page has rows; an empty one would repeat for ever
+    // keys are dense, so a page has rows; an empty one would repeat forever
     if (last === undefined) throw new RangeError(`no inscription has a key from ${key} on`);
     const parents = await readParents(client, key, last.key + 1);
     yield rows.map((row) => `${exportLine(row, parents.get(row.key) ?? [])}\n`).join('');
@@ -97,7 +97,7 @@ async function readPage(client: ClientBase, first: number, end: number): Promise
   return rows;
 }
 
-/** Ids of the parents that hold, by key of the child, in order. */
+/** Ids of the valid parents, by key of the child, in order. */
 async function readParents(client: ClientBase, first: number, end: number): Promise<Map<number, string[]>> {
   const { rows } = await client.query<{ child_key: number; txid: Buffer; index: number }>(
     `SELECT p.child_key, i.txid, i.index

@@ -46,7 +46,7 @@ export interface InscriptionDetail {
   readonly storedCharms: number | null;
   readonly fee: number | null;
   readonly location: Location | null;
-  /** Parents that hold, in order. Null where it is unknown which hold. */
+  /** Valid parents, in order. Null where validity is unknown. */
   readonly parents: readonly InscriptionId[] | null;
   /** The first children, and how many are known; null while they are being counted. */
   readonly children: readonly InscriptionId[];
@@ -202,7 +202,7 @@ function detailOf(
   };
 }
 
-/** Which claimed parents hold depends on the whole history; that none is claimed does not (docs/schema.md). */
+/** The validity of claimed parents depends on the whole history; that none is claimed does not (docs/schema.md). */
 function knowsParents(row: MainRow): boolean {
   return row.claimed_parents === null || (row.anchored && row.has_spent);
 }

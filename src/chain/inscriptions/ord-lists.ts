@@ -6,12 +6,12 @@ import { shownAmong } from './hidden-inscriptions.ts';
 import type { KeyPage } from './relative.queries.ts';
 import { pageSize } from './relative.queries.ts';
 
-/** A block as the lists know it: as long as all of this is the same, so is every row up to it. */
+/** A block as the lists know it: while all of this is unchanged, so is every row up to it. */
 interface KnownBlock {
   readonly height: number;
-  /** First key behind it. */
+  /** The first key after it. */
   readonly nextKey: number;
-  /** Its hash, and what changes where blocks are put in below it. */
+  /** Its hash, and values that change if blocks are filled in below it. */
   readonly mark: string;
 }
 
@@ -21,7 +21,7 @@ interface Known {
   readonly blocks: readonly KnownBlock[];
   /** Newest child by collection; -1: the collection is hidden. */
   readonly newestChild: Map<number, number>;
-  /** Collections that are shown, in their order. */
+  /** The shown collections, in order. */
   readonly ordered: readonly number[];
   /** Ascending. */
   readonly galleries: readonly number[];
@@ -29,32 +29,32 @@ interface Known {
 
 const nothingKnown = (): Known => ({ blocks: [], newestChild: new Map(), ordered: [], galleries: [] });
 
-/** So deep a reorganisation takes back what it changed; a deeper one begins anew. */
+/** A reorganisation of up to this depth undoes its changes; a deeper one rebuilds the lists. */
 const blocksKnown = 150;
 
 /**
- * The lists that ord makes of what is not hidden: collections (inscriptions with children, by their newest child) and
- * galleries. They are made of the index once, and then go on with it, over reorganisations too; 16 bytes of memory for a gallery,
- * 100 for a collection.
+ * ord's lists of inscriptions that are not hidden: collections (inscriptions with children, newest child first) and
+ * galleries. Read once from the index, then updated with it, also over reorganisations. 16 bytes of memory per
+ * gallery, 100 per collection.
  */
 export class OrdLists {
   #tip: Tip | null = null;
   #known = nothingKnown();
   #refreshing: Promise<void> | null = null;
 
-  /** Whether they are those of a tip; null: nothing is indexed. */
+  /** Whether they are those of a tip; null: the index is empty. */
   areOf(tip: Tip | null): boolean {
     return tip === null ? this.#tip === null : isSame(tip, this.#tip);
   }
 
-  /** The tip that pages speak of. */
+  /** The tip of the pages. */
   get ofTip(): Tip | null {
     return this.#tip;
   }
 
   /**
-   * Brings them to the tip of the database. Whoever asks while that is under way waits for it and takes no connection: making the
-   * lists takes seconds, in which waiting snapshots would hold every connection that there is. Where the signal is aborted the
+   * Updates them to the tip of the database. Concurrent callers wait for the running update without a connection: a
+   * first update takes seconds, and waiting snapshots would hold all connections. If the signal is aborted, its
    * connection is cut.
    */
   async bringUpToDate(pool: Pool, signal?: AbortSignal): Promise<void> {
@@ -79,13 +79,13 @@ export class OrdLists {
 
   async #refresh({ client, tip }: Snapshot): Promise<void> {
     if (tip !== null && isSame(tip, this.#tip)) return;
-    // pages change once all is read: whoever reads meanwhile has all of it or nothing
+    // pages change only when the update is complete
     const kept = tip === null ? nothingKnown() : await this.#kept(client, tip);
     this.#known = tip === null ? kept : await goneOn(client, kept, tip);
     this.#tip = tip;
   }
 
-  /** What still holds of what is known. */
+  /** The part of the known lists that is still valid. */
   async #kept(client: ClientBase, { undoEpoch }: Tip): Promise<Known> {
     const known = this.#known;
     if (this.#tip?.undoEpoch === undoEpoch) return known;
@@ -97,7 +97,7 @@ export class OrdLists {
   }
 }
 
-/** The lists as they were at the last of some blocks. Costs what came after it. */
+/** The lists as of the last of some blocks. Costs what came after it. */
 async function goneBack(client: ClientBase, known: Known, blocks: readonly KnownBlock[]): Promise<Known> {
   const nextKey = nextKeyOf(blocks);
   const newestChild = new Map(known.newestChild);
@@ -113,7 +113,7 @@ async function goneBack(client: ClientBase, known: Known, blocks: readonly Known
   return { blocks, newestChild, ordered: inOrder(newestChild), galleries };
 }
 
-/** The lists at the tip, made of those that are given: they are not to be used any more. Costs what came after their last block. */
+/** The lists at the tip, made from the given ones, which become unusable. Costs what came after their last block. */
 async function goneOn(client: ClientBase, known: Known, tip: Tip): Promise<Known> {
   const nextKey = nextKeyOf(known.blocks);
   const changed = await collectionsSince(client, nextKey);
@@ -138,13 +138,13 @@ async function goneOn(client: ClientBase, known: Known, tip: Tip): Promise<Known
 
 const nextKeyOf = (blocks: readonly KnownBlock[]): number => blocks.at(-1)?.nextKey ?? 0;
 
-/** By newest child, newest first; those of one child by their own age. What is hidden is left out. */
+/** By newest child, newest first; those with the same child by their own age. Without hidden ones. */
 function inOrder(newestChild: ReadonlyMap<number, number>): number[] {
   const shown = [...newestChild].filter(([, child]) => child !== -1);
   return shown.sort(([a, childA], [b, childB]) => childB - childA || a - b).map(([parent]) => parent);
 }
 
-/** So many blocks from a height on, and one more, ascending. */
+/** This many blocks from a height on, and one more, ascending. */
 async function blocksFrom(client: ClientBase, height: number): Promise<KnownBlock[]> {
   const { rows } = await client.query<{ height: number; next_key: number; mark: string }>(
     `SELECT height, next_key,
@@ -161,7 +161,7 @@ interface Collection {
   readonly child: number;
 }
 
-/** Collections that got children from a key on. */
+/** Collections with new children from a key on. */
 async function collectionsSince(client: ClientBase, key: number): Promise<Collection[]> {
   if (key === 0) await requireNotBehind(client, 'parent_children');
   const { rows } = await client.query<Collection>(
@@ -174,7 +174,7 @@ async function collectionsSince(client: ClientBase, key: number): Promise<Collec
   return rows;
 }
 
-/** Those of some inscriptions that have children below a key. */
+/** Which of some inscriptions have children below a key, with the newest of these. */
 async function collectionsBefore(
   client: ClientBase,
   parents: readonly number[],
@@ -192,7 +192,7 @@ async function collectionsBefore(
   return rows;
 }
 
-/** Galleries from a key on that ord does not hide, ascending. */
+/** Galleries from a key on that ord shows, ascending. */
 async function galleriesSince(client: ClientBase, key: number): Promise<number[]> {
   const { rows } = await client.query<{ key: number }>(
     `SELECT key FROM chain.inscription_details

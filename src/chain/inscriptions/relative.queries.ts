@@ -3,20 +3,20 @@ import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { currentLocations, type Location, storedCharms } from './location.queries.ts';
 
-/** Keys of one page, and whether there are more behind it. */
+/** Keys of one page, and whether there are more after it. */
 export interface KeyPage {
   readonly keys: readonly number[];
   readonly more: boolean;
 }
 
-/** As many entries as ord has on a page. */
+/** Entries per page, as in ord. */
 export const pageSize = 100;
 
 function pageOf(keys: readonly number[]): KeyPage {
   return { keys: keys.slice(0, pageSize), more: keys.length > pageSize };
 }
 
-/** Parents that hold, in the order of the envelope. `page` counts from 0. */
+/** Valid parents, in the order of the envelope. `page` counts from 0. */
 export async function parentPage(client: ClientBase, child: number, page: number): Promise<KeyPage> {
   const { rows } = await client.query<{ key: number }>(
     `SELECT parent_key AS key FROM chain.parents WHERE child_key = $1
@@ -30,8 +30,8 @@ export async function parentPage(client: ClientBase, child: number, page: number
 const markedEvery = 1_000;
 
 /**
- * Children in the order of application, from the one on that has `first` others before it. Costs at most a thousand steps in an
- * index before them, wherever they are. Throws `derived_table_behind` where the marks that it needs are being made.
+ * Children in the order of application, after the first `first` ones. Reads at most a thousand index entries before
+ * them, at any position. Throws `derived_table_behind` while the marks are being filled.
  */
 export async function childrenFrom(
   client: ClientBase,
@@ -40,7 +40,7 @@ export async function childrenFrom(
   limit: number,
 ): Promise<number[]> {
   if (first >= markedEvery) await requireNotBehind(client, 'parent_children');
-  // children that have no mark before them, though they should, are not there
+  // a missing mark means that there are no such children
   const { rows } = await client.query<{ key: number }>(
     `SELECT child_key AS key FROM chain.parents
      WHERE parent_key = $1 AND child_key >= CASE WHEN $2::bigint = 0 THEN 0 ELSE
@@ -56,7 +56,7 @@ export async function childPage(client: ClientBase, parent: number, page: number
   return pageOf(await childrenFrom(client, parent, page * pageSize, pageSize + 1));
 }
 
-/** What one inscription is told of another one: ord's `RelativeInscriptionRecursive`. */
+/** The facts about a related inscription: ord's `RelativeInscriptionRecursive`. */
 export interface InscriptionEntry {
   readonly id: InscriptionId;
   readonly number: number | null;

@@ -13,7 +13,7 @@ export interface MempoolState {
   readonly keptBytes: number;
   readonly problem: string | null;
   readonly since: Date;
-  /** What is known of the node's policy, also while its mempool is not followed. */
+  /** The known reveal policy of the node, even while its mempool is not followed. */
   readonly reveals: RevealPolicy;
 }
 

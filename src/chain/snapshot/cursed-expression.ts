@@ -9,12 +9,12 @@ const jubileeCases = Object.values(networks)
   .map(({ name, jubileeHeight }) => `WHEN '${name}' THEN ${jubileeHeight}`)
   .join(' ');
 
-/** SQL: the jubilee height of the database's network. It depends on no row: Postgres reads it once for each statement. */
+/** SQL: the jubilee height of the database's network. It depends on no row: Postgres reads it once per statement. */
 export const jubileeHeight = `(SELECT CASE network ${jubileeCases} END FROM chain.state WHERE one)`;
 
 /**
- * SQL: whether a row of chain.inscriptions is cursed for ord, which then gives it a number below 0. Null: not known.
- * A number says it; without one, from the jubilee on nothing is cursed, and before it the curse says it.
+ * SQL: whether ord counts a row of chain.inscriptions as cursed, with a negative number. Null: unknown. A known
+ * number decides. Without one, nothing is cursed from the jubilee on, and before it the curse decides.
  *
  * @param row the name of the row in the statement
  */
@@ -23,7 +23,7 @@ export const isCursed = (row: string): string =>
     ELSE ${row}.curse <> 0 END`;
 
 /**
- * SQL for an index on chain.inscriptions: true for all that are cursed, and for those without a number that the jubilee
- * vindicated. An index can look at its own row only, so it does not know the network.
+ * SQL for an index on chain.inscriptions: true for all cursed ones, and for those without a number that the jubilee
+ * vindicated. An index sees only its own row, so it does not know the network.
  */
 export const mayBeCursed = 'coalesce(number < 0, curse <> 0)';

@@ -17,7 +17,7 @@ export const inscribedHeaders = {
   'x-dns-prefetch-control': 'off',
 };
 
-/** An id names its bytes for ever, across reorganisations too: the txid commits to the script. */
+/** An id names its bytes forever, even across reorganisations: the txid commits to the script. */
 export const immutable = 'public, max-age=1209600, immutable';
 
 /** The `Content-Encoding` of a stored body, or that this client cannot be sent the body. */

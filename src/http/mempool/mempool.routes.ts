@@ -34,7 +34,7 @@ import { pendingInscriptionJson, pendingTransferJson } from './mempool-views.ts'
 const tags = ['mempool'] as const;
 const config = { errors: 'own', guard: open } as const;
 
-/** What is not in a block yet (docs/mempool.md). Lists answer 503 where no process follows a mempool. */
+/** The mempool (docs/mempool.md). Lists answer 503 if no process follows one. */
 export function mempoolRoutes(app: App, deps: AppDependencies): void {
   summaryRoute(app, deps);
   inscriptionsRoute(app, deps);

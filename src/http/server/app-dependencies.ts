@@ -24,7 +24,7 @@ export interface AppDependencies {
   readonly eventKinds?: readonly StoredEventKind[];
   /** Raw blocks of the index, for answers that hold transactions. Absent: those answers are 404. */
   readonly blocks?: BlockSource | null;
-  /** Who may search, and how often. Absent: everybody, without limits. */
+  /** Who may search, and how often. Absent: all clients, without limits. */
   readonly access?: SearchAccess | null;
   /** Which proxies to believe about a client's address (docs/access.md). Absent: none. */
   readonly trustedProxies?: readonly string[] | null;

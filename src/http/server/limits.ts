@@ -9,7 +9,7 @@ export const limits = {
   urlBytes: 32 * 1024,
   /** A body: 10,000 hashes of 64 digits as JSON take 670 kB. A route that takes more names one of `bodyLimits`. */
   bodyBytes: 1024 * 1024,
-  /** Bodies above this size are large: bounded together, and parsed in a thread (1 MiB takes the event loop 5 to 10 ms). */
+  /** Larger bodies are bounded together, and parsed in a thread: 1 MiB takes the event loop 5 to 10 ms. */
   largeBodyBytes: 1024 * 1024,
   /** All large bodies that are being read, parsed or answered: two of the largest, and some smaller ones. */
   largeBodiesBytes: 256_000_000,
@@ -19,8 +19,8 @@ export const limits = {
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 600_000,
   /**
-   * After these milliseconds a body must have come at this average rate, in bytes a second. Bodies that are not large must be
-   * complete by then: 1 MiB is less than 30 s at this rate.
+   * After this time a body must have arrived at this average rate (bytes per second). A body that is not large must
+   * then be complete: 1 MiB takes less than 30 s at this rate.
    */
   bodyPatienceMs: 30_000,
   bodyRate: 64_000,

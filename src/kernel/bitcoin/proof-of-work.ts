@@ -9,7 +9,9 @@ const limits: Readonly<Record<NetworkName, number>> = {
   regtest: 0x207fffff,
 };
 
-/** A compact target as a number (Bitcoin Core arith_uint256 `SetCompact`); null where it is negative, zero or too large. */
+/**
+ * A compact target as a number (Bitcoin Core arith_uint256 `SetCompact`); null if it is negative, zero or too large.
+ */
 function targetOf(bits: number): bigint | null {
   const size = bits >>> 24;
   const word = bits & 0x007fffff;

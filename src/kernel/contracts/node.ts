@@ -17,8 +17,8 @@ export interface NodeRpc {
 }
 
 /**
- * Whether the mempool of a node takes reveals of inscriptions. `accepted`: it held one. `refused`: the node's policy lets
- * none in. `untested`: not known yet.
+ * Whether a node's mempool accepts reveals of inscriptions. `accepted`: it contained one. `refused`: the node's
+ * policy excludes them. `untested`: unknown so far.
  */
 export type RevealPolicy = 'accepted' | 'refused' | 'untested';
 
@@ -39,7 +39,7 @@ export interface NodeFacts {
   readonly reveals: Exclude<RevealPolicy, 'accepted'>;
   /** Endpoints by topic. Empty: the node is only polled. */
   readonly zmq: ReadonlyMap<ZmqTopic, string>;
-  /** What is missing, each with the line of bitcoin.conf that adds it. */
+  /** The missing features, each with the line of bitcoin.conf that adds it. */
   readonly advice: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export type NodeMessage =
   | { readonly kind: 'mempool-added'; readonly txid: Uint8Array; readonly mempoolSequence: bigint }
   | { readonly kind: 'mempool-removed'; readonly txid: Uint8Array; readonly mempoolSequence: bigint }
   | { readonly kind: 'transaction'; readonly bytes: Uint8Array }
-  /** Messages were lost, or the connection was interrupted: what was learnt from them may be stale. */
+  /** Messages were lost, or the connection was interrupted: earlier messages may be stale. */
   | { readonly kind: 'gap'; readonly topic: ZmqTopic };
 
 /** Messages of a node in order. Listeners must not block. */

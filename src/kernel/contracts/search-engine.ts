@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 
-/** What is searched: contents of inscriptions, or canonical metadata texts. */
+/** The searched texts: contents of inscriptions, or canonical metadata texts. */
 export type Corpus = 'content' | 'metadata';
 
 export interface Tip {
@@ -20,7 +20,7 @@ export interface Snapshot {
   readonly signal?: AbortSignal;
 }
 
-/** How needles are looked for (docs/search.md, "Needles" and "Words"). */
+/** How needles are searched (docs/search.md, "Needles" and "Words"). */
 export type TextMatch = 'substring' | 'words' | 'fuzzy';
 
 /**
@@ -111,7 +111,7 @@ export interface SearchHits {
   readonly keys: readonly number[];
   /** Exact. */
   readonly totalItems: number;
-  /** The tip that the answer speaks of. */
+  /** The tip of the answer. */
   readonly tip: Tip | null;
 }
 
@@ -127,7 +127,7 @@ export interface SearchFacets {
   readonly otherTypes: number;
   /** By the day (UTC, days since 1970) of the block's time, ascending, without empty days. */
   readonly days: readonly { readonly day: number; readonly count: number }[];
-  /** The tip that the answer speaks of. */
+  /** The tip of the answer. */
   readonly tip: Tip | null;
 }
 

@@ -39,7 +39,7 @@ export interface LookupRecord extends SearchRecord {
   readonly content: string | null;
 }
 
-/** An answer, and the tip that it speaks of (null: nothing is indexed). */
+/** An answer, and its tip (null: the index is empty). */
 export interface Answer<Value> {
   readonly tip: Tip | null;
   readonly value: Value;
@@ -67,7 +67,7 @@ export interface RecordPage {
 }
 
 export interface TextPage extends RecordPage {
-  /** What was searched: the needles that `text` was split into, as given, or its words, folded. */
+  /** The searched needles of `text`, as given, or its words, folded. */
   readonly needles: readonly string[];
 }
 
@@ -103,7 +103,7 @@ export interface TextQuestion {
 }
 
 export interface TextSearch extends TextQuestion, Paging {
-  /** Adds `highlights` to the records: at most 100 records a page. */
+  /** Adds `highlights` to the records: at most 100 records per page. */
   readonly highlight?: boolean;
 }
 
@@ -118,7 +118,7 @@ export type FacetsQuestion = (TextQuestion | Pick<HashSearch, 'hash'>) & {
   readonly signal?: AbortSignal;
 };
 
-/** For a text: what was searched, as in `TextPage`. */
+/** For a text: the searched needles or words, as in `TextPage`. */
 export interface CountedFacets extends Omit<SearchFacets, 'tip'> {
   readonly needles: readonly string[];
 }

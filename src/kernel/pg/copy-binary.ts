@@ -145,7 +145,7 @@ export class CopyEncoder {
     yield this.#bytes.subarray(0, this.#at);
   }
 
-  /** Drops all rows and keeps buffers for a usual batch: an unusual block must not hold its memory for ever. */
+  /** Drops all rows and keeps buffers for a usual batch: an unusual block must not hold its memory forever. */
   reset(): void {
     for (const chunk of this.#done) if (this.#idle.length < idleChunksMax) this.#idle.push(chunk);
     this.#done = [];

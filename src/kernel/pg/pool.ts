@@ -36,8 +36,8 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
           onConnect: checkConnections,
         }),
   });
-  // Without a listener an error on an idle connection would end the process. A server of our own that stops may be quicker than the
-  // goodbye of a pool that ended just before: nothing is lost then.
+  // Without a listener an error on an idle connection would end the process. A server of ours may stop faster than a
+  // pool that ended just before says goodbye: nothing is lost then.
   pool.on('error', (error) => {
     if (!pool.ending) options.onError?.(error);
   });

@@ -5,8 +5,8 @@ import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elastics
 import { describeSearchEngine } from '#test/support/search/search-engine-conformance.ts';
 
 if (hasElasticsearch()) {
-  // every page but the first few inscriptions is a deep one, of many spans and several rounds of counting; the usual index, in
-  // which a test's chain is one span, is in test/faults/search-usual-index.test.ts
+  // nearly every page is a deep one, over many spans and several rounds of counting; test/faults/search-usual-
+  // index.test.ts tests the usual index, in which a test's chain is one span
   describeSearchEngine(
     'the Elasticsearch engine with three shards and small spans',
     async (pool) =>

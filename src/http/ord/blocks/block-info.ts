@@ -16,7 +16,7 @@ const nullHash = '0'.repeat(64);
 /** Cached figures of blocks: 300 bytes each, for inscriptions with many viewers. */
 const statsKeptMax = 1_000;
 
-/** What is known of an indexed block before its bytes are read. */
+/** The known facts of an indexed block, before its bytes are read. */
 interface OwnFacts {
   readonly tip: Tip;
   readonly facts: HeaderFacts;

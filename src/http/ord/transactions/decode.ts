@@ -68,7 +68,7 @@ function itemOf({ scan, script }: Envelope, item: number): Uint8Array {
   return length < 0 ? Uint8Array.of(pushedNumber(script[start]!)) : script.subarray(start, start + length);
 }
 
-/** The body of ord's `/decode/<txid>`, without the runestone, in pieces. Bytes are arrays of numbers, as ord has them. */
+/** The body of ord's `/decode/<txid>`, without the runestone, in pieces. Bytes are arrays of numbers, as in ord. */
 export function* decodeJson(transaction: RawTransaction): Generator<string> {
   yield '{"inscriptions":[';
   let isFirst = true;

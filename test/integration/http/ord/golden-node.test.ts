@@ -19,7 +19,7 @@ import { testOperations } from '#test/support/operations.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
 
-/** The chains that are fed to a real node. All take minutes. */
+/** The chains fed to a real node. All of them take minutes. */
 const chains = (process.env['GOLDEN_NODE_CHAINS'] ?? 'reorg-1,transfers-1').split(',');
 
 const questions = ['output', 'decode', 'block', 'r-blockinfo', 'inscription'];

@@ -20,8 +20,8 @@ import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
 
 /**
- * Every inscription of every chain is asked for: every other one as itself, the others as scripts see them, which is nearly the same
- * answer. Of what else is much alike there are samples. A long run asks everything.
+ * Every inscription of every chain is requested: every second one as itself, the others in the nearly equal form for
+ * scripts. Other similar requests are sampled. A long run sends all of them.
  */
 const sampled: Readonly<Record<string, number>> = {
   inscription: 2,

@@ -22,8 +22,8 @@ import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { testOperations } from '#test/support/operations.ts';
 
 /**
- * Asks an ord and this server, both beside one node, what no recorded answer has. Runs where ORD names an ord 0.29.1; building one
- * takes minutes, so that the suite goes without.
+ * Sends an ord and this server, both with the same node, requests that have no recorded answer. Runs if ORD names an
+ * ord 0.29.1: building one takes minutes, so the suite does not.
  */
 const ord = process.env['ORD'] ?? '';
 const golden = new GoldenChain(process.env['ORD_CHAIN'] ?? 'families-1');

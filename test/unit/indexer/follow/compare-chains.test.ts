@@ -178,8 +178,8 @@ class Asked {
 }
 
 /**
- * Two branches of one random tree, with headers of several difficulties, from the first height on that is kept: above 0 they
- * may part below it, and theirs may end there.
+ * Two branches of one random tree, with headers of several difficulties, from the first kept height on: if it is
+ * above 0 they may part below it, and the source's may end there.
  */
 const trees = fc
   .record({

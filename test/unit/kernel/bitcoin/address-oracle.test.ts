@@ -88,7 +88,7 @@ describe('addresses, beside those of @scure/btc-signer', () => {
   });
 });
 
-// why ours are kept (docs/dependencies.md): ord and Bitcoin Core show these addresses, and the other library has none for them
+// why we have our own (docs/dependencies.md): ord and Bitcoin Core show these addresses, the other library does not
 describe('addresses that ord and Bitcoin Core show and @scure/btc-signer does not', () => {
   const versions = fc.integer({ min: 1, max: 16 });
   const program = fc.uint8Array({ minLength: 2, maxLength: 40 });
