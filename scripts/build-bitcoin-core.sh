@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds Bitcoin Core for tests, without a wallet, from the tree that the crate libbitcoinkernel-sys carries, and puts it at
 # PREFIX/bin/bitcoind: 15 minutes on two cores, 1 GB of disk meanwhile. Linux. Needs cargo, a C++ compiler, cmake, Boost,
-# libevent and ZeroMQ; all but cargo are installed where this runs as root, or with sudo, on a Debian machine.
+# libevent and ZeroMQ; on a Debian machine, as root or with sudo, it installs all of these except cargo.
 #
 # usage: build-bitcoin-core.sh PREFIX
 set -euo pipefail
@@ -20,7 +20,7 @@ if command -v apt-get >/dev/null 2>&1 && ! dpkg -s "${packages[@]}" >/dev/null 2
   as_root apt-get -qq install -y --no-install-recommends "${packages[@]}"
 fi
 
-# cargo checks the hash of what it fetches
+# cargo checks the hash of its downloads
 mkdir -p "$work/fetch/src"
 : >"$work/fetch/src/lib.rs"
 cat >"$work/fetch/Cargo.toml" <<CARGO
@@ -34,7 +34,7 @@ CARGO
 (cd "$work/fetch" && cargo fetch -q)
 source_tree=$(ls -d "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/"$crate-$version"/bitcoin | head -1)
 
-# the crate leaves out src/ipc; init.cpp wants this one declaration of it
+# the crate omits src/ipc; init.cpp needs this one declaration of it
 mkdir -p "$work/include/ipc"
 cat >"$work/include/ipc/exception.h" <<'HEADER'
 #pragma once
@@ -47,7 +47,7 @@ public:
 }
 HEADER
 export CPATH=$work/include
-# -O1 compiles in half of the time of -O2, and tests see no difference
+# -O1 compiles in half the time of -O2, and makes no difference to tests
 cmake -S "$source_tree" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1 \
   -DCMAKE_BUILD_RPATH='$ORIGIN/../lib' -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags \
   -DBUILD_TESTS=OFF -DBUILD_GUI=OFF -DENABLE_WALLET=OFF -DENABLE_IPC=OFF -DWITH_ZMQ=ON -DBUILD_CLI=OFF -DBUILD_TX=OFF \
@@ -56,12 +56,12 @@ cmake -S "$source_tree" -B "$work/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_
 cmake --build "$work/build" -j"$(nproc)" --target bitcoind
 strip "$work/build/bin/bitcoind"
 
-# Its libraries go with it, all but those of C and C++: the folder may be carried to a machine that has none of them.
+# Its libraries are copied too, except those of C and C++: the folder can be moved to a machine without them.
 mkdir -p "$prefix/bin" "$prefix/lib"
 ldd "$work/build/bin/bitcoind" | awk '$2 == "=>" && $3 ~ "^/" { print $3 }' |
   { grep -Ev '/(libc|libm|libstdc\+\+|libgcc_s|libpthread|libresolv|libdl|librt)\.so' || true; } |
   while read -r library; do cp -L "$library" "$prefix/lib/"; done
-# in one step: a build that is ended leaves none
+# in one step: an interrupted build leaves nothing
 cp "$work/build/bin/bitcoind" "$prefix/bin/.bitcoind"
 mv -f "$prefix/bin/.bitcoind" "$prefix/bin/bitcoind"
 "$prefix/bin/bitcoind" --version | head -1

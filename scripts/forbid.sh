@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What must not be in the tree: work left for later, tests that run alone or not at all, paths of one machine, two
-# decisions of one number.
+# Refuses what must not be in the tree: unfinished work, focused or skipped tests, paths of one machine, two decisions
+# with the same number.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bad=0

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The node that the tests run: Bitcoin Core. The first of these that there is:
+# Finds or installs the node of the tests, Bitcoin Core. The first available of these:
 #   1. the program that BITCOIND names
 #   2. bitcoind on the path
-#   3. what an earlier run of this script left
+#   3. the installation of an earlier run of this script
 #   4. the release of Bitcoin Core, checked by its published hash
 #   5. a build from a registry's source package (scripts/build-bitcoin-core.sh): once a machine, 15 minutes on two cores
 #   6. Bitcoin Knots (scripts/install-knots.sh). It relays no inscription: the tests of the mempool need Bitcoin Core.
-# What fails says so in one line, and the next is tried. A build that failed is not tried again: its log says how.
+# A failure is reported in one line, and the next one is tried. A failed build is not repeated: its log explains it.
 #
 # usage: install-bitcoind.sh [PREFIX]     default: ~/.cache/satscribe/bitcoin-core; the program is PREFIX/bin/bitcoind
 set -uo pipefail

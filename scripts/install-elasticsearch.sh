@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The Elasticsearch that the tests run: a real server. Nothing is done where ELASTICSEARCH names the program of one, or an
-# earlier run of this script left one. Else the server that Elastic publishes to Maven's central repository for integration tests
-# is unpacked under a folder of the user: the same jars with few modules. Its `ngram` tokenizer is missing and is brought
-# back by a plugin of a few lines (scripts/elasticsearch-ngram). Also not in it, and so not used by us: painless,
+# Installs the Elasticsearch of the tests: a real server. Does nothing if ELASTICSEARCH names the program of one, or an
+# earlier run of this script installed one. Otherwise it unpacks the server that Elastic publishes to Maven's central
+# repository for integration tests into a folder of the user: the same jars with few modules. It lacks the `ngram`
+# tokenizer, which a plugin of a few lines restores (scripts/elasticsearch-ngram). Also not in it, and so not used by us: painless,
 # wildcard fields, ingest, reindex, `GET /`. Needs mvn, unzip and a JDK of 21 or newer; without them one line says so, and the
 # tests of Elasticsearch are skipped (or fail, with CI=true).
 #

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Bitcoin Knots, for the tests of what it does otherwise than Bitcoin Core: it relays no inscription. Nothing is done where
-# KNOTS_BITCOIND names one, or an earlier run of this script left one. Else, on a Debian machine, Debian's package is
-# unpacked under a folder of the user, together with the libraries that it was linked to; the system itself is not changed.
-# Anywhere else one line says what to do, and the tests of Knots are skipped (or fail, with CI=true).
+# Installs Bitcoin Knots, for the tests of its differences from Bitcoin Core: it relays no inscription. Does nothing if
+# KNOTS_BITCOIND names one, or an earlier run of this script installed one. Otherwise, on a Debian machine, it unpacks
+# Debian's package and the libraries it was linked to into a folder of the user; the system itself is not changed.
+# On other machines one line says what to do, and the tests of Knots are skipped (or fail, with CI=true).
 #
 # usage: install-knots.sh [PREFIX]     default: ~/.cache/satscribe/bitcoin-knots; the program is PREFIX/bin/bitcoind
 set -uo pipefail

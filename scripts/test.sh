@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every test that this machine can run. What is missing and can be installed here is installed first;
-# what cannot is said in one line each by the suite, and is a failure with CI=true.
+# Runs every test that this machine can run. Installs missing programs first, where it can; the suite reports each
+# other one in one line, which is a failure with CI=true.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 bash scripts/install-chromium.sh
@@ -10,7 +10,7 @@ bash scripts/install-elasticsearch.sh
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT
 
-# what takes minutes by itself is a command of its own (npm run test:faults)
+# tests that take minutes have their own command (npm run test:faults)
 [[ $# -gt 0 ]] || set -- '--project=!faults'
 # why: vitest.config.ts. The threads of its unit tests have the flags of the process
 flags=()

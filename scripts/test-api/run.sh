@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Asks every path of the OpenAPI document of a running demo what Schemathesis makes up, good and bad, and holds the answers against it.
-# Ids, hashes and addresses that the demo has are put in for half of what is made up (real_values.py). Ends with counts by status.
+# Sends requests made by Schemathesis, valid and invalid, to every path of a running demo's OpenAPI document, and
+# checks the answers against it. Half of the generated values are replaced by ids, hashes and addresses of the demo
+# (real_values.py). Ends with counts by status.
 #   npm run test:api -- [--cases N] [--seed N] [--minutes N]
 #     --cases    requests over all paths, at least (API_CASES; default 10000)
-#     --seed     the same seed makes up the same requests (API_SEED; default 1)
+#     --seed     the same seed makes the same requests (API_SEED; default 1)
 #     --minutes  the run is stopped, and fails, after this time (API_MINUTES; default 60)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -31,7 +32,7 @@ if [[ $("$tools/bin/schemathesis" --version 2>/dev/null) != *"$version"* ]]; the
 fi
 
 folder=$(mktemp -d)
-# as root the database runs as another user, which must be able to get there
+# as root the database runs as another user, which must be able to reach the folder
 chmod 755 "$folder"
 server=
 end() {
@@ -46,7 +47,7 @@ trap 'exit 130' INT TERM
 
 port=$(node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
 origin=http://127.0.0.1:$port
-# not `npm run demo`: npm does not hand signals on. A sample of regtest has every kind of thing that paths name
+# not `npm run demo`: npm does not forward signals. The regtest sample has every kind of object that paths name
 node src/main.ts demo --sample regtest --host 127.0.0.1 --port "$port" --data "$folder/data" >"$folder/log" 2>&1 &
 server=$!
 for ((second = 0; ; second++)); do
@@ -65,7 +66,7 @@ varied=$(node -e '
   const { paths } = JSON.parse(require("fs").readFileSync("docs/openapi.json", "utf8"));
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   console.log(operations.filter(({ parameters, requestBody }) => parameters !== undefined || requestBody !== undefined).length);')
-# without a node there is no mempool to list, and its paths say so
+# without a node there is no mempool, and its paths say so
 cat >"$folder/schemathesis.toml" <<'TOML'
 [[operations]]
 include-path-regex = "^/mempool/"
@@ -74,8 +75,8 @@ TOML
 each=$(((cases + varied - 1) / varied))
 echo "$cases cases: $each for each of $varied operations with parameters, seed $seed"
 status=0
-# a stream that stays open is cut by the timeout of a request; answers come long before it. The tool runs in the folder: it keeps
-# what it finds beside itself
+# the request timeout cuts a stream that stays open; answers come long before it. The tool stores its findings in the
+# current folder
 (
   cd "$folder"
   TEST_API_ORIGIN=$origin TEST_API_COUNTS=$folder/counts SCHEMATHESIS_HOOKS=$here/real_values.py \

@@ -1,6 +1,6 @@
 import { idOf } from '#test/support/chain/chain-rows.ts';
 
-/** What the page writes to `window.report`: names of what it tried, and of what it got. */
+/** The page's `window.report`: the names of its attempts, and of those that succeeded. */
 export interface Report {
   readonly tried: readonly string[];
   readonly reached: readonly string[];

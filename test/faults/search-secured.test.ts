@@ -77,7 +77,7 @@ describe.runIf(hasElasticsearch())('an Elasticsearch that asks who comes', { tim
     expect(await codeOf({ url: named.href, caFile: settings.caFile })).toBe('answered');
   });
 
-  // the server of the tests lacks what it keeps its own keys with: something before it looks at keys
+  // the test server cannot store API keys: a proxy before it checks them
   test('answers whoever has an API key, until it is taken away', async () => {
     const apiKey = Buffer.from('id:secret').toString('base64');
     const door = await openKeyDoor(server, `ApiKey ${apiKey}`);
@@ -113,7 +113,7 @@ interface KeyDoor {
   close(): Promise<void>;
 }
 
-/** Speaks TLS with the server's certificate, and passes what has the key on as the account. */
+/** Speaks TLS with the server's certificate, and forwards requests with the key as the account. */
 async function openKeyDoor({ url, dataDir }: Elasticsearch, accepted: string): Promise<KeyDoor> {
   const read = (name: string): Buffer => readFileSync(join(dataDir, 'config', name));
   const { user, password } = restrictedAccount;

@@ -155,7 +155,7 @@ interface Content {
   readonly sha256?: string;
 }
 
-/** What ord does not show, but for what follows from it. */
+/** What ord does not show, except for what follows from it. */
 function expectConsistent({ id, curse, charms, number, parents, claimedParents }: Line): void {
   const isMarked = charms.includes('cursed') || charms.includes('vindicated');
   expect([id, curse !== null, charms.includes('cursed')]).toEqual([id, isMarked, number < 0]);
@@ -186,7 +186,7 @@ async function owners(pool: pg.Pool): Promise<Owned[]> {
   }));
 }
 
-/** All chain tables but for what differs by instance: the key of fingerprints, times of parsing, the undo epoch. */
+/** All chain tables without instance-specific values: the fingerprint key, times of parsing, the undo epoch. */
 async function tablesOf(pool: pg.Pool): Promise<Record<string, unknown>> {
   const tables = {
     blocks: "SELECT to_jsonb(t) - 'parsed_at' AS row FROM chain.blocks t ORDER BY height",

@@ -46,7 +46,7 @@ const named = (text: string): string[] => [...text.matchAll(/`([^`]+)`/gu)].map(
 const isWithin = (target: string, names: readonly string[]): boolean =>
   names.some((name) => target === name || target.startsWith(`${name}/`));
 
-/** What a row says: names, and behind "but" those that are left out. */
+/** The content of a row: names, and after "but" the excluded ones. */
 function saidOf({ mayImport }: Row): string[] {
   const [allowed = '', left = ''] = mayImport.split(' but ');
   return targets.filter((target) => isWithin(target, named(allowed)) && !isWithin(target, named(left)));

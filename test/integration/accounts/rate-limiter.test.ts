@@ -38,7 +38,7 @@ class Processes {
     return this.#nowMs;
   }
 
-  /** Time goes on, and every process does what it does as time goes on. */
+  /** Advances the time, and every process does its periodic work. */
   pass(milliseconds: number): void {
     this.#nowMs += milliseconds;
     for (const limiter of this.limiters) limiter.giveBackExpired();

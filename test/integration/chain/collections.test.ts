@@ -132,7 +132,7 @@ test('after a reorganisation the lists are read as far as it went', async () => 
   await apply(3, 5);
   const asked = vi.spyOn(Object.getPrototypeOf(client) as pg.Client, 'query');
   await lists.bringUpToDate(pool);
-  // inscriptions whose contents were looked at
+  // inscriptions whose contents were read
   const looked = (asked.mock.calls as unknown as [string, unknown[]?][]).flatMap(([sql, values]) =>
     String(sql).includes('chain.contents') ? (values?.[0] as number[]) : [],
   );

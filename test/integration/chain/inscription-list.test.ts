@@ -31,7 +31,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => database.drop());
 
-/** A filter with numbers for what is bytes in the question. */
+/** A filter with numbers instead of the bytes of the question. */
 interface PlainFilter {
   readonly contentType?: string | undefined;
   readonly from?: number | undefined;

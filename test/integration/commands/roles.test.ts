@@ -124,7 +124,7 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     const { exitCode, stderr } = await second.ended;
     expect(exitCode).toBe(0);
     expect(stderr).toContain('standing by');
-    // nobody indexes any more, and the others say so while they answer
+    // no process indexes any more, and the others report that while they answer
     const answer = await fetch(new URL('/health/ready', at));
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ reasons: [{ code: 'indexer_gone' }], height: 6 });

@@ -77,7 +77,7 @@ describe('serve with an embedded Postgres', () => {
     const { stdout, exitCode } = await run(['index', '--blocks', sample]);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ blocks: 0, undoneAbove: null });
-    // without a folder it serves what is there
+    // without a folder it serves the existing index
     const { seen } = start(['serve', '--port', '0']);
     const [, address = ''] = await seen(ready);
     expect(await get(address, '/status')).toMatchObject({ chain: 'regtest' });

@@ -208,7 +208,7 @@ describe('a kind that is added to a database', () => {
     const some = await readHashes(pool, births);
     expect(some.size).toBeGreaterThan(0);
     expect(Math.max(...some.keys())).toBeLessThan(golden.chain.headers.length - 1);
-    // opening the database goes on with it
+    // opening the database resumes it
     await goTo(pool, best);
     await expectWhole(pool);
     expect(await readOutbox(pool)).toEqual(before);

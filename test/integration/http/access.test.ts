@@ -77,7 +77,7 @@ describe('a restricted search', () => {
         expect(answer.headers['access-control-allow-origin']).toBe('*');
         expect(answer.headers['cache-control']).toBe('no-store');
       }
-      // the same for what is wrong in other ways: who may not ask learns nothing
+      // the same for other faults: a client without access learns nothing
       expect((await ask({}, `${path}&page=0`)).status).toBe(401);
     },
   );
@@ -335,7 +335,7 @@ describe('a rate', () => {
     const page = await ask({ accept: 'text/html' }, '/?text=a');
     expect(page.status).toBe(429);
     expect(page.headers['content-type']).toContain('text/html');
-    // what is no search is not counted
+    // other requests are not counted
     expect((await ask({ accept: 'text/html' }, '/')).status).toBe(200);
     expect((await ask({}, '/search?text=a', '192.0.2.2')).status).toBe(200);
   });
@@ -376,7 +376,7 @@ describe('a rate', () => {
     }
     expect(new Set(statuses.slice(0, unknownKeysMax))).toEqual(new Set([401]));
     expect(statuses.at(-1)).toBe(429);
-    // a key that is in use there goes on, also when it must be looked up again
+    // a key in use there stays valid, even when it must be looked up again
     now += keyMemoryMs;
     expect((await ask({ 'x-api-key': key })).status).toBe(200);
     expect((await ask({ 'x-api-key': newApiKey().key }, '/search?text=a', '192.0.2.2')).status).toBe(401);

@@ -306,7 +306,7 @@ describe('cross-origin requests', () => {
     expect(preflight.headers['access-control-allow-origin']).toBe('*');
     expect(preflight.headers['access-control-allow-headers']).toMatch(/x-api-key/iu);
     expect(preflight.headers['access-control-allow-credentials']).toBeUndefined();
-    // OPTIONS that are no preflight are no error in a form of somebody else's
+    // OPTIONS without a preflight is 204, not an error in the form of a plugin
     const bare = await http.app.inject({ method: 'OPTIONS', url: '/search' });
     expect([bare.statusCode, bare.body]).toEqual([204, '']);
     for (const url of ['/', '/status', '/search?text=a', '/nowhere', `/content/${idOf('png')}`]) {

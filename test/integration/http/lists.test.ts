@@ -243,7 +243,7 @@ describe('/address and /outputs', () => {
 
   test('list the unspent outputs of every address, their sum and what they hold', async () => {
     let count = 0;
-    // those that hold most, among them what was reinscribed and merged, and one in ten of the others
+    // the fullest ones, including reinscribed and merged ones, and one in ten of the others
     const known = [...owners].toSorted(([, a], [, b]) => b.length - a.length);
     for (const [place, [address, outputs]] of known.entries()) {
       if (address === null || (place > 40 && place % 10 !== 0)) continue;
@@ -280,7 +280,7 @@ describe('/address and /outputs', () => {
       expect(held.body.map(({ outpoint }) => outpoint).sort()).toEqual(
         inscribed.map(({ outpoint }) => outpoint).sort(),
       );
-      // without the index, what is known of inscriptions is the same
+      // without the index, the facts about inscriptions are the same
       expect((await get(`/address/${address}`, bareApp)).body).toEqual({ inscriptions: ids });
       expect((await get(`/outputs/${address}?type=inscribed`, bareApp)).body).toEqual(held.body);
     }
@@ -310,7 +310,7 @@ describe('/address and /outputs', () => {
       (await get(`/outputs/${address}?limit=1&cursor=${Buffer.from(made).toString('base64url')}`)).status;
     expect(await ask(bytes)).toBe(200);
     expect(await ask(bytes.subarray(0, -1))).toBe(400);
-    // height, txid and vout that nobody was given
+    // a height, txid and vout that were never given out
     expect(await ask(Buffer.from(bytes).fill(0xff, bytes.length - 40))).toBe(200);
   });
 

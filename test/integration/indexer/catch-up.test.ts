@@ -460,7 +460,7 @@ describe('what keeps a derived table from being made', () => {
       problem_code: 'block_unavailable',
     });
     await rm(other, { recursive: true });
-    // the next start goes on, and nothing is said any more
+    // the next start resumes, and reports no problem
     await makeTables(database, best);
     await expectClean(database);
   });
@@ -482,7 +482,7 @@ test('whatever happens to chain and pass meanwhile, the rows are those of a clea
       until: fc.integer({ min: 90, max: 260 }),
     }),
     fc.record({ kind: fc.constant('undo' as const), height: fc.integer({ min: 60, max: 200 }) }),
-    // so many batches, and then its connections are cut in the midst of what it does
+    // after this many batches its connections are cut in the middle of its work
     fc.record({
       kind: fc.constant('pass' as const),
       batches: fc.integer({ min: 1, max: 30 }),

@@ -60,7 +60,7 @@ function blockOn(below: Block | null, height: number, branch: string): Block {
   return { ref: { height, hash, header: bytes.slice(0, 80) }, bytes, spent: spent.finish() };
 }
 
-/** Two blocks below the first height of inscriptions, and so many from it on; the branch begins at a height. */
+/** Two blocks below the first inscription height, and this many from it on; the branch begins at a height. */
 function chainOf(length: number, branch: string, trunk: readonly Block[] = [], forkAt = 0): Block[] {
   const chain = trunk.filter(({ ref }) => ref.height < forkAt);
   for (let height = first - 2 + chain.length; height < first + length; height++) {
@@ -69,7 +69,7 @@ function chainOf(length: number, branch: string, trunk: readonly Block[] = [], f
   return chain;
 }
 
-/** A node of signet in this process: nobody can mine on the real one. */
+/** A signet node in this process: tests cannot mine on the real network. */
 function nodeOf(chain: readonly Block[]): LiveBlockSource & { chain: readonly Block[] } {
   const node = {
     name: 'signet in this process',
@@ -119,7 +119,7 @@ async function until(isSo: () => Promise<boolean> | boolean, end: Promise<unknow
   }
 }
 
-/** Follows a node through chains, waiting for each; what is left is what a clean index of the last one has. */
+/** Follows a node through chains, waiting for each; the result equals a clean index of the last one. */
 async function walk(chains: readonly (readonly Block[])[]): Promise<void> {
   const database = await freshDatabase();
   const node = nodeOf(chains[0] as readonly Block[]);

@@ -181,7 +181,7 @@ describe('indexing a chain', () => {
   });
 });
 
-/** Counts what is sent on the connections that a pool makes from now on. */
+/** Counts the statements on connections that a pool opens from now on. */
 function countStatements(pool: pg.Pool): () => number {
   let statements = 0;
   pool.on('connect', (client) => {
@@ -331,7 +331,7 @@ describe('what is refused', () => {
   });
   afterAll(() => indexedTo140?.drop());
 
-  /** Indexes a folder whose block 150 was changed: what was before it stays, nothing of it comes in. */
+  /** Indexes a folder with a changed block 150: earlier blocks stay, and no row of it is written. */
   async function refusedAt150(change: (block: string, spent: string) => void): Promise<unknown> {
     const clone = await indexedTo140.clone();
     databases.push(clone);

@@ -124,7 +124,7 @@ describe('secondary indexes', () => {
 
   test.each([
     ['that a first load does not need itself are built at its end', {}, true],
-    // small batches: what the last two of them made is in memory whatever its bound, and asked for by nobody
+    // small batches: the rows of the last two are in memory regardless of its bound, and never queried
     [
       'that it needs are there as soon as it asks for what memory has not',
       { cacheEntries: 2, blocksMax: 2 },

@@ -13,11 +13,11 @@ import { parseThreads } from '#test/support/parse-threads.ts';
 
 /** Longer than the test: nothing but a message can have woken the follower. */
 const pollMs = 600_000;
-/** The label of a message of the topic `sequence` behind its hash: a block was connected (Bitcoin Core doc/zmq.md). */
+/** The label after the hash in a message of the topic `sequence`: a block was connected (Bitcoin Core doc/zmq.md). */
 const labelAt = 32;
 const connected = 'C'.charCodeAt(0);
 
-/** Passes on what a node says, but for blocks while it is told so, as a full queue of ZMQ drops messages. */
+/** Forwards a node's messages, on demand without those about blocks, as a full ZMQ queue drops messages. */
 class LossyRelay {
   dropsBlocks = false;
   dropped = 0;
@@ -95,7 +95,7 @@ describe.skipIf(bitcoindForTests() === null)('a notice of a block that is lost',
       // a notice that comes is enough
       const heard = await chain.mine();
       await reaches(heard.hash);
-      // what it asks behind a block is answered before the next one is there
+      // its queries after a block are answered before the next block arrives
       await expect.poll(() => rests, { timeout: 10_000 }).toBe(2);
       relay.dropsBlocks = true;
       const unheard = await chain.mine();

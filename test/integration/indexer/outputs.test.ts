@@ -125,7 +125,7 @@ describe('the table of outputs', () => {
       code: 'address_index_fixed',
       details: { wanted: true },
     });
-    // nothing of it came in, and as before it goes on
+    // none of its rows were written, and the run continues as before
     await index(dir, { indexAddresses: false });
     const other = await createTestDatabase();
     const first = database;
@@ -159,7 +159,7 @@ describe('the table of outputs', () => {
 
   describe('of a folder that spends', () => {
     const nowhere = { txid: Buffer.alloc(32, 0xee), vout: 3, value: 1000 };
-    /** A block behind a chain that spends outputs, each in a transaction of its own. */
+    /** A block after a chain that spends outputs, each in its own transaction. */
     const spending = (chain: readonly PaymentBlock[], coins: PaymentBlock['coins']): PaymentBlock => {
       const before = chain.at(-1) as PaymentBlock;
       const height = before.height + 1;

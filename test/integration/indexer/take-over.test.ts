@@ -44,7 +44,7 @@ test('a follower of the mempool that has lost its place says nothing over the wo
   expect(await row()).toEqual(before);
   await writeProblem(pool, 'zmq', 'waiting', 'the node is away', second);
   expect(await row()).toMatchObject({ state: 'waiting', problem: 'the node is away' });
-  // nobody follows: whoever comes next may say why
+  // no process follows: the next one may report why
   await writeProblem(pool, 'zmq', 'ended', null, first);
   expect(await row()).toMatchObject({ state: 'ended', problem: null });
   // nor does one that has said nothing for a minute

@@ -56,7 +56,7 @@ const halves = (text: string): [low: number, high: number] => {
   return [Number(bits & 0xffff_ffffn), Number(bits >> 32n)];
 };
 
-/** Takes all that should be there away: what was too much is left, what was missing throws. */
+/** Removes all expected entries: extra ones remain, a missing one throws. */
 function drain(tracked: TrackedOutputs, expected: readonly string[]): number {
   for (const text of expected) tracked.remove(...halves(text));
   return tracked.size;

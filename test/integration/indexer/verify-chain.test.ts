@@ -116,7 +116,7 @@ describe('verifying', () => {
     }
     const found = differences.map(({ table, column }) => `${table} ${column}`);
     for (const [table, column] of changes) {
-      // outputs have no key: what is changed is one row too few and one too many
+      // outputs have no key: a changed row is one row too few and one too many
       expect(found).toContain(`chain.${table} ${table === 'outputs' ? null : column}`);
     }
     expect(differences.filter(({ height }) => height === 130)).toMatchObject([

@@ -7,7 +7,7 @@ import { startNodeProxy } from '#test/support/node/regtest-proxy.ts';
 
 const knots = knotsForTests();
 
-/** What Bitcoin Knots does otherwise than Bitcoin Core, and what it does as Core does. */
+/** The differences of Bitcoin Knots from Bitcoin Core, and what is equal. */
 describe.skipIf(knots === null)('Bitcoin Knots', () => {
   let live: LiveMempool;
 

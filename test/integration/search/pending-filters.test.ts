@@ -30,7 +30,7 @@ const pending: readonly Pending[] = [
   { inscription: of(text('zero: deploy and more')) },
   { inscription: of(text('one: deployed', 'image/svg+xml')), more: { metaprotocol: Buffer.from('brc-20') } },
   { inscription: of(text('two')), more: { claimedParents: claims }, moves: true },
-  // claims what its transaction does not move, and moves what it does not claim
+  // claims a parent that its transaction does not move, and moves one that it does not claim
   { inscription: of(text('three')), more: { claimedParents: claims } },
   { inscription: of(text('four')), moves: true },
   {

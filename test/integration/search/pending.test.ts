@@ -65,7 +65,7 @@ const paging = fc.record({
   itemsPerPage: fc.integer({ min: 1, max: 5 }),
 });
 
-/** Keys of pending ones, behind all indexed keys. */
+/** Keys of pending ones, after all indexed keys. */
 const pendingKey = 1_000_000;
 
 let database: TestDatabase;

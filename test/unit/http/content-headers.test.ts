@@ -14,7 +14,7 @@ describe('chooseEncoding', () => {
     ['br', 'br'],
     ['br', 'gzip, deflate, br;q=0.5'],
     ['br', 'gzip,br'],
-    // the weight is not looked at: ord does not
+    // the weight is ignored, as in ord
     ['br', 'br;q=0'],
     ['identity', 'identity'],
     ['x-odd', 'x-odd'],

@@ -93,7 +93,7 @@ describe('a process is not ready', () => {
     const waiting = { status: { state: 'waiting' as const, problem }, hasWriter: false };
     expect(codes(waiting)).toEqual(['node_unreachable']);
     expect(codes({ ...waiting, ageSeconds: 11 })).toEqual(['node_unreachable', 'indexer_gone']);
-    // a folder that is indexed needs nobody
+    // an indexed folder needs no process
     const ended = { status: { source: 'folder ./x', state: 'ended' as const }, hasWriter: false };
     expect(codes(ended)).toEqual([]);
     expect(followerState(standing(ended))).toBe('ended');

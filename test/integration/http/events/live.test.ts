@@ -271,7 +271,7 @@ describe('a client that does not read', () => {
     );
     // servers of tests never wait for the disk: a page takes a connection to be read, and one to be flushed
     expect(Number(rows[0]!.pages)).toBeGreaterThan((3 * taken) / 2);
-    // what is sent is whole again when it reads on
+    // the answer is complete once the client reads on
     let received = 0;
     socket.on('data', (chunk: Buffer) => {
       received += chunk.length;

@@ -154,7 +154,7 @@ for (const source of ['zmq', 'polling'] as const) {
       const { commit, reveal } = await inscribe(text);
       await broadcast(commit, reveal);
       await live.eventually(() => expectFound(text, reveal.id(), null));
-      // past the two weeks after which a node lets go; looked at whenever a transaction comes
+      // beyond the two weeks after which a node drops a transaction; it checks whenever one arrives
       await live.bitcoind.rpc.call('setmocktime', [Math.floor(Date.now() / 1000) + 15 * 86_400]);
       try {
         const coin = await live.chain.coin();

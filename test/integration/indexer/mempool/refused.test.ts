@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** A node that lets nobody in until it does. */
+/** A node that refuses access until told otherwise. */
 class RefusingNode {
   readonly url = 'http://node';
   letsIn = false;

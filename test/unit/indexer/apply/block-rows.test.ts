@@ -3,7 +3,7 @@ import { encodeLocations } from '#indexer/apply/block-rows.ts';
 import type { LedgerBlock } from '#indexer/ledger/ledger-block.ts';
 import { CopyEncoder } from '#kernel/pg/copy-binary.ts';
 
-/** A block whose ledger puts so many inscriptions into one output, with a script of so many bytes. */
+/** A block whose ledger puts this many inscriptions into one output, with a script of this many bytes. */
 function inOneOutput(inscriptions: number, scriptLength: number): LedgerBlock {
   const zeros = (): number[] => Array.from({ length: inscriptions }, () => 0);
   const locations = {

@@ -9,7 +9,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 const hashOf = (content: number): Uint8Array => createHash('sha256').update(String(content)).digest();
 const name = (content: number, variant: number): string => `${content}/${variant}`;
 
-/** The table, and what is on its way to it: what the registry must agree with at all times. */
+/** The table and its pending rows, with which the registry must always agree. */
 class Model {
   readonly committed = new Map<string, number>();
   readonly batches: { table: HashTable; added: Map<string, number> }[] = [];
@@ -38,7 +38,7 @@ class Model {
       if (id !== unknownId.ask) return id;
       this.asked++;
       const row = this.committed.get(name(content, variant));
-      // what is on its way is never asked about
+      // pending rows are never queried
       expect(row).toBe(known);
       return row ?? unknownId.absent;
     });

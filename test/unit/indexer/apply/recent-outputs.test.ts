@@ -82,7 +82,7 @@ describe('recent outputs', () => {
     await recent.learn(made(8, [7], tracked), tracked);
     expect([1, 2, 3, 4, 5, 6, 7].filter((output) => knows(recent.table, output))).toEqual([4, 6, 7]);
     expect(recent.table.size).toBe(3);
-    // whoever asked before finds what was there then
+    // earlier readers find the rows of their time
     expect(knows(before, 3)).toBe(true);
   });
 

@@ -109,7 +109,7 @@ describe('a plan between chains at rest', () => {
 /** A planner that is asked until it decides, over a chain that is given in pages. */
 class Asked {
   asks = 0;
-  /** Blocks of theirs that were given, each time anew. */
+  /** Returned blocks of theirs, with repetitions. */
   given = 0;
   readonly #ours: readonly WeighedRef[];
   readonly #theirs: readonly WeighedRef[];
@@ -135,7 +135,7 @@ class Asked {
       const isComplete = known >= this.#theirTip;
       const found = plan(part, { from, blocks, beyond, isComplete }, rule);
       if (found.kind !== 'needHeaders') return found;
-      // whatever it asks for is new, and next to what is known
+      // each request is for new blocks, next to the known ones
       expect(seen.has(found.from)).toBe(false);
       seen.add(found.from);
       if (found.from < from) {

@@ -54,7 +54,7 @@ function spentOutpoints(columns: BlockColumns, block: Uint8Array): Map<string, n
   return inputs;
 }
 
-/** Where every inscription lay before its first move, by ord's own events: what earlier blocks left behind. */
+/** The location of every inscription before its first move, by ord's own events: the state that earlier blocks left. */
 function heldBefore(events: readonly OrdEvent[], inputs: ReadonlyMap<string, number>): HeldInscriptions {
   const seen = new Set<number>();
   const rows: { input: number; key: number; offset: number; id: Uint8Array }[] = [];

@@ -159,7 +159,7 @@ describe('Membership', () => {
         fc.pre(changes.length > 0);
         node.stream.splice(node.stream.indexOf(changes[lost % changes.length]!), 1);
         node.add();
-        // the set is wrong now, so what it is told is not compared
+        // the set is wrong now, so messages are not compared
         for (const message of node.stream) follower.membership.tell(message);
         expect(follower.membership.missing).toBeGreaterThan(0);
       }),

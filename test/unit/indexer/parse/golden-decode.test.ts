@@ -37,7 +37,7 @@ interface DecodedTransaction {
 
 const decoded = fixtureLines('golden-decode.ndjson.br').map((line) => JSON.parse(line) as DecodedTransaction);
 
-/** The 36 bytes of an id field, '' where it is none. */
+/** The 36 bytes of an id field, '' if it is invalid. */
 function idOf(field: string): string {
   const bytes = Buffer.from(field, 'hex');
   if (bytes.length < 32 || bytes.length > 36) return '';

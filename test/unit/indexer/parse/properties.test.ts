@@ -97,7 +97,7 @@ describe('propertiesJson', () => {
       propertiesJson(Buffer.concat([items, Buffer.from(hex, 'hex')]), null);
     expect(after('ff01a1006154')).toBe('{"gallery":[],"attributes":{"title":"T","traits":{}}}');
     expect(after(`ff025820${'ab'.repeat(32)}`)).toBeNull();
-    // what stands behind is checked all the same, and a gallery that comes again counts
+    // the rest is still checked, and a repeated gallery counts
     expect(after('a10005ff01a1006154')).toBeNull();
     expect(after(`ff0081a1005820${'ab'.repeat(32)}`)).toContain('"gallery":[{"id":"abab');
   });
@@ -146,7 +146,7 @@ describe('propertiesJson', () => {
     const encoded = brotliCompressSync(
       Buffer.concat([Buffer.from(title('6154'), 'hex'), Buffer.alloc(2_999_994)]),
     );
-    // what stands behind the stream is passed over, and makes its ratio honest
+    // bytes after the stream are skipped, and make its ratio honest
     const script = (padding: number): Buffer => {
       const bytes = Buffer.concat([encoded, Buffer.alloc(100_000 + padding)]);
       const items: (Uint8Array | string)[] = [tag(19), br];

@@ -44,7 +44,7 @@ function numberPushed(opcode: number): string | null {
   return opcode >= 0x51 && opcode <= 0x60 ? (opcode - 0x50).toString(16).padStart(2, '0') : null;
 }
 
-/** What stands behind "ord" at `at`: an envelope's items, or null where it does not end; and where that is. */
+/** After "ord" at `at`: the envelope's items, or null if it does not end; and the end. */
 function readItems(
   instructions: readonly Instruction[],
   at: number,

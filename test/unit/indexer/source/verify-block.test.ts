@@ -37,7 +37,7 @@ const witnessed = load(fixtures, '0040000-'); // testnet4, 16 transactions, most
 const bare = load(fixtures, '1325168-'); // testnet3
 const regtest = load(join(samples, 'regtest/blocks'), '0000165-');
 
-/** The block with its header made anew over the transactions it has, and its hash. */
+/** The block with a new header over its transactions, and its hash. */
 function remine(bytes: Uint8Array): Fixture {
   const txids = outlineBlock(bytes).map((outline) => doubleSha256(strippedTransaction(bytes, outline)));
   const { header, hash } = mineHeader(new Uint8Array(32), merkleRoot(Buffer.concat(txids)), 1_700_000_000);
@@ -156,7 +156,7 @@ describe('a header', () => {
   );
 });
 
-/** The bytes of a block with other transactions behind its header: at most 252. */
+/** The bytes of a block with other transactions after its header: at most 252. */
 function withTransactions(block: Uint8Array, transactions: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(
     Buffer.concat([block.subarray(0, 80), Buffer.from([transactions.length]), ...transactions]),
@@ -199,7 +199,7 @@ function strip(transaction: Uint8Array): Uint8Array {
   const block = withTransactions(regtest.bytes, [transaction]);
   return Uint8Array.from(strippedTransaction(block, outlineBlock(block)[0]!));
 }
-/** A coinbase whose commitment is none any more, without witness. */
+/** A coinbase whose commitment is destroyed, without witness. */
 function withoutCommitment(coinbase: Uint8Array): Uint8Array {
   const bytes = Buffer.from(strip(coinbase));
   const at = bytes.indexOf(Buffer.from('6a24aa21a9ed', 'hex'));

@@ -101,7 +101,7 @@ describe('the pool of workers', () => {
       taken++;
       expect(read).toBeGreaterThanOrEqual(Math.min(taken + 4, refs.length));
       expect(read).toBeLessThanOrEqual(taken + 5);
-      // time for whoever would read more
+      // time for a reader that would read more
       await new Promise((resolve) => setTimeout(resolve, 2));
       expect(read).toBeLessThanOrEqual(taken + 5);
       block.release();

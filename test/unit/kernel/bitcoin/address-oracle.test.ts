@@ -108,7 +108,7 @@ describe('addresses that ord and Bitcoin Core show and @scure/btc-signer does no
   });
 
   test('are those of taproot outputs whose key is no point of the curve', () => {
-    // x = 5 is on no point of secp256k1; such outputs are in the chain, and nobody can spend them by key
+    // x = 5 is on no point of secp256k1; such outputs are in the chain, unspendable by key
     const output = Uint8Array.of(0x51, 32, ...new Uint8Array(31), 5);
     expect(scriptToAddress(output, networks.mainnet)).toMatch(/^bc1p/u);
     expect(theirAddress(output, 'mainnet')).toBeNull();

@@ -111,7 +111,7 @@ test('what most texts share is learned, longest where it saves most, and always 
   const book = new PhraseBook(phrases);
   const lengthOf = (all: readonly string[]): number => all.reduce((sum, { length }) => sum + length, 0);
   expect(lengthOf(texts.map((text) => book.encode(text).text))).toBeLessThan(lengthOf(texts) / 2);
-  // a phrase that would cost the one behind it more than it saves is none: together they are one
+  // a phrase that costs the next one more than it saves is not chosen: together they are one
   const transfers = texts.map((text) => text.replace('mint', text.length % 3 === 0 ? 'transfer' : 'mint'));
   const shorter = new PhraseBook(await learnPhrases(transfers));
   for (const text of transfers.slice(0, 50)) expect(shorter.encode(text).text.length).toBeLessThan(25);

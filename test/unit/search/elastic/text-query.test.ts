@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PhraseBook } from '#search/elastic/phrases/phrase-book.ts';
 import { needleClauses, type Phrases, textQuery } from '#search/elastic/text-query.ts';
 
-/** Phrases of an index whose texts are `texts`, each of so many inscriptions as its place; null: they are not known. */
+/** Phrases of an index of `texts`, each with as many inscriptions as its position; null: unknown. */
 function phrasesOf(folded: readonly string[], texts: readonly string[] | null): Phrases {
   const book = new PhraseBook(folded);
   const counts = new Map<string, number>();
@@ -76,7 +76,7 @@ test('what texts have within phrases is counted by their shapes, and asked for b
   // both within phrases of one text
   expect((await ask(['brc-20', 'tick'], of))?.within?.inscriptions).toBe(1);
   expect((await ask(['brc-20', 'satoshi'], of))?.within).toBeNull();
-  // the second is in no phrase: texts that have it have to be looked at
+  // the second is in no phrase: its texts must be read
   expect((await ask(['brc-20', 'ordi'], of))?.within).toBeNull();
 });
 

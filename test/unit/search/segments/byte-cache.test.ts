@@ -11,7 +11,7 @@ describe('a cache of so many bytes', () => {
     fc.assert(
       fc.property(fc.array(step), (steps) => {
         const cache = new ByteCache<number>(100);
-        // what was used last stands last
+        // the last used one is last
         let kept: { key: string; bytes: number }[] = [];
         for (const { key, bytes } of steps) {
           const known = kept.find((entry) => entry.key === key);

@@ -22,7 +22,7 @@ const empty: Marker = {
   isMerged: false,
 };
 
-/** A chain as a stack of blocks, its outbox, and what it was after each row. */
+/** A chain as a stack of blocks, its outbox, and its state after each row. */
 class History {
   readonly rows: OutboxRow[] = [];
   readonly blocks: AppliedBlock[] = [];
@@ -79,7 +79,7 @@ class History {
   }
 }
 
-/** An index: labels by their keys, whoever wrote them, and a marker. */
+/** An index: labels by their keys, from any writer, and a marker. */
 class Index {
   readonly documents: string[] = [];
   marker = empty;

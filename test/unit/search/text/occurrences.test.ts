@@ -21,7 +21,7 @@ test('finds what is there, overlaps and halves of surrogate pairs included', () 
   );
 });
 
-/** A text that counts how often one of its units is looked at. */
+/** A text that counts the reads of its units. */
 class CountedText extends String {
   looks = 0;
 
