@@ -5,6 +5,7 @@ import type { DerivedPart } from '#indexer/derived/derived-batch.ts';
 import type { KindEvents } from '#indexer/events/block-events.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { firstCumulative, nextCumulative } from '#kernel/events/cumulative-hash.ts';
+import { unreachable } from '#kernel/unreachable.ts';
 import { type CopyRow, copyRows, queryCopyRows } from './copy-rows.ts';
 import type { Difference } from './difference.ts';
 import type { RecomputedBlock } from './recompute-block.ts';
@@ -75,6 +76,8 @@ function rowsOf(target: CopyTarget, height: number, { before, after, left }: Bat
     case 'locations':
       return `height = ${height} AND (${keys('key')} OR key = ANY('{${left.key.join(',')}}')
         OR key IN (SELECT key FROM chain.locations WHERE spent_height = ${height}))`;
+    default:
+      return unreachable(target);
   }
 }
 

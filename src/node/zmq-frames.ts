@@ -1,4 +1,5 @@
 import type { NodeMessage, ZmqTopic } from '#kernel/contracts/node.ts';
+import { unreachable } from '#kernel/unreachable.ts';
 
 export const zmqTopics: readonly ZmqTopic[] = ['sequence', 'rawtx', 'hashblock'];
 
@@ -56,6 +57,8 @@ function readBody(topic: ZmqTopic, body: Uint8Array): NodeMessage | null {
       return readHashBlock(body);
     case 'sequence':
       return readSequence(body);
+    default:
+      return unreachable(topic);
   }
 }
 

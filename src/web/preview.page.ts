@@ -1,3 +1,4 @@
+import { unreachable } from '#kernel/unreachable.ts';
 import { type HtmlValue, html, Markup } from './html.ts';
 
 export type Preview =
@@ -33,6 +34,8 @@ function shown(preview: Preview): HtmlValue {
       return html`<style>@font-face{font-family:inscribed;src:url("${preview.url}")}</style><p>Aa Bb Cc<br>0123456789<br>The quick brown fox</p>`;
     case 'none':
       return html`<p>${preview.words}</p>`;
+    default:
+      return unreachable(preview);
   }
 }
 

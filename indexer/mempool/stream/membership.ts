@@ -1,3 +1,5 @@
+import { unreachable } from '#kernel/unreachable.ts';
+
 /** A txid or block hash (32 bytes, internal order) as latin-1 text: the key of maps and sets. */
 export type HashKey = string;
 
@@ -133,6 +135,8 @@ export class Membership {
       case 'block-disconnected':
         // the node announces each transaction that it adds back from a disconnected block
         break;
+      default:
+        unreachable(message);
     }
     return changes;
   }

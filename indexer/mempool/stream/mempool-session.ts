@@ -7,6 +7,7 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { RevealPolicy } from '#kernel/contracts/node.ts';
 import type { Logger } from '#kernel/logger.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { unreachable } from '#kernel/unreachable.ts';
 import { type HashKey, hashKey, hashOfKey, type MempoolSnapshot } from './membership.ts';
 import type { ChangeMessage, MessageQueue } from './message-queue.ts';
 import type { NodeBlock, NodeMempool } from './node-mempool.ts';
@@ -199,6 +200,8 @@ export class MempoolSession {
         return this.#connect(hashKey(message.hash));
       case 'block-disconnected':
         return this.#disconnect(hashKey(message.hash));
+      default:
+        return unreachable(message);
     }
   }
 

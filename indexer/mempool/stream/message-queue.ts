@@ -1,5 +1,6 @@
 import { txidOfBytes } from '#indexer/mempool/pending/transaction-batch.ts';
 import type { NodeMessage, NodeMessages } from '#kernel/contracts/node.ts';
+import { unreachable } from '#kernel/unreachable.ts';
 import { type HashKey, hashKey } from './membership.ts';
 
 /**
@@ -89,6 +90,8 @@ export class MessageQueue {
         this.#changes.push(message);
         if (this.#changes.length > changesMax) this.#lose();
         break;
+      default:
+        unreachable(message);
     }
     this.#wake?.();
   }

@@ -13,6 +13,7 @@ import { open } from '#http/server/guard.ts';
 import { roomRoutes } from '#http/server/room-routes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { unreachable } from '#kernel/unreachable.ts';
 import { chooseEncoding, contentTypeHeader, immutable, inscribedHeaders } from './content-headers.ts';
 import { type ByteRange, rangeOf } from './range.ts';
 
@@ -67,6 +68,8 @@ export async function contentOf(pool: pg.Pool, text: string): Promise<StoredCont
       const { txid, index } = lookup.delegate;
       throw new AppError('not_found', `delegate ${formatInscriptionId(txid, index)} not found`);
     }
+    default:
+      return unreachable(lookup);
   }
 }
 

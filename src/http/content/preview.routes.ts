@@ -8,6 +8,7 @@ import { open } from '#http/server/guard.ts';
 import { roomRoutes } from '#http/server/room-routes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
+import { unreachable } from '#kernel/unreachable.ts';
 import { mediaOf, mediaWords } from '#web/media.ts';
 import { type Preview, previewPage } from '#web/preview.page.ts';
 import {
@@ -89,5 +90,7 @@ async function previewOf(pool: pg.Pool, id: string, content: StoredContent): Pro
     case 'frame':
     case 'other':
       return { kind: 'none', words: mediaWords(type) };
+    default:
+      return unreachable(media);
   }
 }

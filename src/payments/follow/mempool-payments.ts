@@ -8,6 +8,7 @@ import { WaitingBytes } from '#indexer/mempool/stream/waiting-bytes.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { unreachable } from '#kernel/unreachable.ts';
 import { MempoolOutputs } from '#payments/memory/mempool-outputs.ts';
 import type { ScriptSet } from '#payments/memory/script-set.ts';
 import { type FoundTransaction, outpointsOf, TransactionScan } from '#payments/memory/transaction-scan.ts';
@@ -161,6 +162,8 @@ export class MempoolPayments {
       case 'block-disconnected':
         this.#nodeTip = (await node.block(hashKey(message.hash)))?.previous ?? (await node.bestBlock());
         return;
+      default:
+        unreachable(message);
     }
   }
 

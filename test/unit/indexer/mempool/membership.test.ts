@@ -6,6 +6,7 @@ import {
   type MembershipMessage,
   type MempoolSnapshot,
 } from '#indexer/mempool/stream/membership.ts';
+import { unreachable } from '#kernel/unreachable.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const joined = (membership: Membership, snapshot: MempoolSnapshot): MembershipChange[] =>
@@ -242,5 +243,7 @@ function run(node: SimulatedNode, follower: Follower, one: Step): void {
     case 'lose':
       follower.lose(node);
       break;
+    default:
+      unreachable(one);
   }
 }
