@@ -8,6 +8,7 @@ import {
 } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { CopyEncoder, copyBinary } from '#kernel/pg/copy-binary.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { spentOutputs, syntheticCoin, transferPlan } from './transfer-chain.ts';
 
 /** Rows of `chain.inscriptions` and `chain.locations` per statement. */
@@ -20,7 +21,7 @@ const rowsPerStatement = 1_000_000;
  */
 export async function fillTrackedOutputs(pool: pg.Pool, source: BlockSource, outputs: number): Promise<void> {
   const { filledHeight } = transferPlan;
-  await follow({ source, pool, until: filledHeight, signal: new AbortController().signal });
+  await follow({ source, pool, until: asHeight(filledHeight), signal: new AbortController().signal });
   const client = await pool.connect();
   try {
     await client.query('SET synchronous_commit = off; SET statement_timeout = 0');

@@ -1,6 +1,7 @@
 /**
  * The process that opens a database with many tracked outputs: started by ./tracked.ts, which receives its message.
  */
+
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
@@ -12,6 +13,7 @@ import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { createParsePool } from '#indexer/workers/parse-pool.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { TrackedOutcome, TrackedTask } from './tracked.ts';
 import { transferPlan } from './transfer-chain.ts';
@@ -74,7 +76,7 @@ async function transfers(url: string, folder: string): Promise<TrackedOutcome['b
     onStep: (step, seconds) => steps.get(step)?.push(seconds * 1000),
   });
   // after the block that measured the restart
-  const refs = await source.refs(transferPlan.filledHeight + 2);
+  const refs = await source.refs(asHeight(transferPlan.filledHeight + 2));
   const parsePool = createParsePool(createBufferPool());
   const timesMs: number[] = [];
   await pool.query('CHECKPOINT');
@@ -105,7 +107,7 @@ async function restart(url: string, folder: string): Promise<void> {
   const { follow } = await import('#indexer/follow/follow.ts');
   const pool = createPool(url, { applicationName: 'satscribe bench' });
   const source = await openFolderSource(folder);
-  await follow({ source, pool, signal, until: transferPlan.filledHeight + 1 });
+  await follow({ source, pool, signal, until: asHeight(transferPlan.filledHeight + 1) });
   await pool.end();
 }
 

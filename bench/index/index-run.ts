@@ -1,4 +1,5 @@
 /** The indexing process: started by ./index-process.ts, which receives its only message. */
+
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
@@ -9,6 +10,7 @@ import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { createSealer } from '#search/seal/sealer.ts';
 import { forgetAbove } from '#search/segments/forget-segments.ts';
 import type { IndexOutcome, IndexTask } from './index-process.ts';
@@ -35,7 +37,7 @@ async function bulkLoad(source: BlockSource, pool: pg.Pool, until: number | null
     source,
     pool,
     signal,
-    ...(until === null ? {} : { until }),
+    ...(until === null ? {} : { until: asHeight(until) }),
     onProgress(state) {
       progress = state;
       commits.push([performance.now() - start, state.inscriptions]);
@@ -58,7 +60,7 @@ async function lockIsFree(pool: pg.Pool): Promise<void> {
 /** Milliseconds from the request of a block to its commit, for each block above the tip that reveals. */
 async function tipBlocks(source: BlockSource, pool: pg.Pool, above: number): Promise<number[]> {
   const times: number[] = [];
-  for (const { height } of await source.refs(above + 1)) {
+  for (const { height } of await source.refs(asHeight(above + 1))) {
     let askedAt = 0;
     await lockIsFree(pool);
     const timed: BlockSource = {

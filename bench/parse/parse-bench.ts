@@ -6,6 +6,8 @@ import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { createParsePool, type ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import { asBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import type { SourceFile } from '#test/builders/repeated-blocks.ts';
 import { readBlockFiles } from '../block-files.ts';
 import { takeTurns, type Variant } from '../measure.ts';
@@ -84,8 +86,8 @@ function poolVariant(threads: number, files: readonly SourceFile[], repeats: num
   const pool = createParsePool(createBufferPool(), { threads });
   const source = memorySource(files);
   const refs = Array.from({ length: files.length * repeats }, (_, height) => ({
-    height,
-    hash: fingerprintKey,
+    height: asHeight(height),
+    hash: asBlockHash(fingerprintKey),
   }));
   const { signal } = new AbortController();
   return {

@@ -11,6 +11,8 @@ import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import { BlockPayments } from '#payments/follow/block-payments.ts';
 import { PaymentChain } from '#payments/follow/payment-chain.ts';
 import { MempoolOutputs } from '#payments/memory/mempool-outputs.ts';
@@ -157,14 +159,18 @@ function scanTimes(
 /** Blocks in memory, linked only by their heights. */
 function memorySource(blocks: readonly Uint8Array[]): BlockSource {
   const refs = blocks.map(
-    (bytes, height): BlockRef => ({ height, hash: doubleSha256(bytes.subarray(0, 80)) }),
+    (bytes, height): BlockRef => ({
+      height: asHeight(height),
+      hash: asBlockHash(doubleSha256(bytes.subarray(0, 80))),
+    }),
   );
   return {
     name: 'blocks in memory',
     network: 'mainnet',
     trusted: true,
-    islands: () => Promise.resolve([{ firstHeight: 0, lastHeight: refs.length - 1, start: {} }]),
-    refs: (from = 0) => Promise.resolve(refs.slice(from)),
+    islands: () =>
+      Promise.resolve([{ firstHeight: genesisHeight, lastHeight: asHeight(refs.length - 1), start: {} }]),
+    refs: (from = genesisHeight) => Promise.resolve(refs.slice(from)),
     read: (ref) =>
       Promise.resolve({
         ref,
@@ -192,9 +198,11 @@ async function applyTimes(
     const [first] = await source.refs();
     await withTransaction(client, (tx) => jumpOffset(tx, [first as BlockRef], scripts.size));
     for (let from = 0; from < all.length; from += watchesAtOnce) {
-      const some = all.slice(from, from + watchesAtOnce).map((script) => ({ script, sinceHeight: 1 }));
+      const some = all
+        .slice(from, from + watchesAtOnce)
+        .map((script) => ({ script, sinceHeight: asHeight(1) }));
       await watchScripts(client, `order ${from}`, some);
-      await pickUpWatches(client, 0);
+      await pickUpWatches(client, genesisHeight);
     }
     const payments = new BlockPayments({ client, chain, scripts: () => scripts, unconfirmed });
     await payments.load();

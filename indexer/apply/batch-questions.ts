@@ -4,6 +4,8 @@ import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { storedFingerprint } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { OutpointReader } from '#indexer/transaction/outpoint-reader.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { type ContentRegistry, unknownId } from './memory/content-registry.ts';
 import { HashTable } from './memory/hash-table.ts';
 import { HeldOutputs } from './memory/held-outputs.ts';
@@ -145,12 +147,12 @@ export const heldColumns = `l.outpoint_fingerprint::text AS fingerprint, l.key, 
 export interface HeldQueryRow {
   fingerprint: string;
   key: number;
-  height: number;
+  height: Height;
   step: number;
   sat_offset: number;
   vout: number;
-  txid: Buffer;
-  id_txid: Buffer;
+  txid: Txid;
+  id_txid: Txid;
   id_index: number;
   curse: number | null;
 }

@@ -9,6 +9,7 @@ import {
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 
 /** Tables that a batch is copied into, besides the derived ones, with their columns in the order of encoding. */
 export const copyTargets = {
@@ -53,7 +54,7 @@ export function createEncoders(): BatchEncoders {
 
 /** What the writer adds to a block's columns and to the ledger's result. */
 export interface BlockPlace {
-  readonly islandHeight: number;
+  readonly islandHeight: Height;
   readonly anchored: boolean;
   readonly nextContentId: number;
   readonly nextMetadataId: number;

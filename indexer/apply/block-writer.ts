@@ -4,6 +4,7 @@ import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { failpoint } from '#kernel/failpoint.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import { Batch, EncoderPool } from './batch.ts';
 import { BatchQuestions } from './batch-questions.ts';
@@ -141,7 +142,7 @@ export class BlockWriter {
 
   /** Takes back all blocks above a height (-1: all blocks), from the tip downwards, one transaction each. */
   async undo(
-    height: number,
+    height: Height | -1,
     hooks: readonly UndoHook[],
     { signal, onUndone }: Omit<UndoOptions, 'tables'> = {},
   ): Promise<void> {

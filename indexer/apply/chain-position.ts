@@ -1,14 +1,15 @@
 import { type LedgerCounters, startsAnchored } from '#indexer/ledger/ledger-block.ts';
 import type { BlockRef, Island } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asBlockHash, displayHash } from '#kernel/primitives/hash.ts';
+import { genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
 /** The state of a chain at a block: all that the next block needs from the blocks before it. */
 export interface ChainPosition {
   readonly tip: BlockRef | null;
   /** First height of the island that the tip belongs to. */
-  readonly islandHeight: number;
+  readonly islandHeight: Height;
   /** Whether the next block of the island is anchored. */
   readonly anchored: boolean;
   readonly counters: LedgerCounters;
@@ -18,7 +19,7 @@ export interface ChainPosition {
 
 export const emptyChain: ChainPosition = {
   tip: null,
-  islandHeight: 0,
+  islandHeight: genesisHeight,
   anchored: false,
   counters: { nextKey: 0, sequence: null, blessed: null, cursed: null, unbound: null, lostSats: null },
   nextContentId: 0,
@@ -38,7 +39,7 @@ export function enterBlock(
 ): ChainPosition {
   const { tip } = position;
   if (tip !== null && tip.height === ref.height - 1) {
-    const parent = header.subarray(4, 36);
+    const parent = asBlockHash(header.subarray(4, 36));
     if (Buffer.compare(parent, tip.hash) === 0) return position;
     const hash = displayHash(ref.hash);
     throw new AppError(

@@ -7,6 +7,8 @@ import { cborRulesVersion } from '#indexer/parse/cbor/cbor-json.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
+import { type Height, maxHeight } from '#kernel/primitives/height.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { textRulesVersion } from '#kernel/text/searchable.ts';
 import { type ChainPosition, emptyChain } from './chain-position.ts';
@@ -109,9 +111,9 @@ async function claimDatabase(tx: pg.ClientBase, network: NetworkName): Promise<U
 }
 
 interface TipRow {
-  height: number;
-  hash: Buffer;
-  island_height: number;
+  height: Height;
+  hash: BlockHash;
+  island_height: Height;
   still_anchored: boolean;
   next_key: number;
   next_content_id: number;
@@ -124,7 +126,10 @@ interface TipRow {
 }
 
 /** The chain position at the tip, or before the block at a height. */
-export async function readPosition(client: pg.ClientBase, before = 2 ** 31 - 1): Promise<ChainPosition> {
+export async function readPosition(
+  client: pg.ClientBase,
+  before: number = maxHeight,
+): Promise<ChainPosition> {
   // an island is anchored until one of its blocks reveals or moves inscriptions while its spent outputs are not known
   const { rows } = await client.query<TipRow>(
     `SELECT height, hash, island_height, next_key, next_content_id, next_metadata_id,
@@ -138,7 +143,7 @@ export async function readPosition(client: pg.ClientBase, before = 2 ** 31 - 1):
   if (row === undefined) return emptyChain;
   const { sequence, blessed, cursed, unbound, lost_sats: lostSats } = row;
   return {
-    tip: { height: row.height, hash: Uint8Array.from(row.hash) },
+    tip: { height: row.height, hash: asBlockHash(Uint8Array.from(row.hash)) },
     islandHeight: row.island_height,
     anchored: row.still_anchored,
     counters: { nextKey: row.next_key, sequence, blessed, cursed, unbound, lostSats },

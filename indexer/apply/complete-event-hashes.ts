@@ -3,6 +3,8 @@ import type { EventKind } from '#indexer/events/event-kind.ts';
 import { firstCumulative, nextCumulative } from '#kernel/events/cumulative-hash.ts';
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { addCounts } from './late-events.ts';
 import { completeOutbox } from './outbox-rows.ts';
@@ -21,7 +23,7 @@ export interface CompleteOptions {
   /** Aborted: what is committed stays, and the reason is thrown. */
   readonly signal?: AbortSignal;
   /** Called after each commit, with the last height that has a hash. */
-  readonly onProgress?: (height: number, kind: EventKind) => void;
+  readonly onProgress?: (height: Height, kind: EventKind) => void;
 }
 
 /**
@@ -56,7 +58,7 @@ async function completeKind(
     // the block was taken back in the meantime
     if (made === 0) return added;
     added += made;
-    onProgress?.(end.next + made - 1, kind);
+    onProgress?.(asHeight(end.next + made - 1), kind);
   }
 }
 
@@ -78,7 +80,7 @@ async function forgetOtherVersions(tx: pg.ClientBase, { number, version }: Event
 
 interface ChainEnd {
   /** The first height without a hash, and the cumulative hash before it. */
-  readonly next: number;
+  readonly next: Height;
   readonly cumulative: Uint8Array;
   /** The block exists and is one of those that have hashes. */
   readonly isNextKnown: boolean;
@@ -89,11 +91,11 @@ async function readEnd(
   kind: EventKind,
   network: NetworkParameters,
 ): Promise<ChainEnd> {
-  const { rows } = await client.query<{ height: number; cumulative_sha256: Buffer }>(
+  const { rows } = await client.query<{ height: Height; cumulative_sha256: Buffer }>(
     `SELECT height, cumulative_sha256 FROM chain.event_hashes WHERE kind = $1 ORDER BY height DESC LIMIT 1`,
     [kind.number],
   );
-  const next = rows[0] === undefined ? kind.firstHeight(network) : rows[0].height + 1;
+  const next = rows[0] === undefined ? kind.firstHeight(network) : asHeight(rows[0].height + 1);
   return {
     next,
     cumulative: rows[0]?.cumulative_sha256 ?? firstCumulative,
@@ -111,7 +113,7 @@ async function addHashes(
   // blocks go from the tip downwards: while this one must stay, those below it stay too
   await tx.query('SELECT FROM chain.blocks WHERE height = $1 FOR KEY SHARE', [to]);
   const texts = await kind.readTexts(tx, network.name, { from: next, to, keep: false });
-  const rows: { height: number; hash: Uint8Array; count: number; sha256: Buffer; cumulative: Buffer }[] = [];
+  const rows: { height: Height; hash: BlockHash; count: number; sha256: Buffer; cumulative: Buffer }[] = [];
   let previous = cumulative;
   for (const { ref, sha256, isKnown, count } of texts) {
     // the chain of hashes ends at a gap, or at a block that is not fully known
@@ -141,17 +143,17 @@ async function addHashes(
 }
 
 /** The last height of a step: the blocks that fit the bound on events, at least one. */
-async function stepEnd(tx: pg.ClientBase, kind: EventKind, from: number): Promise<number> {
+async function stepEnd(tx: pg.ClientBase, kind: EventKind, from: Height): Promise<Height> {
   const { rows } =
     kind.number === inscriptionKind.number
-      ? await tx.query<{ height: number | null }>(
+      ? await tx.query<{ height: Height | null }>(
           `SELECT max(height) AS height FROM (
              SELECT height, sum(event_count) OVER (ORDER BY height, sequence) AS events FROM chain.outbox
              WHERE height >= $1 AND height < $1 + $2 AND cancels IS NULL
            ) AS o WHERE events <= $3`,
           [from, blocksPerStep, eventsPerStep],
         )
-      : await tx.query<{ height: number | null }>(
+      : await tx.query<{ height: Height | null }>(
           'SELECT max(height) AS height FROM chain.blocks WHERE height >= $1 AND height < $1 + $2',
           [from, uncountedBlocksPerStep],
         );

@@ -1,13 +1,14 @@
 import type { KindEvents } from '#indexer/events/block-events.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { firstCumulative, nextCumulative } from '#kernel/events/cumulative-hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 
 /** The blocks of one kind that belong to its chain of hashes, at least one. */
 export interface HashedBlocks {
   readonly number: number;
   readonly version: number;
-  readonly firstHeight: number;
-  readonly blocks: { readonly height: number; readonly sha256: Buffer }[];
+  readonly firstHeight: Height;
+  readonly blocks: { readonly height: Height; readonly sha256: Buffer }[];
 }
 
 /** The chains of hashes that blocks continue, each with its blocks in chain order. */
@@ -31,7 +32,7 @@ export function hashedByKind(
 export interface HashRow {
   readonly number: number;
   readonly version: number;
-  readonly height: number;
+  readonly height: Height;
   readonly sha256: Buffer;
   readonly cumulative: Buffer;
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { BlockEvents } from '#indexer/events/block-events.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import { chainHashes, hashedByKind } from './event-chains.ts';
 
 /** The number of events of a kind in a block that has its row in the outbox. */
@@ -19,7 +20,11 @@ export async function addLateEvents(tx: pg.ClientBase, blocks: readonly BlockEve
   const chains = hashedByKind(blocks);
   const before = await readCumulative(
     tx,
-    chains.map(({ number, version, blocks: [first] }) => ({ number, version, height: first?.height ?? 0 })),
+    chains.map(({ number, version, blocks: [first] }) => ({
+      number,
+      version,
+      height: first?.height ?? genesisHeight,
+    })),
   );
   const hashes = chains.flatMap((chain) => chainHashes(chain, before.get(chain.number) ?? null));
   await tx.query(
@@ -46,7 +51,7 @@ export async function addLateEvents(tx: pg.ClientBase, blocks: readonly BlockEve
 /** By the number of a kind: the cumulative hash at the height before the given one, where it has this version. */
 async function readCumulative(
   tx: pg.ClientBase,
-  ends: readonly { readonly number: number; readonly version: number; readonly height: number }[],
+  ends: readonly { readonly number: number; readonly version: number; readonly height: Height }[],
 ): Promise<ReadonlyMap<number, Uint8Array>> {
   const { rows } = await tx.query<{ kind: number; cumulative: Buffer }>(
     `SELECT h.kind, h.cumulative_sha256 AS cumulative

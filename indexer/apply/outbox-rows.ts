@@ -6,6 +6,8 @@ import type { BlockEvents, KindEvents } from '#indexer/events/block-events.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { outboxChannel } from '#kernel/contracts/outbox.ts';
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { chainHashes, type HashedBlocks, hashedByKind } from './event-chains.ts';
 
 const deflateBytes = promisify(deflate);
@@ -94,8 +96,8 @@ export async function addToOutbox(
 }
 
 interface OutboxRow {
-  readonly height: number;
-  readonly hash: Buffer;
+  readonly height: Height;
+  readonly hash: BlockHash;
   readonly count: number;
   readonly deflated: Buffer | null;
 }
@@ -105,7 +107,7 @@ function outboxRow({ ref, kinds }: StoredBlockEvents): OutboxRow {
   const own = kinds.find(({ kind }) => kind.number === inscriptionKind.number);
   return {
     height: ref.height,
-    hash: Buffer.from(ref.hash),
+    hash: ref.hash,
     count: own?.count ?? 0,
     deflated: own?.deflated ?? null,
   };
@@ -114,7 +116,7 @@ function outboxRow({ ref, kinds }: StoredBlockEvents): OutboxRow {
 interface TextRow {
   readonly sequence: number;
   readonly number: number;
-  readonly height: number;
+  readonly height: Height;
   readonly count: number;
   readonly deflated: Buffer | null;
 }

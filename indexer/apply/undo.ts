@@ -8,6 +8,8 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { completeOutbox, recordUndone } from './outbox-rows.ts';
 import { ensureSecondaryIndexes, indexesForUndo } from './secondary-indexes.ts';
 
@@ -51,7 +53,7 @@ export interface UndoOptions {
  */
 export async function undoAbove(
   client: pg.ClientBase,
-  height: number,
+  height: Height | -1,
   hooks: readonly UndoHook[],
   { signal, onUndone, tables = derivedTables }: UndoOptions = {},
 ): Promise<BlockRef | null> {
@@ -72,8 +74,8 @@ export async function undoAbove(
 }
 
 interface TipRow {
-  height: number;
-  hash: Buffer;
+  height: Height;
+  hash: BlockHash;
   next_key: number;
   next_content_id: number;
   next_metadata_id: number;
@@ -82,7 +84,7 @@ interface TipRow {
 /** The block to take back, if the tip is above the height, and the tip without it. */
 async function readTip(
   client: pg.ClientBase,
-  height: number,
+  height: Height | -1,
 ): Promise<{ above: BlockRef | null; below: BlockRef | null; free: FreeIds }> {
   const { rows } = await client.query<TipRow>(
     `SELECT height, hash, next_key, next_content_id, next_metadata_id
@@ -102,7 +104,7 @@ async function readTip(
 }
 
 function refOf({ height, hash }: TipRow): BlockRef {
-  return { height, hash: Uint8Array.from(hash) };
+  return { height, hash: asBlockHash(Uint8Array.from(hash)) };
 }
 
 interface BlockToUndo {
@@ -135,7 +137,7 @@ async function undoBlock(
 }
 
 /** One statement: the tables do not depend on each other, and each finds its rows by an index. */
-async function deleteRows(tx: pg.ClientBase, height: number, free: FreeIds): Promise<void> {
+async function deleteRows(tx: pg.ClientBase, height: Height, free: FreeIds): Promise<void> {
   await tx.query(
     `WITH parents AS (DELETE FROM chain.parents WHERE child_key >= $1),
        details AS (DELETE FROM chain.inscription_details WHERE key >= $1),
@@ -154,7 +156,7 @@ async function deleteRows(tx: pg.ClientBase, height: number, free: FreeIds): Pro
  */
 async function takeBackLocations(
   tx: pg.ClientBase,
-  height: number,
+  height: Height,
   { nextKey }: FreeIds,
 ): Promise<TrackedChanges> {
   const made = await fingerprintsOf(

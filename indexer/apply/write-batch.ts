@@ -5,6 +5,8 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { copyBinary } from '#kernel/pg/copy-binary.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { Batch, LeftRows } from './batch.ts';
 import { type CopyTarget, copyTargets } from './block-rows.ts';
 import { addToOutbox, deflateTexts } from './outbox-rows.ts';
@@ -82,6 +84,6 @@ async function moveTip(tx: pg.ClientBase, { before, after }: Batch, epoch: numbe
   });
 }
 
-function columnsOf(tip: BlockRef | null): [height: number | null, hash: Uint8Array | null] {
+function columnsOf(tip: BlockRef | null): [height: Height | null, hash: BlockHash | null] {
   return tip === null ? [null, null] : [tip.height, tip.hash];
 }

@@ -13,6 +13,8 @@ import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 
 /** Tables that have the same tip, and so take the same blocks next. */
 export interface CatchUpGroup {
@@ -20,26 +22,24 @@ export interface CatchUpGroup {
   /** The last block that they have; null: none. */
   readonly tip: BlockRef | null;
   /** They take the blocks from here on. */
-  readonly from: number;
+  readonly from: Height;
   /** The group stops here: another table waits here to continue with it. */
-  readonly to: number;
+  readonly to: Height;
 }
 
-const heightMax = 2 ** 31 - 1;
-
 /** The first block that a table lacks. */
-function nextHeight({ tip, fromHeight }: DerivedState): number {
-  return Math.max(tip === null ? fromHeight : tip.height + 1, fromHeight);
+function nextHeight({ tip, fromHeight }: DerivedState): Height {
+  return tip === null || tip.height < fromHeight ? fromHeight : asHeight(tip.height + 1);
 }
 
 /** The tables with the lowest tip. Tables that are added together read each block once. */
 export function furthestBehind(behind: readonly DerivedState[]): CatchUpGroup {
-  const from = Math.min(...behind.map(nextHeight));
+  const from = asHeight(Math.min(...behind.map(nextHeight)));
   const [first] = behind.filter((state) => nextHeight(state) === from);
   assert(first !== undefined, 'no table is behind');
   const states = behind.filter((state) => nextHeight(state) === from && isSameRef(state.tip, first.tip));
   const later = behind.filter((state) => !states.includes(state)).map((state) => nextHeight(state) - 1);
-  return { states, tip: first.tip, from, to: Math.max(from, Math.min(heightMax, ...later)) };
+  return { states, tip: first.tip, from, to: asHeight(Math.max(from, Math.min(maxHeight, ...later))) };
 }
 
 /** The indexed blocks that a group takes next, ascending; at most `limit`. */
@@ -48,13 +48,13 @@ export async function refsOfGroup(
   { from, to }: Pick<CatchUpGroup, 'from' | 'to'>,
   limit: number,
 ): Promise<BlockRef[]> {
-  const { rows } = await client.query<{ height: number; hash: Buffer }>(
+  const { rows } = await client.query<{ height: Height; hash: BlockHash }>(
     'SELECT height, hash FROM chain.blocks WHERE height BETWEEN $1 AND $2 ORDER BY height LIMIT $3',
     [from, to, limit],
   );
   // no table waits in a gap of the chain
-  if (rows.length === 0 && to < heightMax) return refsOfGroup(client, { from, to: heightMax }, 1);
-  return rows.map(({ height, hash }) => ({ height, hash: Uint8Array.from(hash) }));
+  if (rows.length === 0 && to < maxHeight) return refsOfGroup(client, { from, to: maxHeight }, 1);
+  return rows.map(({ height, hash }) => ({ height, hash: asBlockHash(Uint8Array.from(hash)) }));
 }
 
 function isSameRef(a: BlockRef | null, b: BlockRef | null): boolean {
@@ -81,7 +81,7 @@ async function lockGroup(
 function eventsOfGroup({ states }: CatchUpGroup): Pick<ChainFacts, 'eventKinds' | 'eventTexts'> {
   return {
     eventKinds: states.flatMap(({ table }) => table.eventKind ?? []),
-    eventTexts: { keepBlocks: 0, tipHeight: () => heightMax },
+    eventTexts: { keepBlocks: 0, tipHeight: () => maxHeight },
   };
 }
 
@@ -139,7 +139,7 @@ export class CatchUpBatches {
     });
     if (!written) return null;
     failpoint('catch-up-committed');
-    return { ...group, tip: last, from: last.height + 1 };
+    return { ...group, tip: last, from: asHeight(last.height + 1) };
   }
 
   /**
@@ -156,7 +156,7 @@ export class CatchUpBatches {
       if (!(await lockGroup(tx, tables, group))) return false;
       // waits for a batch that is being committed, and blocks the next one
       await tx.query('SELECT FROM chain.state FOR UPDATE');
-      if ((await refsOfGroup(tx, { from: group.from, to: heightMax }, 1)).length > 0) return false;
+      if ((await refsOfGroup(tx, { from: group.from, to: maxHeight }, 1)).length > 0) return false;
       await tx.query('UPDATE chain.state SET derived_epoch = derived_epoch + 1');
       await tx.query(
         `UPDATE chain.derived_tables SET is_followed = true, tip_height = NULL, tip_hash = NULL,

@@ -17,6 +17,7 @@ import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { Patience } from '#kernel/retry.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
@@ -63,7 +64,7 @@ export interface CatchUpOptions {
 export interface CatchUpProgress {
   readonly tables: readonly string[];
   /** Height of the last block that they have. */
-  readonly height: number;
+  readonly height: Height;
 }
 
 /**
@@ -207,7 +208,7 @@ class CatchUpPass {
       next = await batches.write(next, batch);
       if (next === null) return;
       this.#patience.reset();
-      onProgress?.({ tables: this.#current, height: next.from - 1 });
+      onProgress?.({ tables: this.#current, height: asHeight(next.from - 1) });
     }
   }
 

@@ -5,12 +5,13 @@ import type { Fact, FactSet } from '#indexer/facts/fact.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { CopyEncoder, copyBinary } from '#kernel/pg/copy-binary.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { DerivedBlock, DerivedRows, DerivedTable } from './derived-table.ts';
 
 /** A derived table that takes the rows of blocks from a height on. */
 export interface ActiveTable {
   readonly table: DerivedTable;
-  readonly fromHeight: number;
+  readonly fromHeight: Height;
 }
 
 /** Encoders of active tables: a list per table, one encoder per target. Batches use them in turn. */

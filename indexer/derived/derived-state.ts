@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asBlockHash, type BlockHash, displayHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { ActiveTable } from './derived-batch.ts';
 import type { DerivedSettings, DerivedTable } from './derived-table.ts';
@@ -10,7 +11,7 @@ import type { DerivedSettings, DerivedTable } from './derived-table.ts';
 export interface DerivedState {
   readonly table: DerivedTable;
   /** It has the rows of every indexed block from here on. */
-  readonly fromHeight: number;
+  readonly fromHeight: Height;
   /** The writer adds the rows of each block. */
   readonly isFollowed: boolean;
   /** The last block whose rows are stored, while the writer does not add them; null: none. */
@@ -19,10 +20,10 @@ export interface DerivedState {
 
 interface StateRow {
   name: string;
-  from_height: number;
+  from_height: Height;
   is_followed: boolean;
-  tip_height: number | null;
-  tip_hash: Buffer | null;
+  tip_height: Height | null;
+  tip_hash: BlockHash | null;
 }
 
 const columns = 'd.name, d.from_height, d.is_followed, d.tip_height, d.tip_hash';
@@ -59,7 +60,8 @@ function statesOf(tables: readonly DerivedTable[], rows: readonly StateRow[]): D
     const row = rows.find(({ name }) => name === table.name);
     if (row === undefined) return [];
     const { from_height: fromHeight, is_followed: isFollowed, tip_height: height, tip_hash: hash } = row;
-    const tip = height === null || hash === null ? null : { height, hash: Uint8Array.from(hash) };
+    const tip =
+      height === null || hash === null ? null : { height, hash: asBlockHash(Uint8Array.from(hash)) };
     return [{ table, fromHeight, isFollowed, tip }];
   });
 }
@@ -145,7 +147,7 @@ export async function claimDerivedTables(
   settings: DerivedSettings,
 ): Promise<void> {
   const states = await lockDerivedStates(tx, tables);
-  const { rows } = await tx.query<{ height: number | null; hash: Buffer | null }>(
+  const { rows } = await tx.query<{ height: Height | null; hash: BlockHash | null }>(
     'SELECT tip_height AS height, tip_hash AS hash FROM chain.state',
   );
   const { height = null, hash = null } = rows[0] ?? {};

@@ -1,5 +1,6 @@
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { EventTextWriter } from '#kernel/events/event-text-writer.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { AppliedBlock, EventKind } from './event-kind.ts';
 
@@ -10,7 +11,7 @@ export interface KindEvents {
   /** sha256 of the canonical text; null: the block is not in the chain of hashes. */
   readonly sha256: Buffer | null;
   /** The height at which the kind's chain of hashes begins. */
-  readonly firstHeight: number;
+  readonly firstHeight: Height;
   /** The canonical text, if it is kept. */
   readonly text: Buffer | null;
 }

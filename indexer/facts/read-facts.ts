@@ -1,5 +1,6 @@
 import type { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { EncodedFacts } from './block-facts.ts';
 import type { Fact, FactSet } from './fact.ts';
@@ -11,7 +12,7 @@ import { readSpentScripts } from './spent-scripts.ts';
 export interface FactualBlock {
   readonly block: Uint8Array;
   readonly spent: Uint8Array | null;
-  readonly height: number;
+  readonly height: Height;
   readonly network: NetworkName;
   readonly fingerprintKey: Uint8Array;
 }

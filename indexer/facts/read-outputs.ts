@@ -12,6 +12,7 @@ import {
 } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { OutputWalk } from '#indexer/transaction/transaction-parts.ts';
 import { withRoom } from '#kernel/growable.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { encodeOutputColumns, type OutputColumns } from './output-columns.ts';
 
@@ -27,7 +28,7 @@ const scriptBytesMax = 10_000;
 const overwrittenCoinbases: ReadonlySet<number> = new Set([91_722, 91_812]);
 
 export interface OutputsOf {
-  readonly height: number;
+  readonly height: Height;
   readonly network: NetworkName;
   readonly key: FingerprintKey;
 }

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
 /** A block in a comparison, with the work that its header proves where chains are weighed (0 elsewhere). */
 export interface WeighedRef extends BlockRef {
@@ -8,23 +9,23 @@ export interface WeighedRef extends BlockRef {
 
 /** All blocks of our chain from a height on, ascending. From 0 on: the whole chain. */
 export interface OurPart {
-  readonly from: number;
+  readonly from: Height;
   readonly blocks: readonly WeighedRef[];
 }
 
 /** The source's chain from the same height on, as far as it was read. */
 export interface TheirPart extends OurPart {
   /** The headers after `blocks` that were read only for their work: the height reached, and the sum of their work. */
-  readonly beyond: { readonly height: number; readonly work: bigint } | null;
+  readonly beyond: { readonly height: Height; readonly work: bigint } | null;
   /** Their chain was read up to its tip. */
   readonly isComplete: boolean;
 }
 
 export type Plan =
   /** Take back everything above `undoTo` (-1: everything; null: nothing), then apply these blocks in this order. */
-  | { readonly kind: 'steps'; readonly undoTo: number | null; readonly apply: readonly BlockRef[] }
+  | { readonly kind: 'steps'; readonly undoTo: Height | -1 | null; readonly apply: readonly BlockRef[] }
   /** Undecided: read from this height on, below the known part of both chains or after the known part of theirs. */
-  | { readonly kind: 'needHeaders'; readonly from: number }
+  | { readonly kind: 'needHeaders'; readonly from: Height }
   /** Their chain has less work than ours: it is not followed now, but may gain work later. */
   | { readonly kind: 'wait'; readonly code: 'node_behind' }
   /**
@@ -80,7 +81,7 @@ function weigh(ours: OurPart, theirs: TheirPart, shared: number): Plan | null {
   const theirWork = workOf(theirs.blocks.slice(shared)) + (theirs.beyond?.work ?? 0n);
   if (theirWork >= workOf(ours.blocks.slice(shared))) return null;
   if (theirs.isComplete) return { kind: 'wait', code: 'node_behind' };
-  return { kind: 'needHeaders', from: lastKnown(theirs) + 1 };
+  return { kind: 'needHeaders', from: firstUnknown(theirs) };
 }
 
 /** For two chains that are known from their first blocks on and share none. */
@@ -90,13 +91,14 @@ function isOtherNetwork(ours: readonly BlockRef[], theirs: readonly BlockRef[]):
   return first === 0 || ours.length > otherNetworkBlocks;
 }
 
-function lastKnown({ from, blocks, beyond }: TheirPart): number {
-  return beyond?.height ?? blocks.at(-1)?.height ?? from - 1;
+function firstUnknown({ from, blocks, beyond }: TheirPart): Height {
+  const last = beyond?.height ?? blocks.at(-1)?.height;
+  return last === undefined ? from : asHeight(last + 1);
 }
 
 /** Twice as many blocks below our tip as before, or all of them where that reaches the beginning. */
-function lower(from: number, tip: number): number {
-  return Math.max(0, tip + 1 - Math.max(firstWindowBlocks, 2 * (tip + 1 - from)));
+function lower(from: Height, tip: Height): Height {
+  return asHeight(Math.max(0, tip + 1 - Math.max(firstWindowBlocks, 2 * (tip + 1 - from))));
 }
 
 function sharedLength(ours: readonly BlockRef[], theirs: readonly BlockRef[]): number {

@@ -9,6 +9,8 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { AppError } from '#kernel/errors/app-error.ts';
+import type { BlockHashHex } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import type { DiskNeed } from './disk-need.ts';
 import type { BatchBounds } from './gather-batches.ts';
@@ -26,9 +28,9 @@ export interface IndexProgress {
 
 export interface IndexSummary {
   /** The indexed tip; null: nothing is indexed. */
-  readonly height: number | null;
+  readonly height: Height | null;
   /** In display order. */
-  readonly hash: string | null;
+  readonly hash: BlockHashHex | null;
   /** Lowest height above which blocks were taken back (-1: all); null: none were taken back. */
   readonly undoneAbove: number | null;
   readonly blocks: number;
@@ -50,7 +52,7 @@ export interface FollowOptions {
    * The last height to apply; absent: a folder up to its tip, a node without end. Higher blocks that are already
    * indexed stay.
    */
-  readonly until?: number;
+  readonly until?: Height;
   /** Wait while another process holds the writer's lock, instead of `database_busy`. */
   readonly standby?: boolean;
   /** Run in the transaction of an undo. */
@@ -90,7 +92,7 @@ export interface FollowOptions {
   readonly onProgress?: (progress: IndexProgress) => void;
   readonly onCommit?: (committed: Committed) => void;
   /** Before blocks are taken back: their number and the tip that will be left. */
-  readonly onUndo?: (depth: number, height: number) => void;
+  readonly onUndo?: (depth: number, height: Height | -1) => void;
   /** Called each time it begins to wait for the writer's lock. */
   readonly onStandby?: () => void;
   /** Called with every failure that is retried. */

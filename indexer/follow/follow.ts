@@ -9,6 +9,7 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { Patience } from '#kernel/retry.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import { unreachable } from '#kernel/unreachable.ts';
@@ -253,7 +254,7 @@ class Follower {
     return Math.max(refs.length, Math.min(sourceTip.height, this.#until) - first + 1);
   }
 
-  async #undo(writer: BlockWriter, height: number): Promise<void> {
+  async #undo(writer: BlockWriter, height: Height | -1): Promise<void> {
     const { undoHooks, signal, onUndo } = this.#options;
     onUndo?.((this.#tip?.height ?? height) - height, height);
     await this.#connection.run(() => writer.undo(height, undoHooks ?? [], { signal }));

@@ -1,20 +1,22 @@
 import type pg from 'pg';
 import { workOfBits } from '#kernel/bitcoin/proof-of-work.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { WeighedRef } from './compare-chains.ts';
 
 /** The offset of `nBits` in a header. */
 const bitsAt = 72;
 
 interface RefRow {
-  height: number;
-  hash: Buffer;
+  height: Height;
+  hash: BlockHash;
   header: Buffer;
 }
 
 /** A summary of the indexed chain. */
 export interface KnownEnds {
-  readonly lowest: number;
+  readonly lowest: Height;
   readonly tip: BlockRef;
   /** Its blocks are consecutive, so each vouches for those below it. */
   readonly isOneRun: boolean;
@@ -23,10 +25,10 @@ export interface KnownEnds {
 /** Where the indexed chain begins and ends; null: nothing is indexed. */
 export async function knownEnds(client: pg.ClientBase): Promise<KnownEnds | null> {
   const { rows } = await client.query<{
-    lowest: number;
-    height: number;
-    hash: Buffer;
-    island_height: number;
+    lowest: Height;
+    height: Height;
+    hash: BlockHash;
+    island_height: Height;
   }>(
     `SELECT (SELECT min(height) FROM chain.blocks) AS lowest, height, hash, island_height
      FROM chain.blocks ORDER BY height DESC LIMIT 1`,
@@ -34,11 +36,15 @@ export async function knownEnds(client: pg.ClientBase): Promise<KnownEnds | null
   const row = rows[0];
   if (row === undefined) return null;
   const { lowest, height, hash, island_height: islandHeight } = row;
-  return { lowest, tip: { height, hash: Uint8Array.from(hash) }, isOneRun: lowest === islandHeight };
+  return {
+    lowest,
+    tip: { height, hash: asBlockHash(Uint8Array.from(hash)) },
+    isOneRun: lowest === islandHeight,
+  };
 }
 
 /** The indexed blocks of the heights from `from` to before `end`, ascending. */
-export async function knownRefs(client: pg.ClientBase, from: number, end: number): Promise<WeighedRef[]> {
+export async function knownRefs(client: pg.ClientBase, from: Height, end: number): Promise<WeighedRef[]> {
   const { rows } = await client.query<RefRow>(
     'SELECT height, hash, header FROM chain.blocks WHERE height >= $1 AND height < $2 ORDER BY height',
     [from, end],

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { BlockRef, BlockSource, Island } from '#kernel/contracts/block-source.ts';
 import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { asHeight, genesisHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import {
   type OurPart,
@@ -20,9 +21,6 @@ import { type KnownEnds, knownRefs, workOfHeader } from './known-blocks.ts';
 const pageHeaders = 2000;
 /** A chain that changes this often between the pages of one plan is looked at again later. */
 const restartsMax = 5;
-/** Above all heights: they are stored as signed 32-bit integers. */
-const heightEnd = 2 ** 31 - 1;
-
 export type Steps = Extract<Plan, { kind: 'steps' }>;
 
 export interface Planned {
@@ -57,11 +55,11 @@ export async function makePlan(
 /** What a source tells of its chain, part by part. Null: its chain has changed since the earlier parts. */
 interface TheirChain {
   /** Whether each of its blocks vouches for those below it, down to our lowest one. */
-  isOneRunFrom(lowest: number): boolean;
+  isOneRunFrom(lowest: Height): boolean;
   /** Its blocks from `from` on, after all blocks already returned: a page, or all. */
-  above(from: number): Promise<WeighedRef[] | null>;
+  above(from: Height): Promise<WeighedRef[] | null>;
   /** The blocks just below the lowest returned one, from `from` to before `end`. */
-  below(from: number, end: number): Promise<WeighedRef[] | null>;
+  below(from: Height, end: number): Promise<WeighedRef[] | null>;
   /** `above` has reached its tip. */
   readonly isComplete: boolean;
   tip(): Promise<BlockRef | null>;
@@ -75,10 +73,10 @@ async function decide(
   rule: Rule,
 ): Promise<Planned | null> {
   const isWindow = ends !== null && ends.isOneRun && chain.isOneRunFrom(ends.lowest);
-  const from = isWindow ? ends.tip.height : 0;
+  const from = isWindow ? ends.tip.height : genesisHeight;
   const first = await chain.above(from);
   if (first === null) return null;
-  let ours: OurPart = { from, blocks: await knownRefs(client, from, heightEnd) };
+  let ours: OurPart = { from, blocks: await knownRefs(client, from, maxHeight) };
   let theirs: TheirPart = { from, blocks: first, beyond: null, isComplete: chain.isComplete };
   for (;;) {
     const next = plan(ours, theirs, rule);
@@ -89,7 +87,7 @@ async function decide(
       theirs = { ...theirs, beyond: weighed(theirs.beyond, next.from, page), isComplete: chain.isComplete };
       continue;
     }
-    const lowest = belowAll(next.from, ends) ? 0 : next.from;
+    const lowest = belowAll(next.from, ends) ? genesisHeight : next.from;
     const blocks = await chain.below(lowest, ours.from);
     if (blocks === null) return null;
     const known = await knownRefs(client, lowest, ours.from);
@@ -98,18 +96,18 @@ async function decide(
   }
 }
 
-function belowAll(height: number, ends: KnownEnds | null): boolean {
+function belowAll(height: Height, ends: KnownEnds | null): boolean {
   return ends !== null && height < ends.lowest;
 }
 
 /** Adds a page whose headers are only weighed. */
 function weighed(
   before: TheirPart['beyond'],
-  from: number,
+  from: Height,
   page: readonly WeighedRef[],
 ): TheirPart['beyond'] {
   return {
-    height: page.at(-1)?.height ?? from - 1,
+    height: page.at(-1)?.height ?? asHeight(from - 1),
     work: page.reduce((sum, { work }) => sum + work, before?.work ?? 0n),
   };
 }
@@ -129,16 +127,16 @@ class RestingChain implements TheirChain {
     return new RestingChain(source, await source.islands());
   }
 
-  isOneRunFrom(lowest: number): boolean {
+  isOneRunFrom(lowest: Height): boolean {
     return this.#islands.length === 1 && this.#islands[0]?.firstHeight === lowest;
   }
 
-  async above(from: number): Promise<WeighedRef[]> {
+  async above(from: Height): Promise<WeighedRef[]> {
     const refs = await this.#source.refs(from);
     return refs.map(({ height, hash }) => ({ height, hash, work: 0n }));
   }
 
-  async below(from: number, end: number): Promise<WeighedRef[]> {
+  async below(from: Height, end: number): Promise<WeighedRef[]> {
     return (await this.above(from)).filter(({ height }) => height < end);
   }
 
@@ -165,11 +163,11 @@ class LiveChain implements TheirChain {
   }
 
   /** A node has all blocks, so our chain must not lack any that matters. */
-  isOneRunFrom(lowest: number): boolean {
+  isOneRunFrom(lowest: Height): boolean {
     return lowest <= networks[this.#source.network].firstInscriptionHeight;
   }
 
-  async above(from: number): Promise<WeighedRef[] | null> {
+  async above(from: Height): Promise<WeighedRef[] | null> {
     const first = await this.#atLeastFirst(from);
     const headers = await this.#run(first, first + pageHeaders);
     if (headers === null || !isRun(this.#highest, headers)) return null;
@@ -179,7 +177,7 @@ class LiveChain implements TheirChain {
     return headers.map(weighedRef);
   }
 
-  async below(from: number, end: number): Promise<WeighedRef[] | null> {
+  async below(from: Height, end: number): Promise<WeighedRef[] | null> {
     const headers = await this.#run(await this.#atLeastFirst(from), end);
     if (headers === null || (this.#lowest !== null && !follows(this.#lowest, headers.at(-1)))) return null;
     this.#lowest = headers[0] ?? this.#lowest;
@@ -195,16 +193,16 @@ class LiveChain implements TheirChain {
    * The height itself, or the start of their chain. A node that has not reached that height has no blocks above it
    * either.
    */
-  async #atLeastFirst(from: number): Promise<number> {
+  async #atLeastFirst(from: Height): Promise<Height> {
     if (from > 0) return from;
     const [island] = await this.#source.islands();
     return island?.firstHeight ?? networks[this.#source.network].firstInscriptionHeight;
   }
 
   /** Headers from `from` to before `end`, or to their tip, in as many pages as needed. */
-  async #run(from: number, end: number): Promise<HeaderRef[] | null> {
+  async #run(from: Height, end: number): Promise<HeaderRef[] | null> {
     const headers: HeaderRef[] = [];
-    for (let at = from; at < end; at = from + headers.length) {
+    for (let at = from; at < end; at = asHeight(from + headers.length)) {
       const count = Math.min(pageHeaders, end - at);
       const page = await this.#source.headers(at, count, this.#signal);
       if (!isRun(headers.at(-1) ?? null, page)) return null;

@@ -3,13 +3,14 @@ import { openChainSession } from '#indexer/apply/chain-session.ts';
 import { type UndoHook, undoAbove } from '#indexer/apply/undo.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
 export interface RollbackOptions {
   readonly pool: pg.Pool;
   readonly network: NetworkName;
   /** The highest block that is kept; -1: none. */
-  readonly height: number;
+  readonly height: Height;
   readonly signal: AbortSignal;
   readonly undoHooks?: readonly UndoHook[];
   /** Called after each block that was taken back. */

@@ -1,5 +1,6 @@
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
 /** Running totals before or after a block; null where they are not known (docs/adr/0004-null-never-a-guess.md). */
@@ -38,7 +39,7 @@ export interface HeldInscriptions {
 }
 
 export interface LedgerInput {
-  readonly height: number;
+  readonly height: Height;
   readonly network: NetworkParameters;
   readonly columns: BlockColumns;
   /** The block that the columns were parsed from. */
@@ -134,7 +135,7 @@ export interface TrackedChanges {
 
 /** What a block does to the chain tables. All columns are exactly as long as their `count` says. */
 export interface LedgerBlock {
-  readonly height: number;
+  readonly height: Height;
   readonly inscriptions: NewInscriptions;
   readonly locations: NewLocations;
   readonly left: LeftLocations;
@@ -148,6 +149,6 @@ export interface LedgerBlock {
 }
 
 /** Whether the first block of an island is anchored: no inscription can be older. Then all running totals are 0. */
-export function startsAnchored(firstHeight: number, network: NetworkParameters): boolean {
+export function startsAnchored(firstHeight: Height, network: NetworkParameters): boolean {
   return firstHeight <= network.firstInscriptionHeight;
 }

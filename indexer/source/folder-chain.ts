@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asBlockHash, asBlockHashHex, type BlockHashHex, displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import type { ChainFile } from './chain-file.ts';
 import type { FolderListing, ListedBlock } from './folder-listing.ts';
 
@@ -13,7 +14,7 @@ export function bestChain(dir: string, file: ChainFile, listing: FolderListing):
   const chain =
     file.headers === undefined
       ? chainOfFiles(dir, listing)
-      : file.headers.map(({ height, hash }) => ({ height, hash: hash.toLowerCase() }));
+      : file.headers.map(({ height, hash }) => ({ height: asHeight(height), hash: asBlockHashHex(hash) }));
   checkOrder(dir, chain, file.gaps === true);
   return chain;
 }
@@ -27,7 +28,7 @@ export async function chainTo(
   dir: string,
   file: ChainFile,
   listing: FolderListing,
-  tip: string,
+  tip: BlockHashHex,
 ): Promise<ListedBlock[]> {
   const best = file.headers !== undefined || !ambiguous(listing) ? bestChain(dir, file, listing) : [];
   const placeOnBest = new Map(best.map((block, index) => [block.hash, index]));
@@ -58,9 +59,14 @@ function islandsBelow(
 }
 
 /** The file of a block's parent, if it exists. */
-function fileBelow(listing: FolderListing, { height }: ListedBlock, parent: string): ListedBlock | null {
-  const isThere = listing.byHeight.get(height - 1)?.includes(parent) === true;
-  return isThere ? { height: height - 1, hash: parent } : null;
+function fileBelow(
+  listing: FolderListing,
+  { height }: ListedBlock,
+  parent: BlockHashHex,
+): ListedBlock | null {
+  if (height === 0) return null;
+  const below = asHeight(height - 1);
+  return listing.byHeight.get(below)?.includes(parent) === true ? { height: below, hash: parent } : null;
 }
 
 function ambiguous(listing: FolderListing): boolean {
@@ -71,7 +77,7 @@ function ambiguous(listing: FolderListing): boolean {
 function chainOfFiles(dir: string, listing: FolderListing): ListedBlock[] {
   const heights = [...listing.byHeight.keys()].sort((a, b) => a - b);
   return heights.map((height) => {
-    const [hash, other] = listing.byHeight.get(height) as [string, string?];
+    const [hash, other] = listing.byHeight.get(height) as [BlockHashHex, BlockHashHex?];
     if (other !== undefined) {
       throw new AppError(
         'folder_invalid',
@@ -98,13 +104,13 @@ function checkOrder(dir: string, chain: readonly ListedBlock[], gaps: boolean): 
   }
 }
 
-function findBlock(dir: string, listing: FolderListing, hash: string): ListedBlock {
+function findBlock(dir: string, listing: FolderListing, hash: BlockHashHex): ListedBlock {
   for (const [height, hashes] of listing.byHeight) if (hashes.includes(hash)) return { height, hash };
   throw new AppError('folder_invalid', `No block ${hash} is in ${dir}.`, { dir, hash });
 }
 
 /** The parent that a block's header names, in display order. */
-async function parentOf(dir: string, listing: FolderListing, block: ListedBlock): Promise<string> {
+async function parentOf(dir: string, listing: FolderListing, block: ListedBlock): Promise<BlockHashHex> {
   const path = join(dir, 'blocks', listing.fileName(block.height, block.hash));
   const header = new Uint8Array(headerLength);
   try {
@@ -121,5 +127,5 @@ async function parentOf(dir: string, listing: FolderListing, block: ListedBlock)
     if (error instanceof AppError) throw error;
     throw new AppError('block_unavailable', `${path} cannot be read.`, { ...block }, error);
   }
-  return displayHash(header.subarray(parentAt, parentAt + 32));
+  return displayHash(asBlockHash(header.subarray(parentAt, parentAt + 32)));
 }

@@ -1,40 +1,43 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { asBlockHashHex, type BlockHashHex } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
 /** A block file: its height and the hash of its name, in lower case and display order. */
 export interface ListedBlock {
-  readonly height: number;
-  readonly hash: string;
+  readonly height: Height;
+  readonly hash: BlockHashHex;
 }
 
 /** The contents of `blocks/`, by name alone. */
 export interface FolderListing {
   /** Block files by height; null where the caller did not ask for them. */
-  readonly byHeight: ReadonlyMap<number, readonly string[]>;
+  readonly byHeight: ReadonlyMap<Height, readonly BlockHashHex[]>;
   /** The file name of a block, in both `blocks/` and `spent/`. */
-  fileName(height: number, hash: string): string;
+  fileName(height: Height, hash: BlockHashHex): string;
 }
 
 const blockName = /^(\d{1,7})-([0-9a-f]{64})\.bin$/iu;
 const heightDigits = 7;
 
 /** The name of a block file: height in seven digits, hash in display order. */
-export function blockFileName(height: number, hash: string): string {
+export function blockFileName(height: Height, hash: BlockHashHex): string {
   return `${String(height).padStart(heightDigits, '0')}-${hash}.bin`;
 }
 
 /** Lists `blocks/`. Other names are skipped. Throws `folder_invalid` without the folder. */
 export async function listFolder(dir: string): Promise<FolderListing> {
-  const byHeight = new Map<number, string[]>();
+  const byHeight = new Map<Height, BlockHashHex[]>();
   // only unusual spellings: heights without leading zeros, hashes in upper case
   const unusual = new Map<string, string>();
   try {
     for await (const entry of await opendir(join(dir, 'blocks'))) {
       const match = blockName.exec(entry.name);
       if (match === null) continue;
-      const height = Number(match[1]);
-      const hash = (match[2] as string).toLowerCase();
+      // seven digits at most
+      const height = asHeight(Number(match[1]));
+      const hash = asBlockHashHex(match[2] as string);
       const usual = blockFileName(height, hash);
       if (entry.name !== usual) unusual.set(usual, entry.name);
       const same = byHeight.get(height);

@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { blockLengthMax } from '#kernel/bitcoin/consensus.ts';
@@ -10,7 +11,14 @@ import type {
 } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
-import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+import {
+  type BlockHash,
+  type BlockHashHex,
+  displayHash,
+  parseBlockHash,
+  parseBlockHashHex,
+} from '#kernel/primitives/hash.ts';
+import { genesisHeight } from '#kernel/primitives/height.ts';
 import { type ChainFile, readChainFile } from './chain-file.ts';
 import { bestChain, chainTo } from './folder-chain.ts';
 import { type FolderListing, listFolder } from './folder-listing.ts';
@@ -48,20 +56,21 @@ export async function openFolderSource(dir: string, options: FolderSourceOptions
     network: file.network,
     trusted: false,
     islands: () => Promise.resolve(islands),
-    refs: (from = 0) => Promise.resolve(refs.filter(({ height }) => height >= from)),
+    refs: (from = genesisHeight) => Promise.resolve(refs.filter(({ height }) => height >= from)),
     read: (ref, signal, buffers) => readBlock(dir, listing, ref, signal, buffers),
     close: () => Promise.resolve(),
   };
 }
 
-function checkedTip(tip: string): string {
-  if (hashFromDisplay(tip) !== null) return tip.toLowerCase();
+function checkedTip(tip: string): BlockHashHex {
+  const hash = parseBlockHashHex(tip);
+  if (hash !== null) return hash;
   throw new AppError('config_invalid', `A tip is the hash of a block, 64 hex digits, not ${tip}.`, { tip });
 }
 
-function bytesOfHash(hash: string): Uint8Array {
-  const bytes = hashFromDisplay(hash);
-  if (bytes === null) throw new RangeError(`${hash} is no hash`);
+function bytesOfHash(hash: BlockHashHex): BlockHash {
+  const bytes = parseBlockHash(hash);
+  assert(bytes !== null, `${hash} is not a hash`);
   return bytes;
 }
 

@@ -3,7 +3,8 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { HeaderRef } from '#kernel/contracts/live-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { asBlockHash, type BlockHash, displayHash, parseBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import { askChainInfo, fieldsOf, invalidAnswer } from '#node/node-answers.ts';
 
@@ -15,7 +16,7 @@ const invalidDepthMax = 2016;
 /** The best block of a node. Throws as NodeRpc does. */
 export async function tipOf(rpc: NodeRpc, signal?: AbortSignal): Promise<BlockRef> {
   const { blocks, bestblockhash } = await askChainInfo(rpc, signal);
-  const hash = hashFromDisplay(bestblockhash);
+  const hash = parseBlockHash(bestblockhash);
   if (hash === null) throw invalidAnswer(rpc, 'getblockchaininfo');
   return { height: blocks, hash };
 }
@@ -26,13 +27,13 @@ export async function tipOf(rpc: NodeRpc, signal?: AbortSignal): Promise<BlockRe
  */
 export async function headersOfOneMoment(
   node: BitcoinNode,
-  fromHeight: number,
+  fromHeight: Height,
   count: number,
   signal?: AbortSignal,
 ): Promise<HeaderRef[]> {
   let refs: HeaderRef[] = [];
   for (let looks = 0; looks < looksMax; ) {
-    const height = fromHeight + refs.length;
+    const height = asHeight(fromHeight + refs.length);
     const page = await node.headers(height, count - refs.length, signal);
     if (page?.length === 0 && (await isStillBest(node, refs.at(-1), signal))) return refs;
     const parent = refs.at(-1)?.hash;
@@ -43,7 +44,8 @@ export async function headersOfOneMoment(
       continue;
     }
     for (const header of page) {
-      refs.push({ height: fromHeight + refs.length, hash: Uint8Array.from(doubleSha256(header)), header });
+      const hash = asBlockHash(Uint8Array.from(doubleSha256(header)));
+      refs.push({ height: asHeight(fromHeight + refs.length), hash, header });
     }
     if (refs.length >= count) return refs;
   }
@@ -63,7 +65,7 @@ async function isStillBest(
   return page?.[0] !== undefined && Buffer.compare(page[0], last.header) === 0;
 }
 
-const isParent = (hash: Uint8Array, header: Uint8Array): boolean =>
+const isParent = (hash: BlockHash, header: Uint8Array): boolean =>
   Buffer.compare(hash, header.subarray(4, 36)) === 0;
 
 /**
@@ -72,7 +74,7 @@ const isParent = (hash: Uint8Array, header: Uint8Array): boolean =>
  */
 export async function isOfInvalidBranch(
   rpc: NodeRpc,
-  hash: Uint8Array,
+  hash: BlockHash,
   signal?: AbortSignal,
 ): Promise<boolean> {
   const options = signal === undefined ? {} : { signal };

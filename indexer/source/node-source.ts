@@ -1,5 +1,6 @@
 import type { Island } from '#kernel/contracts/block-source.ts';
 import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { Retry } from '#kernel/retry.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
@@ -8,7 +9,7 @@ import { NodeNews } from './node-news.ts';
 
 export interface NodeSourceOptions {
   /** Default: the network's first height that can hold an inscription. */
-  readonly firstHeight?: number;
+  readonly firstHeight?: Height;
 }
 
 /**
@@ -25,7 +26,7 @@ export function openNodeSource(node: BitcoinNode, options: NodeSourceOptions = {
     hasCookieFile: node.hasCookieFile,
   });
   const news = new NodeNews(node.blockMessages);
-  const headers = (from: number, count: number, signal?: AbortSignal): Promise<HeaderRef[]> =>
+  const headers = (from: Height, count: number, signal?: AbortSignal): Promise<HeaderRef[]> =>
     retry.run(() => headersOfOneMoment(node, from, count, signal), signal);
   return {
     name: node.name,
@@ -35,7 +36,8 @@ export function openNodeSource(node: BitcoinNode, options: NodeSourceOptions = {
     tip: (signal) => tipOf(node.rpc, signal),
     headers,
     refs: async (from = firstHeight) => {
-      const all = await headers(Math.max(from, firstHeight), Number.POSITIVE_INFINITY);
+      const lowest = from > firstHeight ? from : firstHeight;
+      const all = await headers(lowest, Number.POSITIVE_INFINITY);
       return all.map(({ height, hash }) => ({ height, hash }));
     },
     islands: async (): Promise<Island[]> => {

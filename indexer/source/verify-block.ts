@@ -9,6 +9,8 @@ import { type BrokenBlock, readLayout } from '#indexer/transaction/read-layout.t
 import { OutputWalk } from '#indexer/transaction/transaction-parts.ts';
 import { blockWeightMax } from '#kernel/bitcoin/consensus.ts';
 import { hasProofOfWork } from '#kernel/bitcoin/proof-of-work.ts';
+import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { DistinctInputs } from './distinct-inputs.ts';
 import { HashTree } from './hash-tree.ts';
@@ -17,8 +19,8 @@ export type Verification = { readonly ok: true } | ({ readonly ok: false } & Bro
 
 export interface Claim {
   /** The expected hash, internal order. */
-  readonly hash: Uint8Array;
-  readonly height: number;
+  readonly hash: BlockHash;
+  readonly height: Height;
   readonly network: NetworkName;
 }
 
@@ -70,8 +72,9 @@ export function verifyBlock(
     };
   }
   const header = Buffer.from(block.buffer, block.byteOffset, headerLength);
-  const hash = doubleSha256(header);
-  if (!hash.equals(claim.hash)) return corrupt(0, 'the header does not hash to the name of the block');
+  const hash = asBlockHash(doubleSha256(header));
+  if (Buffer.compare(hash, claim.hash) !== 0)
+    return corrupt(0, 'the header does not hash to the name of the block');
   if (!hasProofOfWork(hash, header.readUInt32LE(bitsAt), claim.network)) {
     return corrupt(bitsAt, 'the header lacks the proof of work that its network requires');
   }

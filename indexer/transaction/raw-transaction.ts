@@ -1,4 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { type Sats, trustedSats } from '#kernel/primitives/sats.ts';
 import { BlockLayout, lockTimeLength, oneTransaction, versionLength } from './block-layout.ts';
 import { lastBreak, readLayout } from './read-layout.ts';
 import { strippedHash } from './transaction-id.ts';
@@ -6,7 +8,7 @@ import { InputWalk, OutputWalk, WitnessWalk } from './transaction-parts.ts';
 
 /** An input; its parts are views of the bytes. Hashes are in internal order. */
 export interface RawInput {
-  readonly previousTxid: Uint8Array;
+  readonly previousTxid: Txid;
   readonly previousVout: number;
   readonly scriptSig: Uint8Array;
   readonly sequence: number;
@@ -15,7 +17,7 @@ export interface RawInput {
 
 export interface RawOutput {
   /** In sats. Consensus keeps it below 21,000,000 BTC; larger values are refused. */
-  readonly value: number;
+  readonly value: Sats;
   readonly script: Uint8Array;
 }
 
@@ -26,7 +28,7 @@ export interface RawTransaction {
   readonly lockTime: number;
   readonly inputs: readonly RawInput[];
   readonly outputs: readonly RawOutput[];
-  readonly txid: Uint8Array;
+  readonly txid: Txid;
   /** Its complete bytes. */
   readonly bytes: Uint8Array;
 }
@@ -66,7 +68,7 @@ export class RawTransactions {
     throw new AppError(code, message, { at });
   }
 
-  txid(tx: number): Uint8Array {
+  txid(tx: number): Txid {
     const { start, outputsEnd } = this.#layout;
     return strippedHash(this.#bytes, start[tx]!, outputsEnd[tx]!, start[tx + 1]!);
   }
@@ -87,8 +89,8 @@ export class RawTransactions {
   }
 
   /** Sum of the outputs in sats. */
-  outputValue(tx: number): number {
-    return this.#layout.outputValue[tx]!;
+  outputValue(tx: number): Sats {
+    return trustedSats(this.#layout.outputValue[tx]!);
   }
 
   at(tx: number): RawTransaction {
@@ -117,7 +119,7 @@ export class RawTransactions {
       const scriptSig = inputs.scriptOf(index);
       const sequenceAt = scriptSig.byteOffset - this.#bytes.byteOffset + scriptSig.length;
       return {
-        previousTxid: this.#bytes.subarray(at, at + hashLength),
+        previousTxid: trustedTxid(this.#bytes.subarray(at, at + hashLength)),
         previousVout: this.#view.getUint32(at + hashLength, true),
         scriptSig,
         sequence: this.#view.getUint32(sequenceAt, true),
@@ -141,7 +143,7 @@ export class RawTransactions {
       if (walk.value > Number.MAX_SAFE_INTEGER)
         throw new AppError('block_corrupt', 'an output has a value that no output can have');
       const script = this.#bytes.subarray(walk.scriptStart, walk.scriptStart + walk.scriptLength);
-      outputs.push({ value: walk.value, script });
+      outputs.push({ value: trustedSats(walk.value), script });
     }
     return outputs;
   }

@@ -5,6 +5,7 @@ import type { DerivedPart } from '#indexer/derived/derived-batch.ts';
 import type { KindEvents } from '#indexer/events/block-events.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { firstCumulative, nextCumulative } from '#kernel/events/cumulative-hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { type CopyRow, copyRows, queryCopyRows } from './copy-rows.ts';
 import type { Difference } from './difference.ts';
@@ -58,7 +59,7 @@ export async function compareBlock(
 }
 
 /** The stored rows of a table that a block wrote; null: it wrote none and could not have. */
-function rowsOf(target: CopyTarget, height: number, { before, after, left }: Batch): string | null {
+function rowsOf(target: CopyTarget, height: Height, { before, after, left }: Batch): string | null {
   const keys = (column: string): string =>
     `${column} >= ${before.counters.nextKey} AND ${column} < ${after.counters.nextKey}`;
   switch (target) {
@@ -82,7 +83,7 @@ function rowsOf(target: CopyTarget, height: number, { before, after, left }: Bat
 }
 
 /** Locations that later blocks ended count as not ended. */
-function storedColumns(columns: string, height: number): string {
+function storedColumns(columns: string, height: Height): string {
   return columns.replace(
     'spent_height',
     `CASE WHEN spent_height <= ${height} THEN spent_height END AS spent_height`,
@@ -90,7 +91,7 @@ function storedColumns(columns: string, height: number): string {
 }
 
 function compareRows(
-  height: number,
+  height: Height,
   table: string,
   columns: readonly string[],
   keyLength: number,
@@ -148,8 +149,8 @@ function shown(column: string, value: Buffer | null): string | null {
 }
 
 /** Locations of earlier blocks that the block ended, compared with those stored as ended there. */
-async function compareEnded(client: pg.ClientBase, height: number, { left }: Batch): Promise<Difference[]> {
-  const { rows } = await client.query<{ key: number; height: number; step: number }>(
+async function compareEnded(client: pg.ClientBase, height: Height, { left }: Batch): Promise<Difference[]> {
+  const { rows } = await client.query<{ key: number; height: Height; step: number }>(
     'SELECT key, height, step FROM chain.locations WHERE spent_height = $1 AND height < $1',
     [height],
   );
@@ -161,7 +162,7 @@ async function compareEnded(client: pg.ClientBase, height: number, { left }: Bat
 /** The rows that the block adds to a derived table, compared with the stored ones. */
 async function comparePart(
   client: pg.ClientBase,
-  height: number,
+  height: Height,
   { table: { targets }, encoders, rows }: DerivedPart,
   { derived: { last } }: Batch,
 ): Promise<Difference[]> {
@@ -182,7 +183,7 @@ async function comparePart(
 }
 
 function compareSets(
-  height: number,
+  height: Height,
   table: string,
   column: string | null,
   expected: readonly string[],
@@ -200,7 +201,7 @@ function compareSets(
 }
 
 interface HashRow {
-  readonly height: number;
+  readonly height: Height;
   readonly sha256: Buffer;
   readonly cumulative_sha256: Buffer;
 }
@@ -208,7 +209,7 @@ interface HashRow {
 /** The hash of the block's events of a kind, and the cumulative hash. */
 async function compareHash(
   client: pg.ClientBase,
-  height: number,
+  height: Height,
   { kind, sha256, firstHeight }: KindEvents,
 ): Promise<Difference[]> {
   const { rows } = await client.query<HashRow>(

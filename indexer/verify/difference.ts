@@ -1,6 +1,7 @@
+import type { Height } from '#kernel/primitives/height.ts';
 /** One difference between the tables and the source. */
 export interface Difference {
-  readonly height: number;
+  readonly height: Height;
   readonly table: string;
   /** Key columns and their values, e.g. `key 7, height 800000, step 3`. */
   readonly row: string;

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { DerivedTable } from '#indexer/derived/derived-table.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { Difference } from './difference.ts';
 
 /**
@@ -8,11 +9,11 @@ import type { Difference } from './difference.ts';
  */
 export async function strayRows(
   client: pg.ClientBase,
-  height: number,
+  height: Height,
   tables: readonly DerivedTable[],
 ): Promise<Difference[]> {
   const ofDerived = tables.flatMap(({ strays }) => strays ?? []).map((query) => `UNION ALL (${query})`);
-  const { rows } = await client.query<{ table: string; row: string; height: number }>(
+  const { rows } = await client.query<{ table: string; row: string; height: Height }>(
     `WITH ends AS (
        SELECT (SELECT first_key FROM chain.blocks ORDER BY height LIMIT 1) AS first_key,
          next_key, next_content_id, next_metadata_id FROM chain.blocks ORDER BY height DESC LIMIT 1)

@@ -17,7 +17,8 @@ import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { type BlockHash, displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { compareBlock } from './compare-block.ts';
 import type { Difference } from './difference.ts';
@@ -32,8 +33,8 @@ export interface VerifyOptions {
   readonly pool: pg.Pool;
   readonly signal: AbortSignal;
   /** First and last height; absent: the lowest that is indexed, and the tip. */
-  readonly from?: number;
-  readonly to?: number;
+  readonly from?: Height;
+  readonly to?: Height;
   /** Stops after this many differences. */
   readonly differencesMax: number;
   /** Worker threads, or threads that others use too; absent: one per core. */
@@ -55,8 +56,8 @@ export interface VerifyProgress {
 }
 
 export interface Verified extends VerifyProgress {
-  readonly from: number;
-  readonly to: number;
+  readonly from: Height;
+  readonly to: Height;
   readonly differences: readonly Difference[];
 }
 
@@ -64,8 +65,8 @@ interface Stored {
   readonly fingerprintKey: Uint8Array;
   /** Derived tables that the database has. */
   readonly tables: readonly DerivedTable[];
-  readonly lowest: number;
-  readonly tip: number;
+  readonly lowest: Height;
+  readonly tip: Height;
 }
 
 /**
@@ -96,8 +97,8 @@ async function verifyWith(
 ): Promise<Verified> {
   const { source, signal, threads, textMaxBytes, onProgress, differencesMax } = options;
   const stored = await readStored(client, source, tables);
-  const from = Math.max(options.from ?? 0, stored.lowest);
-  const to = Math.min(options.to ?? stored.tip, stored.tip);
+  const from = asHeight(Math.max(options.from ?? 0, stored.lowest));
+  const to = asHeight(Math.min(options.to ?? stored.tip, stored.tip));
   const facts = {
     network: networks[source.network],
     eventKinds: kinds,
@@ -132,8 +133,8 @@ async function verifyWith(
 }
 
 interface Range extends Stored {
-  readonly from: number;
-  readonly to: number;
+  readonly from: Height;
+  readonly to: Height;
   readonly facts: ChainFacts;
 }
 
@@ -206,8 +207,8 @@ async function readStored(
   const { rows } = await client.query<{
     network: string;
     fingerprint_key: Buffer;
-    tip_height: number | null;
-    lowest: number | null;
+    tip_height: Height | null;
+    lowest: Height | null;
   }>(
     `SELECT network, fingerprint_key, tip_height, (SELECT min(height) FROM chain.blocks) AS lowest
      FROM chain.state`,
@@ -223,12 +224,12 @@ async function readStored(
   return {
     fingerprintKey: Uint8Array.from(row.fingerprint_key),
     tables: (await readDerivedStates(client, tables)).map(({ table }) => table),
-    lowest: row.lowest ?? 0,
+    lowest: row.lowest ?? genesisHeight,
     tip: row.tip_height,
   };
 }
 
-async function countBlocks(client: pg.ClientBase, from: number, to: number): Promise<number> {
+async function countBlocks(client: pg.ClientBase, from: Height, to: Height): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     'SELECT count(*)::integer AS count FROM chain.blocks WHERE height BETWEEN $1 AND $2',
     [from, to],
@@ -236,16 +237,16 @@ async function countBlocks(client: pg.ClientBase, from: number, to: number): Pro
   return rows[0]?.count ?? 0;
 }
 
-async function* pages(client: pg.ClientBase, from: number, to: number): AsyncGenerator<BlockRef[]> {
+async function* pages(client: pg.ClientBase, from: Height, to: Height): AsyncGenerator<BlockRef[]> {
   for (let next = from; ; ) {
-    const { rows } = await client.query<{ height: number; hash: Buffer }>(
+    const { rows } = await client.query<{ height: Height; hash: BlockHash }>(
       `SELECT height, hash FROM chain.blocks WHERE height BETWEEN $1 AND $2 ORDER BY height LIMIT ${pageBlocks}`,
       [next, to],
     );
     const last = rows.at(-1);
     if (last === undefined) return;
     yield rows;
-    next = last.height + 1;
+    next = asHeight(last.height + 1);
   }
 }
 
@@ -255,7 +256,7 @@ async function compareRefs(
   ours: readonly BlockRef[],
   signal: AbortSignal,
 ): Promise<{ same: BlockRef[]; different: Difference[] }> {
-  const first = ours[0]?.height ?? 0;
+  const first = ours[0]?.height ?? genesisHeight;
   const theirs = isLive(source)
     ? await source.headers(first, (ours.at(-1)?.height ?? first) - first + 1, signal)
     : await source.refs(first);

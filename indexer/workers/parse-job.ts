@@ -1,6 +1,8 @@
 import type { EncodedFacts } from '#indexer/facts/block-facts.ts';
 import type { FactSet } from '#indexer/facts/fact.ts';
 import type { CompiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
 /** The input of a worker: one block. The buffers of `block`, `spent` and `into` are transferred. */
@@ -8,8 +10,8 @@ export interface ParseJob {
   readonly block: Uint8Array<ArrayBuffer>;
   /** The outputs that it spends (`SourceBlock.spentOutputs`); null: unknown. */
   readonly spent: Uint8Array<ArrayBuffer> | null;
-  readonly hash: Uint8Array;
-  readonly height: number;
+  readonly hash: BlockHash;
+  readonly height: Height;
   readonly network: NetworkName;
   /** Check the block against its hash: its source is not trusted. */
   readonly verify: boolean;

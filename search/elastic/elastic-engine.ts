@@ -12,7 +12,7 @@ import type {
   Tip,
 } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { type BlockHashHex, parseBlockHash } from '#kernel/primitives/hash.ts';
 import { readFacets } from './facets.ts';
 import { filterClauses } from './filter-clauses.ts';
 import type { PageSource } from './pages/key-list.ts';
@@ -157,10 +157,10 @@ async function readWindow(
 
 const tipOf = ({ marker: { tip, epoch } }: ReadMoment): Tip => ({
   height: tip.height,
-  hash: hashFromDisplay(tip.hash) ?? unreadable(tip.hash),
+  hash: parseBlockHash(tip.hash) ?? unreadable(tip.hash),
   undoEpoch: epoch,
 });
 
-function unreadable(hash: string): never {
+function unreadable(hash: BlockHashHex): never {
   throw new AppError('search_engine_failed', 'The marker in Elasticsearch names no block.', { hash });
 }

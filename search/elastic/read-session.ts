@@ -1,6 +1,6 @@
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { type BlockHash, displayHash } from '#kernel/primitives/hash.ts';
 import { PhraseBook } from './phrases/phrase-book.ts';
 import { countShapes, type ShapeCounts } from './phrases/shapes.ts';
 import type { Clause, Search } from './server/clause.ts';
@@ -314,7 +314,7 @@ async function assertChain(
 ): Promise<void> {
   if (marker.epoch !== tip.undoEpoch) throw behind('Elasticsearch is not at the same chain as the database.');
   if (isOfTip(marker, tip)) return;
-  const { rows } = await client.query<{ hash: Buffer; next_key: number }>(
+  const { rows } = await client.query<{ hash: BlockHash; next_key: number }>(
     'SELECT hash, next_key FROM chain.blocks WHERE height = $1',
     [marker.tip.height],
   );

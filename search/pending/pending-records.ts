@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import type { LookupRecord, SearchRecord } from '#kernel/contracts/search-service.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import {
@@ -16,7 +16,7 @@ import { cutText } from '#search/text/stored-text.ts';
 import type { PendingRef } from './pending-matcher.ts';
 
 interface PendingRow {
-  txid: Buffer;
+  txid: Txid;
   index: number;
   input: number;
   first_seen: Date;

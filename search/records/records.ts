@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import type { LookupRecord, SearchRecord } from '#kernel/contracts/search-service.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { cutText, decodedStart, isEncoded } from '#search/text/stored-text.ts';
@@ -35,11 +36,11 @@ export const encodedBytes = (bytes: number): number => Math.min(bytes * encodedF
 
 interface RecordRow {
   key: number;
-  txid: Buffer;
+  txid: Txid;
   index: number;
   input: number;
   number: number | null;
-  height: number;
+  height: Height;
   parsed_at: Date;
   content_type: Buffer | null;
   content_id: number | null;
@@ -159,7 +160,7 @@ interface OwnerRow {
   key: number;
   body: Buffer | null;
   place: number | null;
-  spent_height: number | null;
+  spent_height: Height | null;
   script: Buffer | null;
   network: NetworkName;
 }

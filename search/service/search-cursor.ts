@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import type { SearchPlace } from '#kernel/contracts/search-engine.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 
 /** Key, whether the number is known, number, length. */
 const placeBytes = 4 + 1 + 4 + 4;
@@ -40,7 +41,7 @@ export async function writeSearchCursor(
   question: string,
   { key, page }: { readonly key: number; readonly page: number },
 ): Promise<string> {
-  const { rows } = await client.query<{ height: number; number: number | null; length: number }>(
+  const { rows } = await client.query<{ height: Height; number: number | null; length: number }>(
     `SELECT i.height, i.number, coalesce(octet_length(c.body), 0) AS length
        FROM chain.inscriptions AS i LEFT JOIN chain.contents AS c USING (content_id) WHERE i.key = $1`,
     [key],

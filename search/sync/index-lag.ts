@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
 import { type Marker, readMarker } from '#search/elastic/server/marker.ts';
 import { syncedKind } from './outbox.ts';
@@ -26,7 +27,7 @@ export async function readSearchStanding(
   alias: string,
   client: pg.ClientBase | pg.Pool,
 ): Promise<SearchStanding> {
-  const { rows } = await client.query<{ tip_height: number | null; last: number | null }>(
+  const { rows } = await client.query<{ tip_height: Height | null; last: number | null }>(
     'SELECT tip_height, (SELECT max(sequence) FROM chain.outbox) AS last FROM chain.state',
   );
   const kind = syncedKind.name;

@@ -3,7 +3,8 @@ import type pg from 'pg';
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
 import { awaitFlushed } from '#kernel/pg/await-flushed.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { type BlockHash, displayHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { Marker } from '#search/elastic/server/marker.ts';
 import { mappingVersion } from '#search/elastic/server/search-index.ts';
 import type { AppliedBlock, ChainPosition } from './sync-plan.ts';
@@ -25,8 +26,8 @@ export const readOnlyMoment = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 interface BlockRow {
   sequence: number;
-  height: number;
-  hash: Buffer;
+  height: Height;
+  hash: BlockHash;
 }
 
 interface AppliedRow extends BlockRow {

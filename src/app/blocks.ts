@@ -5,6 +5,7 @@ import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import { createSealer } from '#search/seal/sealer.ts';
@@ -34,7 +35,7 @@ export async function openBlocks(
 export interface IndexBlocksOptions {
   readonly source: BlockSource | LiveBlockSource;
   /** The last height to index; absent: to the tip of a folder; a node is followed for ever. */
-  readonly until?: number | undefined;
+  readonly until?: Height | undefined;
   /** Given in a process that serves: it answers searches meanwhile, and stands by where another process indexes. */
   readonly operations: OperationsParts | null;
   /** Given where the source is a node whose mempool is followed too. */

@@ -10,6 +10,7 @@ import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Logger } from '#kernel/logger.ts';
+import { genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import { Retry } from '#kernel/retry.ts';
@@ -85,7 +86,7 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
   const connected = lifecycle.run('node connection', async (signal) => {
     const node = await lookFor(settings, options.waitsForPeople === true, signal, log, report);
     // an index of addresses needs every block, from the first one
-    const source = openNodeSource(node, config.indexAddresses ? { firstHeight: 0 } : {});
+    const source = openNodeSource(node, config.indexAddresses ? { firstHeight: genesisHeight } : {});
     found = { node, source };
     lifecycle.add('node', () => source.close());
     report(null);
@@ -158,7 +159,7 @@ function blocksOf(url: string, network: NetworkName, reached: () => ConnectedNod
     network,
     trusted: true,
     islands: async (): Promise<readonly Island[]> => reached().source.islands(),
-    refs: async (from?: number): Promise<readonly BlockRef[]> => reached().source.refs(from),
+    refs: async (from?: Height): Promise<readonly BlockRef[]> => reached().source.refs(from),
     read: async (ref: BlockRef, signal?: AbortSignal, buffers?: BufferPool): Promise<SourceBlock> =>
       reached().source.read(ref, signal, buffers),
     // the follower of the node closes it

@@ -1,7 +1,8 @@
 import { rollback } from '#indexer/follow/rollback.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { type BlockHashHex, displayHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { forgetAbove } from '#search/segments/forget-segments.ts';
 import type { CommandContext } from './command-context.ts';
 import { isAnythingIndexed, networkOf, openDatabase } from './database.ts';
@@ -12,12 +13,12 @@ const rollbackStopMs = 60_000;
 export interface RolledBack {
   readonly blocks: number;
   /** The remaining tip; null: nothing is left. */
-  readonly height: number | null;
-  readonly hash: string | null;
+  readonly height: Height | null;
+  readonly hash: BlockHashHex | null;
 }
 
 /** Undoes all blocks above a height of the database of the settings. */
-export async function rollbackTo(context: CommandContext, height: number): Promise<RolledBack> {
+export async function rollbackTo(context: CommandContext, height: Height): Promise<RolledBack> {
   const { lifecycle, logger } = context;
   const database = await openDatabase(context, 'existing');
   const network = await networkOf(database);

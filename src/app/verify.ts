@@ -1,6 +1,7 @@
 import { verifyChain } from '#indexer/verify/verify-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { CommandContext } from './command-context.ts';
 import { openDatabase } from './database.ts';
 import { createProgress } from './reports/progress.ts';
@@ -10,8 +11,8 @@ import { openSource } from './source.ts';
 const differencesMax = 20;
 
 export interface VerifyRange {
-  readonly from: number | undefined;
-  readonly to: number | undefined;
+  readonly from: Height | undefined;
+  readonly to: Height | undefined;
   /** Compare with the chain of the folder that ends with this block. */
   readonly tip: string | undefined;
 }

@@ -1,3 +1,4 @@
+import { type Height, maxHeight, parseHeight } from '#kernel/primitives/height.ts';
 import { type CommandFlag, UsageError } from '#src/app/command-context.ts';
 import { type SettingName, settings } from '#src/config.ts';
 
@@ -23,16 +24,13 @@ export const tipFlag: CommandFlag = {
   default: null,
 };
 
-/** The database stores heights as signed 32-bit integers. */
-const heightMax = 2 ** 31 - 1;
-
 /** A height from a flag; undefined if not given. */
-export function heightFlag(flags: Readonly<Record<string, string>>, name: string): number | undefined {
+export function heightFlag(flags: Readonly<Record<string, string>>, name: string): Height | undefined {
   const text = flags[name];
   if (text === undefined) return undefined;
-  const height = /^\d{1,10}$/u.test(text) ? Number(text) : Number.NaN;
-  if (height <= heightMax) return height;
-  throw new UsageError(`--${name} ${text}: a height is an integer from 0 to ${heightMax}`);
+  const height = parseHeight(text);
+  if (height !== null) return height;
+  throw new UsageError(`--${name} ${text}: a height is an integer from 0 to ${maxHeight}`);
 }
 
 /** A block hash from a flag, in display order; undefined if not given. */

@@ -1,5 +1,7 @@
 import type { NodeFacts, NodeMessages, NodeRpc, ZmqTopic } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { BlockReads } from './block-reads.ts';
 import { BulkReads, type ReadOptions } from './bulk-reads.ts';
 import { type CoreRpc, createCoreRpc } from './core-rpc.ts';
@@ -39,14 +41,14 @@ export interface BitcoinNode {
    * node does not have it, `node_pruned` where it no longer has it, `block_truncated`, `block_oversized` and
    * `block_corrupt` for bytes that cannot be it, and as NodeRpc does.
    */
-  block(hash: Uint8Array, options?: ReadOptions): Promise<Uint8Array<ArrayBuffer>>;
+  block(hash: BlockHash, options?: ReadOptions): Promise<Uint8Array<ArrayBuffer>>;
   /** What a block spends, in the encoding of `/rest/spenttxouts`. Throws as `block` does. */
-  spentOutputs(hash: Uint8Array, options?: ReadOptions): Promise<SpentOutputs>;
+  spentOutputs(hash: BlockHash, options?: ReadOptions): Promise<SpentOutputs>;
   /**
    * Headers (80 bytes) of the best chain from a height on: linked, of one moment, at most 2,000. Empty above the tip.
    * Null where the chain changed between two calls: ask again.
    */
-  headers(fromHeight: number, count: number, signal?: AbortSignal): Promise<readonly Uint8Array[] | null>;
+  headers(fromHeight: Height, count: number, signal?: AbortSignal): Promise<readonly Uint8Array[] | null>;
   close(): Promise<void>;
 }
 

@@ -2,7 +2,13 @@ import { hash as digest } from 'node:crypto';
 import type { NodeFacts } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import {
+  type BlockHash,
+  type BlockHashHex,
+  displayHash,
+  parseBlockHashHex,
+} from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { BulkReads, ReadOptions } from './bulk-reads.ts';
 import type { CoreRpc } from './core-rpc.ts';
 import type { SpentOutputs } from './spent-encoding.ts';
@@ -51,7 +57,7 @@ export class BlockReads {
   }
 
   /** A raw block. Throws `block_unavailable`, `node_pruned`, `block_truncated`, `block_oversized`, `block_corrupt`. */
-  async block(hash: Uint8Array, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+  async block(hash: BlockHash, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     const shown = displayHash(hash);
     const path = `/rest/block/${shown}.bin`;
     const fromRest = await this.#byRest('block', path, blockBytesMax, options, (bytes) => {
@@ -67,7 +73,7 @@ export class BlockReads {
   }
 
   /** What a block spends. Throws like `block`. */
-  async spentOutputs(hash: Uint8Array, options: ReadOptions = {}): Promise<SpentOutputs> {
+  async spentOutputs(hash: BlockHash, options: ReadOptions = {}): Promise<SpentOutputs> {
     const shown = displayHash(hash);
     const path = `/rest/spenttxouts/${shown}.bin`;
     const fromRest = await this.#byRest('spenttxouts', path, spentBytesMax, options, (bytes) => {
@@ -84,7 +90,7 @@ export class BlockReads {
    * Headers of the best chain, at most `headersMax`: the one at a height and those above it, each naming the one
    * before as its parent. Empty above the tip. Null where the chain changed meanwhile: ask again.
    */
-  async headers(height: number, count: number, signal?: AbortSignal): Promise<Uint8Array[] | null> {
+  async headers(height: Height, count: number, signal?: AbortSignal): Promise<Uint8Array[] | null> {
     const options = signal === undefined ? {} : { signal };
     const wanted = Math.min(count, headersMax);
     if (wanted <= 0) return [];
@@ -99,10 +105,11 @@ export class BlockReads {
     return headers.length > 0 && areLinked(headers, first) ? headers : null;
   }
 
-  async #hashAt(height: number, options: { signal?: AbortSignal }): Promise<string | null> {
+  async #hashAt(height: Height, options: { signal?: AbortSignal }): Promise<BlockHashHex | null> {
     try {
       const hash = await this.#rpc.call<unknown>('getblockhash', [height], options);
-      if (typeof hash === 'string' && /^[0-9a-f]{64}$/u.test(hash)) return hash;
+      const parsed = typeof hash === 'string' ? parseBlockHashHex(hash) : null;
+      if (parsed !== null) return parsed;
       throw new AppError('node_answer_invalid', 'The node gives no hash for getblockhash.', { height });
     } catch (error) {
       // RPC_INVALID_PARAMETER: out of range
@@ -112,7 +119,7 @@ export class BlockReads {
   }
 
   async #headersByRpc(
-    height: number,
+    height: Height,
     count: number,
     options: { signal?: AbortSignal },
   ): Promise<Uint8Array[]> {
@@ -185,10 +192,10 @@ function rpcCodeOf(error: unknown): number | null {
   return typeof code === 'number' ? code : null;
 }
 
-const truncated = (what: string, length: number, hash: string): AppError =>
+const truncated = (what: string, length: number, hash: BlockHashHex): AppError =>
   new AppError('block_truncated', `${what} cannot be ${length} bytes.`, { hash, length });
 
-function checkBlock(bytes: Uint8Array, hash: Uint8Array, shown: string): void {
+function checkBlock(bytes: Uint8Array, hash: BlockHash, shown: BlockHashHex): void {
   if (bytes.length <= headerBytes) throw truncated(`Block ${shown}`, bytes.length, shown);
   if (bytes.length > blockBytesMax) {
     throw new AppError('block_oversized', `Block ${shown} has ${bytes.length} bytes.`, { hash: shown });
@@ -221,7 +228,7 @@ function cutHeaders(bytes: Uint8Array): Uint8Array[] {
   );
 }
 
-function areLinked(headers: readonly Uint8Array[], first: string): boolean {
+function areLinked(headers: readonly Uint8Array[], first: BlockHashHex): boolean {
   let parent: Buffer | null = null;
   for (const header of headers) {
     if (header.length !== headerBytes) return false;

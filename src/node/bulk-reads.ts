@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
 import type { BufferPool } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { BlockHashHex } from '#kernel/primitives/hash.ts';
 import { AnswerReader } from './answer-reader.ts';
 import type { Credentials, UserAndPassword } from './credentials.ts';
 import { type Body, type BodyRequest, readBody } from './http-body.ts';
@@ -88,7 +89,7 @@ export class BulkReads {
   }
 
   /** What a block spends, as `getblock <hash> 3` tells it, read in a thread of its own. Throws as `rpc`. */
-  spentOutputs(hash: string, bounds: BulkBounds): Promise<ReadAnswers['spent-outputs']> {
+  spentOutputs(hash: BlockHashHex, bounds: BulkBounds): Promise<ReadAnswers['spent-outputs']> {
     return this.#readApart('spent-outputs', 'getblock', callBody('getblock', [hash, 3]), bounds);
   }
 

@@ -1,5 +1,6 @@
 import type { CallOptions, NodeFacts, NodeRpc, ZmqTopic } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { BulkReads } from './bulk-reads.ts';
 import { askChainInfo, type ChainInfo, fieldsOf, invalidAnswer } from './node-answers.ts';
@@ -34,7 +35,7 @@ const advices = {
     'The transaction index of the node is still being built: until then transactions without indexed inscriptions may be unknown.',
   reveals:
     'This node is Bitcoin Knots: its mempool accepts no reveal of an inscription, with any setting. Inscriptions are still indexed, once they are in a block; to send them, use Bitcoin Core.',
-  pruned: (height: number) =>
+  pruned: (height: Height) =>
     `The node prunes its blocks and has only those from height ${height} on: put prune=0 into bitcoin.conf (it then downloads the others again). Meanwhile no block below that height can be indexed or verified.`,
 };
 

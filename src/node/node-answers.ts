@@ -1,32 +1,32 @@
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { type BlockHashHex, parseBlockHashHex } from '#kernel/primitives/hash.ts';
+import { genesisHeight, type Height, isHeight } from '#kernel/primitives/height.ts';
 
 /** The fields of `getblockchaininfo` that are read. */
 export interface ChainInfo {
   readonly chain: string;
-  readonly blocks: number;
-  readonly bestblockhash: string;
+  readonly blocks: Height;
+  readonly bestblockhash: BlockHashHex;
   readonly isInitialBlockDownload: boolean;
   /** Lowest height whose block is kept. Null: the node does not prune. */
-  readonly pruneHeight: number | null;
+  readonly pruneHeight: Height | null;
 }
 
 /** Throws as NodeRpc does, and `node_answer_invalid` for fields of other types. */
 export async function askChainInfo(rpc: NodeRpc, signal?: AbortSignal): Promise<ChainInfo> {
   const answer = await rpc.call<unknown>('getblockchaininfo', [], signal === undefined ? {} : { signal });
   const { chain, blocks, bestblockhash, initialblockdownload, pruned, pruneheight } = fieldsOf(answer);
-  const isValid =
-    typeof chain === 'string' &&
-    isHeight(blocks) &&
-    typeof bestblockhash === 'string' &&
-    /^[0-9a-f]{64}$/u.test(bestblockhash);
-  if (!isValid) throw invalidAnswer(rpc, 'getblockchaininfo');
+  const best = typeof bestblockhash === 'string' ? parseBlockHashHex(bestblockhash) : null;
+  if (typeof chain !== 'string' || !isHeight(blocks) || best === null) {
+    throw invalidAnswer(rpc, 'getblockchaininfo');
+  }
   return {
     chain,
     blocks,
-    bestblockhash,
+    bestblockhash: best,
     isInitialBlockDownload: initialblockdownload === true,
-    pruneHeight: pruned === true ? (isHeight(pruneheight) ? pruneheight : 0) : null,
+    pruneHeight: pruned === true ? (isHeight(pruneheight) ? pruneheight : genesisHeight) : null,
   };
 }
 
@@ -37,7 +37,3 @@ export function fieldsOf(answer: unknown): Readonly<Record<string, unknown>> {
 
 export const invalidAnswer = (rpc: NodeRpc, method: string): AppError =>
   new AppError('node_answer_invalid', `${rpc.url} does not answer ${method} as a bitcoind does.`, { method });
-
-function isHeight(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-}

@@ -1,4 +1,5 @@
 import type { NodeMessage, ZmqTopic } from '#kernel/contracts/node.ts';
+import { asBlockHash, asTxid } from '#kernel/primitives/hash.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 
 export const zmqTopics: readonly ZmqTopic[] = ['sequence', 'rawtx', 'hashblock'];
@@ -63,7 +64,7 @@ function readBody(topic: ZmqTopic, body: Uint8Array): NodeMessage | null {
 }
 
 function readHashBlock(body: Uint8Array): NodeMessage | null {
-  return body.length === hashBytes ? { kind: 'block-connected', hash: turned(body) } : null;
+  return body.length === hashBytes ? { kind: 'block-connected', hash: asBlockHash(turned(body)) } : null;
 }
 
 /** 32 bytes of hash, a letter, and for transactions the mempool's own sequence number. */
@@ -71,13 +72,13 @@ function readSequence(body: Uint8Array): NodeMessage | null {
   const letter = String.fromCharCode(body[hashBytes] ?? 0);
   const hash = turned(body.subarray(0, hashBytes));
   if (body.length === hashBytes + 1) {
-    if (letter === 'C') return { kind: 'block-connected', hash };
-    if (letter === 'D') return { kind: 'block-disconnected', hash };
+    if (letter === 'C') return { kind: 'block-connected', hash: asBlockHash(hash) };
+    if (letter === 'D') return { kind: 'block-disconnected', hash: asBlockHash(hash) };
   }
   if (body.length === hashBytes + 1 + 8) {
     const mempoolSequence = Buffer.from(body).readBigUInt64LE(hashBytes + 1);
-    if (letter === 'A') return { kind: 'mempool-added', txid: hash, mempoolSequence };
-    if (letter === 'R') return { kind: 'mempool-removed', txid: hash, mempoolSequence };
+    if (letter === 'A') return { kind: 'mempool-added', txid: asTxid(hash), mempoolSequence };
+    if (letter === 'R') return { kind: 'mempool-removed', txid: asTxid(hash), mempoolSequence };
   }
   return null;
 }

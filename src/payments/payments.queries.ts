@@ -1,9 +1,12 @@
 import type pg from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 
 /** An output that pays a watched script. Hashes are in internal order. */
 export interface Payment {
-  readonly txid: Uint8Array;
+  readonly txid: Txid;
   readonly vout: number;
   readonly script: Uint8Array;
   /** Sats. */
@@ -30,15 +33,15 @@ export interface PaymentChange {
 }
 
 interface Row {
-  readonly txid: Buffer;
+  readonly txid: Txid;
   readonly vout: number;
   readonly script: Buffer;
-  readonly value: number;
+  readonly value: Sats;
   readonly first_seen: Date;
-  readonly height: number | null;
-  readonly hash: Buffer | null;
+  readonly height: Height | null;
+  readonly hash: BlockHash | null;
   readonly gone_at: Date | null;
-  readonly replaced_by: Buffer | null;
+  readonly replaced_by: Txid | null;
   readonly change: number;
   readonly watchers: string[];
 }

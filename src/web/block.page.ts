@@ -1,3 +1,4 @@
+import type { Height } from '#kernel/primitives/height.ts';
 import { type BlockLine, blocksTable, knownWords } from './blocks-table.ts';
 import { type Card, cardList } from './cards.ts';
 import { grouped, plural, sizeWords, timeWords } from './format.ts';
@@ -9,8 +10,8 @@ export interface BlockView {
   readonly site: Site;
   readonly block: BlockLine;
   /** Heights of the indexed blocks next to it, however far away. Null: none. */
-  readonly previous: number | null;
-  readonly next: number | null;
+  readonly previous: Height | null;
+  readonly next: Height | null;
   readonly cards: readonly Card[];
   readonly page: number;
   readonly totalPages: number;
@@ -34,7 +35,7 @@ ${pagesNav({ path: `/block/${block.height}`, parameters: {}, page, totalPages })
 }
 
 /** Says that blocks between two heights are not indexed. */
-function gapBetween(below: number, above: number): Markup | null {
+function gapBetween(below: Height, above: Height): Markup | null {
   const missing = above - below - 1;
   if (missing <= 0) return null;
   return html` <span class="faint">${plural(missing, 'block')} between are not indexed</span> `;
@@ -44,7 +45,7 @@ export interface BlocksView {
   readonly site: Site;
   readonly blocks: readonly BlockLine[];
   /** Height at which the next page begins. Null at the end. */
-  readonly below: number | null;
+  readonly below: Height | null;
 }
 
 export function blocksPage({ site, blocks, below }: BlocksView): Markup {

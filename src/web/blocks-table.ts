@@ -1,17 +1,19 @@
+import type { BlockHashHex } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { grouped, sizeWords, timeWords } from './format.ts';
 import { html, type Markup } from './html.ts';
 import { type KnownFacts, knownOf } from './known.ts';
 
 export interface BlockLine extends KnownFacts {
-  readonly height: number;
+  readonly height: Height;
   /** Display order, hex. */
-  readonly hash: string;
+  readonly hash: BlockHashHex;
   readonly time: number;
   readonly sizeBytes: number;
   readonly txCount: number;
   readonly inscriptionCount: number;
   /** First height of its run of consecutive blocks. */
-  readonly islandHeight: number;
+  readonly islandHeight: Height;
 }
 
 /** Blocks with their known facts, and why others are unknown. Marks a gap between two rows. */

@@ -1,4 +1,5 @@
 import type { Highlight } from '#kernel/contracts/search-service.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { grouped, sizeWords } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
 import { mediaOf, mediaWords } from './media.ts';
@@ -7,7 +8,7 @@ import { mediaOf, mediaWords } from './media.ts';
 export interface Card {
   readonly id: string;
   readonly number: number | null;
-  readonly height: number;
+  readonly height: Height;
   readonly contentType: string | null;
   /** Null: no body of its own. */
   readonly sizeBytes: number | null;

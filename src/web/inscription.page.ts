@@ -1,3 +1,4 @@
+import type { Height } from '#kernel/primitives/height.ts';
 import { previewFrame } from './cards.ts';
 import { grouped, plural, shortHash, sizeWords, timeWords } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
@@ -9,7 +10,7 @@ export interface InscriptionView {
   readonly id: string;
   readonly txid: string;
   readonly number: number | null;
-  readonly height: number;
+  readonly height: Height;
   readonly timestamp: number;
   readonly facts: KnownFacts;
   readonly txIndex: number;

@@ -1,3 +1,4 @@
+import type { Height } from '#kernel/primitives/height.ts';
 import { assets } from './assets.ts';
 import { grouped } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
@@ -5,7 +6,7 @@ import { type HtmlValue, html, type Markup } from './html.ts';
 /** Facts about the instance on every page. Null where it is unknown (error pages). */
 export interface Site {
   readonly network: string;
-  readonly tipHeight: number | null;
+  readonly tipHeight: Height | null;
 }
 
 export interface Layout {

@@ -1,4 +1,5 @@
 import type { TextMatch } from '#kernel/contracts/search-engine.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { type Card, cardList } from './cards.ts';
 import { type Bar, timeChart } from './chart.ts';
 import { grouped, plural } from './format.ts';
@@ -18,8 +19,8 @@ export type ResultsQuestion =
 
 /** The blocks that an answer covers. Heights are null for an empty index. */
 export interface CoveredBlocks {
-  readonly fromHeight: number | null;
-  readonly toHeight: number | null;
+  readonly fromHeight: Height | null;
+  readonly toHeight: Height | null;
   readonly blocks: number;
   /** No block up to `toHeight` that can hold an inscription is missing. */
   readonly complete: boolean;
@@ -45,7 +46,7 @@ export interface ResultsView {
   /** The inscription whose number is the query. */
   readonly numbered: { readonly id: string; readonly number: number } | null;
   /** The query, where it is the height of an indexed block. */
-  readonly height: number | null;
+  readonly height: Height | null;
 }
 
 export function resultsPage(view: ResultsView): Markup {

@@ -16,6 +16,7 @@ import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import { createParsePool, type ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { outlineBlock, strippedTransaction } from '#test/builders/outline.ts';
 import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/chain/golden-chain.ts';
@@ -220,7 +221,7 @@ async function indexInBatches(
     const position = await readPosition(session.writer);
     const facts = { network: networks[source.network], islands: await source.islands(), eventKinds };
     const writer = await BlockWriter.open({ session, facts });
-    const refs = await source.refs((position.tip?.height ?? -1) + 1);
+    const refs = await source.refs(asHeight((position.tip?.height ?? -1) + 1));
     const wanted = refs.filter(({ height }) => height <= until);
     const { signal } = new AbortController();
     let batch: ParsedBlock[] = [];
@@ -335,12 +336,16 @@ describe('a range of heights', () => {
     const all = await exported(database.pool);
     const within = (from: number, to: number): Line[] =>
       all.filter(({ height }) => height >= from && height <= to);
-    expect(await exported(database.pool, { from: 120, to: 130 })).toEqual(within(120, 130));
-    expect(await exported(database.pool, { from: 125, to: 125 })).toEqual(within(125, 125));
-    expect(await exported(database.pool, { to: 115 })).toEqual(within(0, 115));
-    expect(await exported(database.pool, { from: 160 })).toEqual(within(160, 10_000));
-    expect(await exported(database.pool, { from: 5000 })).toEqual([]);
-    expect(await exported(database.pool, { from: 130, to: 120 })).toEqual([]);
+    expect(await exported(database.pool, { from: asHeight(120), to: asHeight(130) })).toEqual(
+      within(120, 130),
+    );
+    expect(await exported(database.pool, { from: asHeight(125), to: asHeight(125) })).toEqual(
+      within(125, 125),
+    );
+    expect(await exported(database.pool, { to: asHeight(115) })).toEqual(within(0, 115));
+    expect(await exported(database.pool, { from: asHeight(160) })).toEqual(within(160, 10_000));
+    expect(await exported(database.pool, { from: asHeight(5000) })).toEqual([]);
+    expect(await exported(database.pool, { from: asHeight(130), to: asHeight(120) })).toEqual([]);
   });
 });
 

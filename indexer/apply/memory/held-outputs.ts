@@ -1,4 +1,5 @@
 import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
+import { type Height, trustedHeight } from '#kernel/primitives/height.ts';
 
 const hashLength = 32;
 const idLength = 36;
@@ -8,7 +9,7 @@ export interface HeldRow {
   readonly fingerprintLow: number;
   readonly fingerprintHigh: number;
   readonly key: number;
-  readonly height: number;
+  readonly height: Height;
   readonly step: number;
   readonly satOffset: number;
   /** Of the output: 32 bytes of `txids` from `txidAt` on. */
@@ -70,7 +71,7 @@ export class HeldOutputs {
       fingerprintLow: this.#low[row]!,
       fingerprintHigh: this.#high[row]!,
       key: this.key[row]!,
-      height: this.height[row]!,
+      height: trustedHeight(this.height[row]!),
       step: this.step[row]!,
       satOffset: this.satOffset[row]!,
       txids: this.txid,

@@ -5,6 +5,7 @@ import { copyBytes } from '#indexer/parse/arena.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withRoom } from '#kernel/growable.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 
 const hashLength = 32;
 
@@ -19,7 +20,7 @@ export class SpentOutputs {
   readonly #height: number[] = [];
 
   /** Marks the outpoint in the 36 bytes at `at` as spent at a height. */
-  add(block: Uint8Array, at: number, height: number): void {
+  add(block: Uint8Array, at: number, height: Height): void {
     this.#txid = withRoom(this.#txid, (this.count + 1) * hashLength);
     copyBytes(block, at, hashLength, this.#txid, this.count * hashLength);
     this.#vout.push(
@@ -62,7 +63,7 @@ export class SpentOutputs {
   /** Runs after the statement that marked the existing ones: each of them now has the height of one spend. */
   async #firstWrong(tx: pg.ClientBase): Promise<number> {
     // no join: the writer's session joins by index, row by row
-    const { rows } = await tx.query<{ height: number | null }>(
+    const { rows } = await tx.query<{ height: Height | null }>(
       `WITH spent AS (
          SELECT txid, vout, height, row_number() OVER (PARTITION BY txid, vout ORDER BY height) AS nth
          FROM (
@@ -89,7 +90,7 @@ export function addOutputs(
   out: CopyEncoder,
   spent: SpentOutputs,
   block: Uint8Array,
-  height: number,
+  height: Height,
   columns: OutputColumns,
 ): void {
   const { value, tx, vout, scriptStart, scriptLength, spendAt, txid } = columns;

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
 import type { DerivedBlock, DerivedRows, DerivedTable, RowSets } from '../derived-table.ts';
 import { addOutputs, SpentOutputs } from './output-rows.ts';
 
@@ -89,7 +90,7 @@ class OutputRows implements DerivedRows {
 
   /** Outputs of earlier blocks that the block spends. */
   async compare(tx: pg.ClientBase, { block: { ref, bytes, facts } }: DerivedBlock): Promise<RowSets[]> {
-    const { rows } = await tx.query<{ txid: Buffer; vout: number }>(
+    const { rows } = await tx.query<{ txid: Txid; vout: number }>(
       'SELECT txid, vout FROM chain.outputs WHERE spent_height = $1 AND height < $1',
       [ref.height],
     );
@@ -97,7 +98,7 @@ class OutputRows implements DerivedRows {
       const outpoint = Buffer.from(bytes.subarray(at, at + outpointLength));
       return `${outpoint.toString('hex', 0, hashLength)}:${outpoint.readInt32LE(hashLength)}`;
     });
-    const found = rows.map(({ txid, vout }) => `${txid.toString('hex')}:${vout}`);
+    const found = rows.map(({ txid, vout }) => `${Buffer.from(txid).toString('hex')}:${vout}`);
     return [{ table: 'chain.outputs', column: 'spent_height', expected, found }];
   }
 }

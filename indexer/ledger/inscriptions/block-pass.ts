@@ -5,6 +5,7 @@ import { transactionId } from '#indexer/transaction/transaction-id.ts';
 import { InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts';
 import { withRoom } from '#kernel/growable.ts';
 import { curses } from '#kernel/primitives/curse.ts';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { Floating } from './floating.ts';
 import { InscriptionRows } from './inscription-rows.ts';
 import { LocationRows, type OutputPlace } from './location-rows.ts';
@@ -133,19 +134,19 @@ export class BlockPass {
     return latin1(id);
   }
 
-  revealTxid(reveal: number): Uint8Array {
-    return this.columns.revealTxid.subarray(reveal * 32, reveal * 32 + 32);
+  revealTxid(reveal: number): Txid {
+    return trustedTxid(this.columns.revealTxid.subarray(reveal * 32, reveal * 32 + 32));
   }
 
   /** Txid of a transaction: the parser has those of reveals, others are hashed here. */
-  hashTransaction(tx: number): Uint8Array {
+  hashTransaction(tx: number): Txid {
     const { txStart, txOutputs } = this.columns;
     const [start, end] = [txStart[tx]!, txStart[tx + 1]!];
     return transactionId(this.block, start, txOutputs[tx]!, end);
   }
 
   /** Adds a txid to the block's table; returns its row there. */
-  addTxid(txid: Uint8Array): number {
+  addTxid(txid: Txid): number {
     const row = this.#txidCount++;
     this.#txids = withRoom(this.#txids, this.#txidCount * 32);
     this.#txids.set(txid, row * 32);
@@ -153,9 +154,9 @@ export class BlockPass {
   }
 
   /** Txid of the output that a location row is in. */
-  txidOfRow(row: number): Uint8Array {
+  txidOfRow(row: number): Txid {
     const txid = this.locations.txid[row]!;
-    if (txid >= 0) return this.#txids.subarray(txid * 32, txid * 32 + 32);
+    if (txid >= 0) return trustedTxid(this.#txids.subarray(txid * 32, txid * 32 + 32));
     const inscription = this.locations.source[row]! - this.newBase;
     return this.revealTxid(this.inscriptions.reveal[inscription]!);
   }

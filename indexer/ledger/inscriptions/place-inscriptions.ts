@@ -2,6 +2,7 @@ import { places } from '#indexer/ledger/ledger-block.ts';
 import { fingerprint, fingerprintOutpoint } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { charms } from '#kernel/primitives/charm.ts';
 import { curses } from '#kernel/primitives/curse.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
 import { type BlockPass, traits } from './block-pass.ts';
 import { claimedParents, writeParents } from './parents.ts';
 import { offsetInOutput } from './place-rules.ts';
@@ -19,7 +20,7 @@ export function placeInOutputs(pass: BlockPass, tx: number, step: number, reveal
   const { floating, outputWalk, output } = pass;
   let placed = 0;
   let start = 0;
-  let txid: Uint8Array | null = null;
+  let txid: Txid | null = null;
   output.txid = -1;
   outputWalk.open(pass.columns.txOutputs[tx]!);
   while (placed < floating.count && outputWalk.next()) {
@@ -50,7 +51,7 @@ const outpoint = new Uint8Array(36);
 const outpointView = new DataView(outpoint.buffer);
 
 /** Sets the output at the current position as the one that receives inscriptions. */
-function enterOutput(pass: BlockPass, txid: Uint8Array): void {
+function enterOutput(pass: BlockPass, txid: Txid): void {
   const { output, outputWalk } = pass;
   outpoint.set(txid);
   outpointView.setUint32(32, outputWalk.vout, true);
@@ -71,7 +72,7 @@ function writeInOutput(
   source: number,
   satOffset: number,
   reveal: number,
-  txid: Uint8Array,
+  txid: Txid,
 ): number {
   const { output, locations } = pass;
   const isNew = source < pass.heldBase;

@@ -5,6 +5,7 @@ import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
 import type { NodeMempool } from '#indexer/mempool/stream/node-mempool.ts';
 import { type FingerprintKey, storedFingerprint } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 import type { InputIndex } from './input-index.ts';
 import type { KeptTransaction, KeptTransactions } from './kept-transactions.ts';
 import { type ShortFingerprint, shortFingerprint, shortFingerprintOf } from './outpoint-fingerprints.ts';
@@ -47,7 +48,7 @@ interface Looked {
   readonly tx: number;
   readonly txid: HashKey;
   readonly held: readonly (HeldOutput | null)[];
-  readonly values: (number | null)[];
+  readonly values: (Sats | null)[];
 }
 
 /**

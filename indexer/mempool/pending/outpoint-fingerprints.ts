@@ -3,6 +3,7 @@ import {
   fingerprint,
   fingerprintOutpoint,
 } from '#indexer/transaction/outpoint-fingerprint.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
 
 /**
  * 53 bits of a keyed fingerprint of an outpoint, as an exact number: the key of maps in memory. A hit is compared in
@@ -20,7 +21,7 @@ const scratch = new Uint8Array(36);
 const scratchView = new DataView(scratch.buffer);
 
 /** The short fingerprint of an output. */
-export function shortFingerprintOf(txid: Uint8Array, vout: number, key: FingerprintKey): ShortFingerprint {
+export function shortFingerprintOf(txid: Txid, vout: number, key: FingerprintKey): ShortFingerprint {
   scratch.set(txid);
   scratchView.setUint32(32, vout, true);
   fingerprintOutpoint(scratchView, 0, key);

@@ -9,6 +9,7 @@ import {
 import type { MempoolEntry } from '#indexer/mempool/stream/node-mempool.ts';
 import { WaitingBytes } from '#indexer/mempool/stream/waiting-bytes.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { Departures } from './departures.ts';
 import type { Analysed } from './find-pending.ts';
 import { InputIndex } from './input-index.ts';
@@ -117,7 +118,7 @@ export class PendingSet {
   }
 
   /** Deletes rows of mined transactions once a usual reorganisation no longer reaches their blocks. */
-  forgetMined(indexedHeight: number): void {
+  forgetMined(indexedHeight: Height): void {
     for (const { txid, block } of this.kept.all()) {
       if (block !== null && block.height + keptBlocks <= indexedHeight) this.drop(txid);
     }

@@ -1,6 +1,8 @@
 import { storedScriptBytesMax } from '#indexer/apply/block-rows.ts';
 import { isUnbound, revealOffset } from '#indexer/ledger/inscriptions/place-rules.ts';
 import { fieldKinds } from '#indexer/parse/block-columns.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 import {
   type InscriptionKey,
   inputOffsets,
@@ -20,7 +22,7 @@ export interface Holding {
 export interface HeldOutput {
   /** 36 bytes: txid, index little endian. */
   readonly outpoint: Uint8Array;
-  readonly value: number;
+  readonly value: Sats;
   readonly script: Uint8Array;
   readonly holdings: readonly Holding[];
 }
@@ -29,7 +31,7 @@ export interface HeldOutput {
 export interface InputFacts {
   readonly held: HeldOutput | null;
   /** Sats; null: unknown. */
-  readonly value: number | null;
+  readonly value: Sats | null;
 }
 
 /** A row of chain.mempool_inscriptions, without the columns of its transaction. */
@@ -73,7 +75,7 @@ export interface PendingMoves {
 }
 
 /** The 36 bytes of an inscription's id as a key. */
-export function inscriptionKey(txid: Uint8Array, index: number): InscriptionKey {
+export function inscriptionKey(txid: Txid, index: number): InscriptionKey {
   const id = Buffer.alloc(36);
   id.set(txid);
   id.writeUInt32LE(index, 32);
@@ -201,7 +203,7 @@ function placeOfEnvelope(
   tx: number,
   envelope: number,
   outputs: readonly TransactionOutput[],
-  inputValue: number | null,
+  inputValue: Sats | null,
   inputOffset: number | null,
 ): PlacedInscription {
   const { columns } = batch;

@@ -3,6 +3,8 @@ import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { BlockLayout, headerLength, oneTransaction } from '#indexer/transaction/block-layout.ts';
 import { strippedHash, transactionId } from '#indexer/transaction/transaction-id.ts';
 import { hasMarker, InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { type Sats, trustedSats } from '#kernel/primitives/sats.ts';
 
 /**
  * Loose transactions, read by the parser of blocks: they are put after a header of zeros and an empty coinbase, so
@@ -21,7 +23,7 @@ const firstTransaction = 1;
 /** An output of a transaction. */
 export interface TransactionOutput {
   readonly vout: number;
-  readonly value: number;
+  readonly value: Sats;
   readonly script: Uint8Array;
 }
 
@@ -81,12 +83,12 @@ export class TransactionBatch {
     return Math.ceil((stripped * 3 + size) / 4);
   }
 
-  txid(tx: number): Uint8Array {
+  txid(tx: number): Txid {
     const reveal = this.reveal(tx);
-    if (reveal >= 0) return this.columns.revealTxid.slice(reveal * 32, reveal * 32 + 32);
+    if (reveal >= 0) return trustedTxid(this.columns.revealTxid.slice(reveal * 32, reveal * 32 + 32));
     const { txStart, txOutputs } = this.columns;
     const [start, end] = [txStart[tx]!, txStart[tx + 1]!];
-    return Uint8Array.from(transactionId(this.bytes, start, txOutputs[tx]!, end));
+    return trustedTxid(Uint8Array.from(transactionId(this.bytes, start, txOutputs[tx]!, end)));
   }
 
   /** Row of the transaction among the reveals; -1 where it has no envelope. */
@@ -116,7 +118,7 @@ export class TransactionBatch {
     walk.open(this.columns.txOutputs[tx]!);
     while (walk.next()) {
       const script = this.bytes.subarray(walk.scriptStart, walk.scriptStart + walk.scriptLength);
-      all.push({ vout: walk.vout, value: walk.value, script });
+      all.push({ vout: walk.vout, value: trustedSats(walk.value), script });
     }
     return all;
   }
@@ -136,7 +138,7 @@ function countBytes(count: number): Buffer {
 const oneLayout = new BlockLayout(oneTransaction);
 
 /** The txid (internal order) of the single transaction in the bytes; null where they are not exactly one. */
-export function txidOfBytes(bytes: Uint8Array): Uint8Array | null {
+export function txidOfBytes(bytes: Uint8Array): Txid | null {
   if (oneLayout.readTransaction(bytes, 0) !== bytes.length || oneLayout.emptyWitnessAt >= 0) return null;
-  return Uint8Array.from(strippedHash(bytes, 0, oneLayout.outputsEnd[0]!, bytes.length));
+  return trustedTxid(Uint8Array.from(strippedHash(bytes, 0, oneLayout.outputsEnd[0]!, bytes.length)));
 }

@@ -4,14 +4,16 @@ import {
   type Holding,
   inscriptionKey,
 } from '#indexer/mempool/pending/pending-transaction.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 
 interface HeldRow {
-  txid: Buffer;
+  txid: Txid;
   vout: number;
   sat_offset: number;
-  value: number;
+  value: Sats;
   script: Buffer;
-  inscription_txid: Buffer;
+  inscription_txid: Txid;
   inscription_index: number;
 }
 

@@ -1,13 +1,15 @@
 import type pg from 'pg';
 import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
 export interface IndexedTip {
   /** Key of the fingerprints of outpoints. */
   readonly key: Uint8Array;
   /** Null: nothing is indexed yet. */
-  readonly tip: { readonly height: number; readonly hash: HashKey } | null;
+  readonly tip: { readonly height: Height; readonly hash: HashKey } | null;
 }
 
 /** The indexed tip. Throws `network_mismatch`, and `mempool_waits_for_index` where there is no index. */
@@ -15,8 +17,8 @@ export async function readIndexedTip(pool: pg.Pool, network: NetworkName): Promi
   const { rows } = await pool.query<{
     network: string;
     key: Buffer;
-    height: number | null;
-    hash: Buffer | null;
+    height: Height | null;
+    hash: BlockHash | null;
   }>('SELECT network, fingerprint_key AS key, tip_height AS height, tip_hash AS hash FROM chain.state');
   const row = rows[0];
   if (row !== undefined && row.network !== network) {

@@ -6,6 +6,7 @@ import { PendingWrites } from '#indexer/mempool/store/pending-writes.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { RevealPolicy } from '#kernel/contracts/node.ts';
 import type { Logger } from '#kernel/logger.ts';
+import { asBlockHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { type HashKey, hashKey, hashOfKey, type MempoolSnapshot } from './membership.ts';
@@ -242,4 +243,4 @@ export class MempoolSession {
   }
 }
 
-const refOf = ({ height, hash }: NodeBlock): BlockRef => ({ height, hash: hashOfKey(hash) });
+const refOf = ({ height, hash }: NodeBlock): BlockRef => ({ height, hash: asBlockHash(hashOfKey(hash)) });

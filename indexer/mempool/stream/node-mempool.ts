@@ -1,6 +1,8 @@
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { type BlockHashHex, parseTxid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { isSats, type Sats } from '#kernel/primitives/sats.ts';
 import { inTurns } from './in-turns.ts';
 import { type HashKey, hashKey, hashOfKey, type MempoolSnapshot } from './membership.ts';
 
@@ -24,7 +26,7 @@ export interface MempoolRpc extends NodeRpc {
 /** A block as the node describes it. */
 export interface NodeBlock {
   readonly hash: HashKey;
-  readonly height: number;
+  readonly height: Height;
   readonly previous: HashKey | null;
   readonly isOnBestChain: boolean;
   readonly txids: readonly HashKey[];
@@ -33,7 +35,7 @@ export interface NodeBlock {
 /** The node's entry of a transaction in its mempool. */
 export interface MempoolEntry {
   /** Sats. */
-  readonly fee: number;
+  readonly fee: Sats;
   /** Milliseconds since 1970. */
   readonly firstSeen: number;
 }
@@ -89,10 +91,10 @@ export class NodeMempool {
   /** Null: the node does not know it. */
   async block(hash: HashKey): Promise<NodeBlock | null> {
     interface Answer {
-      height: number;
+      height: Height;
       /** -1: on another branch. */
       confirmations: number;
-      previousblockhash?: string;
+      previousblockhash?: BlockHashHex;
       tx: string[];
     }
     const answer = await this.#found<Answer>('getblock', [displayOfKey(hash), 1]);
@@ -166,7 +168,7 @@ export class NodeMempool {
    * The values of outputs (36 bytes each) in sats: of outputs in blocks, spent by the mempool or not, otherwise of
    * the mempool; null where the node knows none.
    */
-  async outputValues(outpoints: readonly Uint8Array[]): Promise<(number | null)[]> {
+  async outputValues(outpoints: readonly Uint8Array[]): Promise<(Sats | null)[]> {
     const named = outpoints.map((bytes) => {
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       return [displayOfKey(hashKey(bytes.subarray(0, 32))), view.getUint32(32, true)] as const;
@@ -265,7 +267,8 @@ const invalid = (): AppError =>
   new AppError('node_answer_invalid', 'The node answered about its mempool in an unknown form.');
 
 function keyOfDisplay(text: unknown): HashKey {
-  const hash = typeof text === 'string' ? hashFromDisplay(text) : null;
+  // a block hash is read from text as a txid is
+  const hash = typeof text === 'string' ? parseTxid(text) : null;
   if (hash === null) throw invalid();
   return hashKey(hash);
 }
@@ -280,8 +283,8 @@ function bytesOf(hex: unknown): Buffer {
 const displayOfKey = (key: HashKey): string => hashOfKey(key).reverse().toString('hex');
 
 /** Amounts are decimals of whole coins with eight places: exact in a double once rounded to sats. */
-function satsOf(coins: unknown): number {
+function satsOf(coins: unknown): Sats {
   const sats = Math.round(Number(coins) * 1e8);
-  if (!Number.isSafeInteger(sats) || sats < 0) throw invalid();
+  if (!isSats(sats)) throw invalid();
   return sats;
 }

@@ -1,4 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { BlockHashHex } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { ElasticClient } from './elastic-client.ts';
 import { writeAlias } from './search-index.ts';
 
@@ -25,7 +27,7 @@ export interface Marker {
   /** The outbox sequence up to which the index is complete. */
   readonly sequence: number;
   /** The last block at that sequence, its hash in display order. Null: no block. */
-  readonly tip: { readonly height: number; readonly hash: string } | null;
+  readonly tip: { readonly height: Height; readonly hash: BlockHashHex } | null;
   /** The first key that no document up to the marker holds. */
   readonly nextKey: number;
   /** The phrases of all documents (phrases/phrase-book.ts), folded. They are chosen when the index is created. */

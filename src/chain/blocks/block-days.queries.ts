@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import type { Height } from '#kernel/primitives/height.ts';
 
 const daySeconds = 86_400;
 
@@ -35,7 +36,7 @@ interface DayPlace {
 }
 
 /** `block`: the first block from the middle on. */
-function halve(place: DayPlace, middle: number, block: { height: number; time: number } | undefined): void {
+function halve(place: DayPlace, middle: number, block: { height: Height; time: number } | undefined): void {
   if (block !== undefined && block.time < place.seconds) {
     place.low = block.height + 1;
     return;
@@ -48,8 +49,8 @@ function halve(place: DayPlace, middle: number, block: { height: number; time: n
 async function blocksFrom(
   client: ClientBase,
   heights: readonly number[],
-): Promise<{ height: number; time: number }[]> {
-  const { rows } = await client.query<{ height: number; time: number }>(
+): Promise<{ height: Height; time: number }[]> {
+  const { rows } = await client.query<{ height: Height; time: number }>(
     `SELECT b.height, b.time::float8 AS time
        FROM unnest($1::integer[]) WITH ORDINALITY AS wanted (height, place)
       CROSS JOIN LATERAL (

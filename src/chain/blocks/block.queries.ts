@@ -1,19 +1,22 @@
 import type pg from 'pg';
+import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
 /** A block, and which facts about it are known. docs/schema.md says what follows from each. */
 export interface BlockFacts {
-  readonly height: number;
+  readonly height: Height;
   /** Internal order. */
-  readonly hash: Uint8Array;
+  readonly hash: BlockHash;
   /** Unix seconds, as the header says. */
   readonly time: number;
   readonly sizeBytes: number;
   readonly txCount: number;
   readonly inscriptionCount: number;
   /** First height of the run of consecutive blocks it belongs to. */
-  readonly islandHeight: number;
+  readonly islandHeight: Height;
   /** All earlier blocks that can matter to inscriptions are known. */
   readonly anchored: boolean;
   /** The outputs that it spends are known. */
@@ -28,7 +31,7 @@ export interface BlockFacts {
 export interface InscriptionSummary {
   readonly id: InscriptionId;
   readonly key: number;
-  readonly height: number;
+  readonly height: Height;
   readonly number: number | null;
   readonly contentId: number | null;
   /** The content type as text. Null: none, or not UTF-8. */
@@ -39,13 +42,13 @@ export interface InscriptionSummary {
 }
 
 interface BlockRow {
-  height: number;
-  hash: Buffer;
+  height: Height;
+  hash: BlockHash;
   time: number;
   size_bytes: number;
   tx_count: number;
   inscriptions: number;
-  island_height: number;
+  island_height: Height;
   anchored: boolean;
   has_spent: boolean;
   sequenced: boolean;
@@ -76,7 +79,7 @@ function blockFacts(row: BlockRow): BlockFacts {
 /** Blocks at or below a height, highest first. Null: from the tip. */
 export async function blocksBelow(
   db: pg.Pool | pg.ClientBase,
-  height: number | null,
+  height: Height | null,
   limit: number,
 ): Promise<BlockFacts[]> {
   const { rows } = await db.query<BlockRow>(
@@ -88,8 +91,8 @@ export async function blocksBelow(
 }
 
 export type BlockQuestion =
-  | { readonly kind: 'height'; readonly height: number }
-  | { readonly kind: 'hash'; readonly hash: Uint8Array };
+  | { readonly kind: 'height'; readonly height: Height }
+  | { readonly kind: 'hash'; readonly hash: BlockHash };
 
 export interface BlockWithKeys extends BlockFacts {
   readonly firstKey: number;
@@ -113,9 +116,9 @@ export async function blockAt(
 /** The indexed blocks next to a height, however far away. Null: there is none on that side. */
 export async function neighbourHeights(
   db: pg.Pool | pg.ClientBase,
-  height: number,
-): Promise<{ readonly previous: number | null; readonly next: number | null }> {
-  const { rows } = await db.query<{ previous: number | null; next: number | null }>(
+  height: Height,
+): Promise<{ readonly previous: Height | null; readonly next: Height | null }> {
+  const { rows } = await db.query<{ previous: Height | null; next: Height | null }>(
     `SELECT (SELECT height FROM chain.blocks WHERE height < $1 ORDER BY height DESC LIMIT 1) AS previous,
             (SELECT height FROM chain.blocks WHERE height > $1 ORDER BY height LIMIT 1) AS next`,
     [height],
@@ -128,9 +131,9 @@ const snippetBytes = 400;
 
 interface SummaryRow {
   key: number;
-  txid: Buffer;
+  txid: Txid;
   index: number;
-  height: number;
+  height: Height;
   number: number | null;
   content_id: number | null;
   content_type: Buffer | null;
@@ -195,7 +198,7 @@ export interface ChainCounts {
   /** Null where the totals are unknown (a chain with gaps). */
   readonly blessed: number | null;
   readonly cursed: number | null;
-  readonly lostSats: number | null;
+  readonly lostSats: Sats | null;
 }
 
 /** Totals at the tip. Costs a step per island, not a row per block. */
@@ -204,7 +207,7 @@ export async function chainCounts(db: pg.Pool | pg.ClientBase): Promise<ChainCou
     next_key: number;
     blessed: number | null;
     cursed: number | null;
-    lost_sats: number | null;
+    lost_sats: Sats | null;
     blocks: number;
     islands: number;
   }>(

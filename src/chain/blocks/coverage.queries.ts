@@ -1,12 +1,13 @@
 import type pg from 'pg';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
 /** The blocks that an answer covers: if none of them has something, another one still may. */
 export interface Coverage {
   /** Lowest and highest indexed height. Null: the index is empty. */
-  readonly fromHeight: number | null;
-  readonly toHeight: number | null;
+  readonly fromHeight: Height | null;
+  readonly toHeight: Height | null;
   /** Indexed blocks between the two. */
   readonly blocks: number;
   /**
@@ -24,7 +25,7 @@ export async function readCoverage(
   { firstInscriptionHeight }: NetworkParameters,
   tip: Tip | null,
 ): Promise<Coverage> {
-  const { rows } = await db.query<{ from_height: number | null; blocks: number; holders: number }>(
+  const { rows } = await db.query<{ from_height: Height | null; blocks: number; holders: number }>(
     `WITH RECURSIVE runs(top, bottom) AS (
        (SELECT height, island_height FROM chain.blocks WHERE height <= $1 ORDER BY height DESC LIMIT 1)
        UNION ALL

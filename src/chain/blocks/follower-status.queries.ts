@@ -2,12 +2,14 @@ import type pg from 'pg';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { type ErrorCode, errorCodes } from '#kernel/errors/error-codes.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 
 interface StatusRow {
   state: FollowerStatus['state'];
   source: string;
-  source_height: number | null;
-  source_hash: Buffer | null;
+  source_height: Height | null;
+  source_hash: BlockHash | null;
   problem_code: string | null;
   problem_message: string | null;
   problem_since: Date | null;

@@ -1,10 +1,12 @@
 import type { ClientBase } from 'pg';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { BlockQuestion } from './block.queries.ts';
 
 /** A block of the index with its header and its neighbours. Hashes are in internal order. */
 export interface HeaderFacts {
-  readonly height: number;
-  readonly hash: Uint8Array;
+  readonly height: Height;
+  readonly hash: BlockHash;
   /** 80 bytes. */
   readonly header: Uint8Array;
   readonly time: number;
@@ -13,22 +15,22 @@ export interface HeaderFacts {
   readonly firstKey: number;
   readonly nextKey: number;
   /** Null where the next block is not indexed. */
-  readonly nextHash: Uint8Array | null;
+  readonly nextHash: BlockHash | null;
   /** No block below it is missing. */
   readonly isWhole: boolean;
 }
 
 interface HeaderRow {
-  height: number;
-  hash: Buffer;
+  height: Height;
+  hash: BlockHash;
   header: Buffer;
   time: number;
   size_bytes: number;
   tx_count: number;
   first_key: number;
   next_key: number;
-  next_hash: Buffer | null;
-  island_height: number;
+  next_hash: BlockHash | null;
+  island_height: Height;
 }
 
 /** The block at a height or with a hash. Null where it is not indexed. */
@@ -57,7 +59,7 @@ export async function headerFacts(client: ClientBase, question: BlockQuestion): 
 }
 
 /** Times of a block and of up to ten blocks before it, for its median time (BIP 113). */
-export async function timesBefore(client: ClientBase, height: number): Promise<number[]> {
+export async function timesBefore(client: ClientBase, height: Height): Promise<number[]> {
   const { rows } = await client.query<{ time: number }>(
     'SELECT time FROM chain.blocks WHERE height > $1 - 11 AND height <= $1',
     [height],
@@ -68,8 +70,8 @@ export async function timesBefore(client: ClientBase, height: number): Promise<n
 /** Compact targets in a range of heights, and how often each occurs. */
 export async function targetsBetween(
   client: ClientBase,
-  from: number,
-  to: number,
+  from: Height,
+  to: Height,
 ): Promise<{ bits: number; blocks: number }[]> {
   const { rows } = await client.query<{ bits: Buffer; blocks: number }>(
     `SELECT substring(header FROM 73 FOR 4) AS bits, count(*) AS blocks FROM chain.blocks
@@ -85,7 +87,7 @@ export async function featuredInBlocks(
   heights: readonly number[],
   perBlock: number,
 ): Promise<Map<number, number[]>> {
-  const { rows } = await client.query<{ height: number; key: number }>(
+  const { rows } = await client.query<{ height: Height; key: number }>(
     `SELECT b.height, best.key FROM chain.blocks b
      CROSS JOIN LATERAL (
        SELECT key, fee FROM chain.inscriptions i WHERE i.key >= b.first_key AND i.key < b.next_key
@@ -103,8 +105,8 @@ export async function featuredInBlocks(
 export async function blocksOf(
   client: ClientBase,
   max: { readonly blocks: number; readonly bytes: number },
-): Promise<{ height: number; hash: Uint8Array }[] | null> {
-  const { rows } = await client.query<{ height: number; hash: Buffer; bytes: number }>(
+): Promise<{ height: Height; hash: BlockHash }[] | null> {
+  const { rows } = await client.query<{ height: Height; hash: BlockHash; bytes: number }>(
     `SELECT height, hash, sum(size_bytes) OVER ()::bigint AS bytes
      FROM (SELECT height, hash, size_bytes FROM chain.blocks LIMIT $1) AS listed ORDER BY height`,
     [max.blocks + 1],

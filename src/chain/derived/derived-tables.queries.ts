@@ -1,12 +1,14 @@
 import type { ClientBase, Pool } from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 
 /** The progress of a derived table (docs/adr/0017-derived-tables.md). */
 export interface DerivedTableReport {
   readonly name: string;
   /** It covers every indexed block from here on. */
-  readonly fromHeight: number;
+  readonly fromHeight: Height;
   /** It is complete, and gets each new block as soon as it is indexed. */
   readonly isComplete: boolean;
   /** The last block that it covers; null: none. */
@@ -17,10 +19,10 @@ export interface DerivedTableReport {
 
 interface Row {
   name: string;
-  from_height: number;
+  from_height: Height;
   is_followed: boolean;
-  tip_height: number | null;
-  tip_hash: Buffer | null;
+  tip_height: Height | null;
+  tip_hash: BlockHash | null;
   problem_code: string | null;
   problem_message: string | null;
   problem_since: Date | null;
@@ -62,7 +64,7 @@ export async function isComplete(client: ClientBase, name: string): Promise<bool
 }
 
 /** Whether there is a block at a height, and a derived table covers it. */
-export async function hasBlock(client: ClientBase, name: string, height: number): Promise<boolean> {
+export async function hasBlock(client: ClientBase, name: string, height: Height): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM chain.derived_tables d JOIN chain.blocks b ON b.height = $2
      WHERE d.name = $1 AND d.from_height <= $2 AND (d.is_followed OR d.tip_height >= $2)`,
@@ -73,14 +75,14 @@ export async function hasBlock(client: ClientBase, name: string, height: number)
 
 interface Behind {
   /** The last height that the table has; null: none. */
-  readonly reached: number | null;
-  readonly tip: number | null;
+  readonly reached: Height | null;
+  readonly tip: Height | null;
   readonly message: string;
 }
 
 /** The progress of a derived table; null: it is complete, or does not exist. */
 async function readBehind(client: ClientBase | Pool, name: string): Promise<Behind | null> {
-  const { rows } = await client.query<{ reached: number | null; tip: number | null }>(
+  const { rows } = await client.query<{ reached: Height | null; tip: Height | null }>(
     `SELECT d.tip_height AS reached, s.tip_height AS tip FROM chain.derived_tables d, chain.state s
      WHERE d.name = $1 AND NOT d.is_followed`,
     [name],

@@ -6,6 +6,8 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { awaitFlushed, flush, isFlushed } from '#kernel/pg/await-flushed.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import type { BlockEventText, StoredEventKind } from './stored-event-kind.ts';
 
@@ -23,8 +25,8 @@ const textBytesMax = 33 * 1024 * 1024;
 /** A row of the outbox with the events of one kind. Hashes in internal order. */
 export interface OutboxEntry {
   readonly sequence: number;
-  readonly height: number;
-  readonly hash: Uint8Array;
+  readonly height: Height;
+  readonly hash: BlockHash;
   /** Sequence of the row that this one undoes; null: the block was applied. */
   readonly cancels: number | null;
   /** For an applied block; null: it was taken back before the kind was added. */
@@ -35,8 +37,8 @@ export interface OutboxEntry {
 
 interface EntryRow {
   sequence: number;
-  height: number;
-  block_hash: Buffer;
+  height: Height;
+  block_hash: BlockHash;
   cancels: number | null;
   event_count: number | null;
   events: Buffer | null;
@@ -82,7 +84,7 @@ export async function readOutboxPage(
 async function readRows(
   client: ClientBase,
   { number }: EventKindIdentity,
-  firstHeight: number,
+  firstHeight: Height,
   fromSequence: number,
 ): Promise<EntryRow[]> {
   const { rows } = await client.query<EntryRow>(
@@ -143,15 +145,15 @@ export async function lastSequence(pool: Pool): Promise<number> {
 
 /** The hashes of a block: sha256 results as computed, the block's own hash in internal order. */
 export interface EventHashes {
-  readonly height: number;
-  readonly blockHash: Uint8Array;
+  readonly height: Height;
+  readonly blockHash: BlockHash;
   readonly sha256: Uint8Array;
   readonly cumulative: Uint8Array;
 }
 
 interface HashesRow {
-  height: number;
-  hash: Buffer;
+  height: Height;
+  hash: BlockHash;
   sha256: Buffer;
   cumulative_sha256: Buffer;
 }
@@ -160,7 +162,7 @@ interface HashesRow {
 export async function eventHashes(
   client: ClientBase,
   { number, version }: EventKindIdentity,
-  from: number,
+  from: Height,
   limit: number,
 ): Promise<EventHashes[]> {
   const { rows } = await client.query<HashesRow>(
@@ -195,7 +197,7 @@ export async function eventText(
   client: ClientBase,
   kind: StoredEventKind,
   network: NetworkName,
-  height: number,
+  height: Height,
 ): Promise<Buffer | null> {
   const [block] = await kind.readTexts(client, network, { from: height, to: height, keep: true });
   return block?.text ?? null;

@@ -2,12 +2,14 @@ import type { ClientBase, Pool } from 'pg';
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
 import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import { parseInscriptionLine } from '#kernel/events/parse-event-text.ts';
+import { asBlockHash, type BlockHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { BlockEventText, StoredEventKind, TextRange } from './stored-event-kind.ts';
 
 interface BlockRow {
-  height: number;
-  hash: Buffer;
+  height: Height;
+  hash: BlockHash;
   first_key: number;
   next_key: number;
   sequence: number | null;
@@ -17,29 +19,29 @@ interface BlockRow {
 
 interface PlaceRow {
   place: number | null;
-  txid: Buffer | null;
+  txid: Txid | null;
   vout: number | null;
   sat_offset: number | null;
 }
 
 interface EventRow extends PlaceRow {
-  height: number;
+  height: Height;
   key: number;
-  id_txid: Buffer;
+  id_txid: Txid;
   id_index: number;
   is_new: boolean;
   number: number | null;
   charms: number | null;
   has_claimed: boolean;
   old_place: number | null;
-  old_txid: Buffer | null;
+  old_txid: Txid | null;
   old_vout: number | null;
   old_offset: number | null;
 }
 
 interface ParentRow {
   child_key: number;
-  txid: Buffer;
+  txid: Txid;
   index: number;
 }
 
@@ -79,7 +81,7 @@ async function readInscriptionTexts(
       else writeTransferred(out, block, row);
     }
     return {
-      ref: { height: block.height, hash: Uint8Array.from(block.hash) },
+      ref: { height: block.height, hash: asBlockHash(Uint8Array.from(block.hash)) },
       isKnown: block.is_known,
       count: at - first,
       ...out.finish(),
@@ -94,7 +96,7 @@ async function readInscriptionTexts(
 const isBlockKnown = `b.anchored AND (b.has_spent OR b.tx_count <= 1 OR (b.next_key = b.first_key
   AND NOT EXISTS (SELECT FROM chain.locations WHERE spent_height = b.height)))`;
 
-async function isKnownAt(client: ClientBase, height: number): Promise<boolean> {
+async function isKnownAt(client: ClientBase, height: Height): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM chain.blocks b WHERE height = $1 AND ${isBlockKnown}`,
     [height],
@@ -110,7 +112,7 @@ async function whyNotReadable(client: ClientBase | Pool): Promise<string | null>
   return rowCount === 1 ? 'the first load is running: events are available at its end' : null;
 }
 
-async function readBlocks(client: ClientBase, from: number, to: number): Promise<BlockRow[]> {
+async function readBlocks(client: ClientBase, from: Height, to: Height): Promise<BlockRow[]> {
   const { rows } = await client.query<BlockRow>(
     `SELECT height, hash, first_key, next_key, sequence, has_spent,
        ${isBlockKnown} AS is_known
@@ -121,7 +123,7 @@ async function readBlocks(client: ClientBase, from: number, to: number): Promise
 }
 
 /** Each new inscription is an event, and each ended location: its destination is the key's next row. */
-async function readEvents(client: ClientBase, from: number, to: number): Promise<EventRow[]> {
+async function readEvents(client: ClientBase, from: Height, to: Height): Promise<EventRow[]> {
   const { rows } = await client.query<EventRow>(
     `SELECT i.height, l.step, i.key, i.txid AS id_txid, i.index AS id_index, true AS is_new, i.number, i.charms,
        d.claimed_parents IS NOT NULL AS has_claimed,
@@ -198,7 +200,7 @@ function writeTransferred(out: EventTextWriter, block: BlockRow, row: EventRow):
   out.endLine();
 }
 
-function writePlace(out: EventTextWriter, row: PlaceRow, reveal: Buffer): void {
+function writePlace(out: EventTextWriter, row: PlaceRow, reveal: Txid): void {
   if (row.place === null) out.unknown();
   else if (row.place === places.output)
     out.inOutput(row.txid ?? reveal, 0, row.vout ?? 0, row.sat_offset ?? 0);

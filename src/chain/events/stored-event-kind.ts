@@ -3,6 +3,7 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 import type { EventText } from '#kernel/events/event-text-writer.ts';
 import type { ParsedEvent } from '#kernel/events/parse-event-text.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName, NetworkParameters } from '#kernel/primitives/network.ts';
 
 /** The canonical text of a block, made again from the tables. */
@@ -16,8 +17,8 @@ export interface BlockEventText extends EventText {
 
 /** Heights of blocks, both included. */
 export interface TextRange {
-  readonly from: number;
-  readonly to: number;
+  readonly from: Height;
+  readonly to: Height;
   /** Return the texts, not only their hashes. */
   readonly keep: boolean;
 }
@@ -25,12 +26,12 @@ export interface TextRange {
 /** A kind of events, as far as its stored data is read. */
 export interface StoredEventKind extends EventKindIdentity {
   /** The first height of its chain of hashes. Lower blocks have no events of it. */
-  readonly firstHeight: (network: NetworkParameters) => number;
+  readonly firstHeight: (network: NetworkParameters) => Height;
   /**
    * Whether there is a block at a height and everything that it did of this kind is known. False above the height
    * that a catch-up pass of the kind's tables has reached.
    */
-  readonly isKnownAt: (client: ClientBase, height: number) => Promise<boolean>;
+  readonly isKnownAt: (client: ClientBase, height: Height) => Promise<boolean>;
   /**
    * The texts of blocks, ascending: byte for byte what the writer hashed. Runs in a transaction, whose planner
    * settings it may change. Its memory is that of the events.

@@ -2,8 +2,10 @@ import type { ClientBase } from 'pg';
 import { type HeightRange, keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
 import { charmNames, charms } from '#kernel/primitives/charm.ts';
 import { curseName } from '#kernel/primitives/curse.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { formatInscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
 /** Keys are dense: a page of this width is one short index range, whatever the size of the table. */
@@ -39,16 +41,16 @@ export async function* exportInscriptions(client: ClientBase, range: HeightRange
 
 interface ExportRow {
   key: number;
-  txid: Buffer;
+  txid: Txid;
   index: number;
-  height: number;
+  height: Height;
   tx_index: number;
   input: number;
   number: number | null;
   sequence: number | null;
   curse: number | null;
   charms: number | null;
-  fee: number | null;
+  fee: Sats | null;
   content_type: Buffer | null;
   sha256: Buffer | null;
   size_bytes: number | null;
@@ -58,11 +60,11 @@ interface ExportRow {
   metadata: Buffer | null;
   parents_known: boolean;
   place: number | null;
-  location_txid: Buffer | null;
+  location_txid: Txid | null;
   vout: number | null;
   sat_offset: number | null;
   burned: boolean | null;
-  spent_height: number | null;
+  spent_height: Height | null;
 }
 
 /** The rows of the keys [first, end), or the first of them where all together would be too large. */
@@ -99,7 +101,7 @@ async function readPage(client: ClientBase, first: number, end: number): Promise
 
 /** Ids of the valid parents, by key of the child, in order. */
 async function readParents(client: ClientBase, first: number, end: number): Promise<Map<number, string[]>> {
-  const { rows } = await client.query<{ child_key: number; txid: Buffer; index: number }>(
+  const { rows } = await client.query<{ child_key: number; txid: Txid; index: number }>(
     `SELECT p.child_key, i.txid, i.index
      FROM chain.parents p JOIN chain.inscriptions i ON i.key = p.parent_key
      WHERE p.child_key >= $1 AND p.child_key < $2

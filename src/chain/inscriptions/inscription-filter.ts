@@ -6,6 +6,7 @@ import {
   isRareType,
   typeClass,
 } from '#chain/snapshot/index-expressions.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
 
 /** Conditions on the inscriptions of a list. An absent condition always holds. */
@@ -13,8 +14,8 @@ export interface InscriptionFilter {
   /** An exact content type, or `image/*`. */
   readonly contentType?: string | undefined;
   /** Heights of the reveal, both included. */
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
+  readonly from?: Height | undefined;
+  readonly to?: Height | undefined;
   /** Script of the output that holds it now. */
   readonly owner?: Uint8Array | undefined;
   /** Whether it is cursed. Inscriptions of which that is not known match neither value (docs/adr/0026). */

@@ -2,6 +2,7 @@ import type { ClientBase } from 'pg';
 import { jubileeHeight } from '#chain/snapshot/cursed-expression.ts';
 import { keyOfInscription, keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import {
   type CandidateIndex,
@@ -13,7 +14,7 @@ import {
 /** An inscription of a list. */
 export interface ListedInscription extends InscriptionId {
   readonly key: number;
-  readonly height: number;
+  readonly height: Height;
 }
 
 export interface ListPage {
@@ -193,8 +194,8 @@ async function firstKeyOfJubilee(client: ClientBase): Promise<number> {
 }
 
 /** The height of the block that revealed an inscription. */
-export async function heightOfKey(client: ClientBase, key: number): Promise<number> {
-  const { rows } = await client.query<{ height: number }>(
+export async function heightOfKey(client: ClientBase, key: number): Promise<Height> {
+  const { rows } = await client.query<{ height: Height }>(
     'SELECT height FROM chain.inscriptions WHERE key = $1',
     [key],
   );

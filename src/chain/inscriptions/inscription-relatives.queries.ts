@@ -1,4 +1,6 @@
 import type { ClientBase } from 'pg';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 
 /** What is needed of an inscription to find its neighbours. */
@@ -6,7 +8,7 @@ interface Standing {
   readonly key: number;
   readonly has_spent: boolean;
   readonly sequenced: boolean;
-  readonly island_height: number;
+  readonly island_height: Height;
 }
 
 /** Relatives listed, as in ord's `/inscription`. */
@@ -15,9 +17,9 @@ const relativesShown = 4;
 interface RelativeRow {
   of: number;
   relation: string;
-  txid: Buffer;
+  txid: Txid;
   index: number;
-  island_height: number;
+  island_height: Height;
   ordered: boolean;
 }
 

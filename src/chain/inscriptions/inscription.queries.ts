@@ -1,6 +1,9 @@
 import type pg from 'pg';
 import type { ClientBase } from 'pg';
+import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { type InscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 import { noRelatives, type Relatives, relativesOf } from './inscription-relatives.queries.ts';
 import { currentLocations, type Location, shownCharms, storedCharms } from './location.queries.ts';
@@ -14,8 +17,8 @@ export interface InscriptionDetail {
   /** Order of application; ord's sequence number on an anchored chain. */
   readonly key: number;
   readonly number: number | null;
-  readonly height: number;
-  readonly blockHash: Uint8Array;
+  readonly height: Height;
+  readonly blockHash: BlockHash;
   /** Unix seconds of the block's header. */
   readonly timestamp: number;
   readonly anchored: boolean;
@@ -44,7 +47,7 @@ export interface InscriptionDetail {
   readonly charms: number | null;
   /** The same without a loss after the reveal: as ord stores them, and shows them to inscriptions. */
   readonly storedCharms: number | null;
-  readonly fee: number | null;
+  readonly fee: Sats | null;
   readonly location: Location | null;
   /** Valid parents, in order. Null where validity is unknown. */
   readonly parents: readonly InscriptionId[] | null;
@@ -60,15 +63,15 @@ export interface InscriptionDetail {
 
 interface MainRow {
   key: number;
-  txid: Buffer;
+  txid: Txid;
   index: number;
-  height: number;
+  height: Height;
   tx_index: number;
   input: number;
   number: number | null;
   curse: number | null;
   charms: number | null;
-  fee: number | null;
+  fee: Sats | null;
   content_type: Buffer | null;
   sha256: Buffer | null;
   size_bytes: number | null;
@@ -78,15 +81,15 @@ interface MainRow {
   claimed_parents: Buffer | null;
   properties_json: string | null;
   metadata_json: Buffer | null;
-  block_hash: Buffer;
+  block_hash: BlockHash;
   time: number;
   anchored: boolean;
   has_spent: boolean;
   sequenced: boolean;
   numbered: boolean;
   content_id: number | null;
-  island_height: number;
-  tip_island_height: number;
+  island_height: Height;
+  tip_island_height: Height;
 }
 
 /** The key of an inscription. Null where it is not indexed. */
@@ -119,7 +122,7 @@ export async function inscriptionKeys(
 
 /** Ids of inscriptions in the order of their keys. Unknown keys are left out. */
 export async function inscriptionIds(client: ClientBase, keys: readonly number[]): Promise<InscriptionId[]> {
-  const { rows } = await client.query<{ txid: Buffer; index: number }>(
+  const { rows } = await client.query<{ txid: Txid; index: number }>(
     `SELECT i.txid, i.index FROM unnest($1::integer[]) WITH ORDINALITY AS asked(key, place)
      JOIN chain.inscriptions i ON i.key = asked.key ORDER BY asked.place`,
     [keys],
@@ -240,7 +243,7 @@ async function delegateTypes(
   // the column is an integer; delegates can claim larger indexes, which name nothing
   const ids = named.map(inscriptionIdFromBytes).filter(({ index }) => index < 2 ** 31);
   if (ids.length === 0) return new Map();
-  const { rows: found } = await client.query<{ txid: Buffer; index: number; content_type: Buffer | null }>(
+  const { rows: found } = await client.query<{ txid: Txid; index: number; content_type: Buffer | null }>(
     `SELECT i.txid, i.index, i.content_type FROM unnest($1::bytea[], $2::integer[]) AS asked(txid, index)
      JOIN chain.inscriptions i ON i.txid = asked.txid AND i.index = asked.index`,
     [ids.map(({ txid }) => Buffer.from(txid)), ids.map(({ index }) => index)],
@@ -249,7 +252,7 @@ async function delegateTypes(
   return new Map(
     found.map((row) => {
       bytes.writeUInt32LE(row.index);
-      return [row.txid.toString('hex') + bytes.toString('hex'), utf8OrNull(row.content_type)];
+      return [Buffer.concat([row.txid, bytes]).toString('hex'), utf8OrNull(row.content_type)];
     }),
   );
 }
@@ -269,7 +272,7 @@ export async function rawMetadata(
 }
 
 /** Whether a transaction revealed an indexed inscription (its first one is `…i0`). */
-export async function isReveal(db: pg.Pool | ClientBase, txid: Uint8Array): Promise<boolean> {
+export async function isReveal(db: pg.Pool | ClientBase, txid: Txid): Promise<boolean> {
   const { rows } = await db.query('SELECT FROM chain.inscriptions WHERE txid = $1 AND index = 0', [txid]);
   return rows.length > 0;
 }

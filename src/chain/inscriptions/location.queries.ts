@@ -1,6 +1,8 @@
 import type { ClientBase } from 'pg';
 import { charms } from '#kernel/primitives/charm.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 
 /** Where an inscription is: an output, lost (the null outpoint) or unbound (nowhere). */
 export interface Location {
@@ -13,7 +15,7 @@ export interface Location {
    * Value and script of the output; null outside an output. Of a script without an address only the beginning is
    * kept.
    */
-  readonly value: number | null;
+  readonly value: Sats | null;
   readonly script: Uint8Array | null;
 }
 
@@ -24,12 +26,12 @@ export const unboundOutpoint = `${'0'.repeat(64)}:0`;
 interface LocationRow {
   key: number;
   place: number;
-  txid: Buffer;
+  txid: Txid;
   vout: number | null;
   sat_offset: number;
-  value: number | null;
+  value: Sats | null;
   script: Buffer | null;
-  spent_height: number | null;
+  spent_height: Height | null;
 }
 
 /** Where inscriptions are now, by key. Absent where it is unknown. */

@@ -2,13 +2,14 @@ import type { ClientBase, Pool } from 'pg';
 import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { shownAmong } from './hidden-inscriptions.ts';
 import type { KeyPage } from './relative.queries.ts';
 import { pageSize } from './relative.queries.ts';
 
 /** A block as the lists know it: while all of this is unchanged, so is every row up to it. */
 interface KnownBlock {
-  readonly height: number;
+  readonly height: Height;
   /** The first key after it. */
   readonly nextKey: number;
   /** Its hash, and values that change if blocks are filled in below it. */
@@ -122,7 +123,7 @@ async function goneOn(client: ClientBase, known: Known, tip: Tip): Promise<Known
   unknown.sort((a, b) => a - b);
   const shown = await shownAmong(client, unknown);
   const galleries = await galleriesSince(client, nextKey);
-  const blocks = await blocksFrom(client, Math.max(tip.height - blocksKnown, 0));
+  const blocks = await blocksFrom(client, asHeight(Math.max(tip.height - blocksKnown, 0)));
   const { newestChild } = known;
   for (const parent of unknown) if (!shown.has(parent)) newestChild.set(parent, -1);
   const newer = new Map(changed.map(({ parent, child }) => [parent, child]));
@@ -145,8 +146,8 @@ function inOrder(newestChild: ReadonlyMap<number, number>): number[] {
 }
 
 /** This many blocks from a height on, and one more, ascending. */
-async function blocksFrom(client: ClientBase, height: number): Promise<KnownBlock[]> {
-  const { rows } = await client.query<{ height: number; next_key: number; mark: string }>(
+async function blocksFrom(client: ClientBase, height: Height): Promise<KnownBlock[]> {
+  const { rows } = await client.query<{ height: Height; next_key: number; mark: string }>(
     `SELECT height, next_key,
        concat_ws(' ', height, encode(hash, 'hex'), next_key, island_height, anchored, has_spent) AS mark
      FROM chain.blocks WHERE height BETWEEN $1 AND $1 + $2 ORDER BY height`,

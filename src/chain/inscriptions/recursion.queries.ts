@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Txid } from '#kernel/primitives/hash.ts';
 import {
   formatInscriptionId,
   type InscriptionId,
@@ -52,7 +53,7 @@ function idsIn(body: Buffer): string[] {
 
 async function indexedOf(db: pg.Pool | pg.ClientBase, ids: readonly string[]): Promise<Set<string>> {
   const parsed = ids.flatMap((text) => parseInscriptionId(text) ?? []);
-  const { rows } = await db.query<{ txid: Buffer; index: number }>(
+  const { rows } = await db.query<{ txid: Txid; index: number }>(
     `SELECT i.txid, i.index FROM unnest($1::bytea[], $2::integer[]) AS asked(txid, index)
      JOIN chain.inscriptions i ON i.txid = asked.txid AND i.index = asked.index`,
     [parsed.map(({ txid }) => Buffer.from(txid)), parsed.map(({ index }) => index)],

@@ -1,6 +1,9 @@
 import type { ClientBase } from 'pg';
 import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 import { currentLocations, type Location, storedCharms } from './location.queries.ts';
 
 /** Keys of one page, and whether there are more after it. */
@@ -60,8 +63,8 @@ export async function childPage(client: ClientBase, parent: number, page: number
 export interface InscriptionEntry {
   readonly id: InscriptionId;
   readonly number: number | null;
-  readonly height: number;
-  readonly fee: number | null;
+  readonly height: Height;
+  readonly fee: Sats | null;
   /** As stored: not lost by a later move. */
   readonly charms: number | null;
   readonly timestamp: number;
@@ -75,11 +78,11 @@ export async function inscriptionEntries(
 ): Promise<InscriptionEntry[]> {
   const { rows } = await client.query<{
     key: number;
-    txid: Buffer;
+    txid: Txid;
     index: number;
     number: number | null;
-    height: number;
-    fee: number | null;
+    height: Height;
+    fee: Sats | null;
     charms: number | null;
     time: number;
   }>(

@@ -1,6 +1,8 @@
 import type { ClientBase } from 'pg';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { type BlockHash, displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 
 /** A place of an inscription in time. */
 export interface Transfer {
@@ -8,24 +10,26 @@ export interface Transfer {
    * What happened to it. `burned`, `lost` and `unbound` also where the reveal itself did that (`from` is null then).
    */
   readonly kind: 'reveal' | 'transfer' | 'burned' | 'lost' | 'unbound';
-  readonly height: number;
+  readonly height: Height;
   /** Place within the block: index of the transaction; the coinbase counts as the last. */
   readonly step: number;
-  readonly blockHash: Uint8Array;
+  readonly blockHash: BlockHash;
   /** Unix seconds of the block's header. */
   readonly timestamp: number;
   /**
    * The transaction that made the output; for a reveal, the reveal. Null where a later transaction lost it in its
    * fees.
    */
-  readonly txid: Uint8Array | null;
+  readonly txid: Txid | null;
   /** `<txid>:<vout>:<offset>`. Null: it was revealed here, or its previous place is unknown. */
   readonly from: string | null;
   readonly to: string;
-  readonly value: number | null;
+  readonly value: Sats | null;
   readonly script: Uint8Array | null;
 }
 
+/** A forged cursor may name any two integers. */
+/** A forged cursor may name any two integers. */
 export interface TransferPosition {
   readonly height: number;
   readonly step: number;
@@ -44,15 +48,15 @@ export interface TransferPage {
 }
 
 interface LocationRow {
-  height: number;
+  height: Height;
   step: number;
   place: number;
-  txid: Buffer | null;
+  txid: Txid | null;
   vout: number | null;
   sat_offset: number;
-  value: number | null;
+  value: Sats | null;
   script: Buffer | null;
-  hash: Buffer;
+  hash: BlockHash;
   time: number;
 }
 
@@ -68,7 +72,7 @@ export async function transfersOf(
   id: InscriptionId,
   { order, limit, after }: TransferQuestion,
 ): Promise<TransferPage | null> {
-  const { rows: found } = await client.query<{ key: number; height: number }>(
+  const { rows: found } = await client.query<{ key: number; height: Height }>(
     'SELECT key, height FROM chain.inscriptions WHERE txid = $1 AND index = $2',
     [Buffer.from(id.txid), id.index],
   );
@@ -102,7 +106,7 @@ function transferOf(
   row: LocationRow,
   before: LocationRow | null,
   id: InscriptionId,
-  revealHeight: number,
+  revealHeight: Height,
 ): Transfer {
   const isReveal = before === null && row.height === revealHeight;
   return {

@@ -1,13 +1,16 @@
 import type { ClientBase } from 'pg';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { noSats, type Sats } from '#kernel/primitives/sats.ts';
 
 /** An unspent output of an address. */
 export interface AddressOutput {
-  readonly txid: Uint8Array;
+  readonly txid: Txid;
   readonly vout: number;
-  readonly value: number;
-  readonly height: number;
+  readonly value: Sats;
+  readonly height: Height;
 }
 
 /** An output that holds inscriptions; these are in the order of application. */
@@ -15,8 +18,12 @@ export interface InscribedOutput extends AddressOutput {
   readonly inscriptions: readonly InscriptionId[];
 }
 
-/** A page of outputs begins after this one. */
-export type OutputPosition = Pick<AddressOutput, 'height' | 'txid' | 'vout'>;
+/** A page of outputs begins after this one. A forged cursor may name any numbers of the columns' types. */
+export interface OutputPosition {
+  readonly height: number;
+  readonly txid: Txid;
+  readonly vout: number;
+}
 
 /** Whether every output of every block is indexed with its owner (--index-addresses). */
 export async function hasAddressIndex(client: ClientBase): Promise<boolean> {
@@ -58,9 +65,9 @@ export async function addressBalance(
   client: ClientBase,
   script: Uint8Array,
   most: number,
-): Promise<{ outputs: number; sats: number }> {
+): Promise<{ outputs: number; sats: Sats }> {
   await client.query(planSettings);
-  const { rows } = await client.query<{ outputs: number; sats: number }>(
+  const { rows } = await client.query<{ outputs: number; sats: Sats }>(
     `SELECT count(*) AS outputs, coalesce(sum(value), 0)::bigint AS sats FROM (
        SELECT value FROM chain.outputs
        WHERE (chain.hash64(script, 0), height) >= (chain.hash64($1::bytea, 0), 0)
@@ -70,11 +77,11 @@ export async function addressBalance(
      ) AS unspent`,
     [Buffer.from(script), most + 1],
   );
-  return rows[0] ?? { outputs: 0, sats: 0 };
+  return rows[0] ?? { outputs: 0, sats: noSats };
 }
 
 interface HeldRow extends AddressOutput {
-  readonly id_txid: Buffer;
+  readonly id_txid: Txid;
   readonly id_index: number;
 }
 

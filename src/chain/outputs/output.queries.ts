@@ -1,18 +1,21 @@
 import type pg from 'pg';
 import type { ClientBase } from 'pg';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
+import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 
 /** An output: its transaction (internal order) and its index. */
 export interface Outpoint {
-  readonly txid: Uint8Array;
+  readonly txid: Txid;
   readonly vout: number;
 }
 
 /** An unspent output of the indexed chain. */
 export interface KnownOutput {
-  readonly height: number;
-  readonly value: number;
+  readonly height: Height;
+  readonly value: Sats;
   /** Null where only the beginning of the script is kept. */
   readonly script: Uint8Array | null;
   /** In the order of application. */
@@ -64,10 +67,10 @@ async function heldOutputs(
 ): Promise<Map<number, KnownOutput>> {
   const { rows } = await client.query<{
     place: number;
-    height: number;
-    value: number;
+    height: Height;
+    value: Sats;
     script: Buffer;
-    txid: Buffer;
+    txid: Txid;
     index: number;
   }>(
     `SELECT asked.place - 1 AS place, l.height, l.value, l.script, i.txid, i.index
@@ -97,7 +100,7 @@ async function keptOutputs(
   client: ClientBase,
   outpoints: readonly Outpoint[],
 ): Promise<Map<number, KnownOutput>> {
-  const { rows } = await client.query<{ place: number; height: number; value: number; script: Buffer }>(
+  const { rows } = await client.query<{ place: number; height: Height; value: Sats; script: Buffer }>(
     `SELECT asked.place - 1 AS place, o.height, o.value, o.script
      FROM unnest($1::bytea[], $2::bigint[]) WITH ORDINALITY AS asked(txid, vout, place)
      JOIN chain.outputs o ON chain.hash64(o.txid, o.vout) = chain.hash64(asked.txid, asked.vout)
@@ -125,9 +128,9 @@ export async function inscriptionsOutside(
 
 /** Where a transaction is in the indexed chain. */
 export interface TransactionPlace {
-  readonly height: number;
+  readonly height: Height;
   /** Internal order. */
-  readonly blockHash: Uint8Array;
+  readonly blockHash: BlockHash;
   /** Position in the block. Null where only the block is known. */
   readonly index: number | null;
 }
@@ -138,10 +141,10 @@ export interface TransactionPlace {
  */
 export async function transactionPlace(
   client: ClientBase,
-  txid: Uint8Array,
+  txid: Txid,
   fingerprints: readonly string[],
 ): Promise<TransactionPlace | null> {
-  const { rows } = await client.query<{ height: number; hash: Buffer; index: number | null }>(
+  const { rows } = await client.query<{ height: Height; hash: BlockHash; index: number | null }>(
     `SELECT found.height, b.hash, found.index FROM (
        SELECT height, tx_index AS index FROM chain.inscriptions WHERE txid = $1
        UNION ALL
@@ -156,7 +159,7 @@ export async function transactionPlace(
 }
 
 /** The number of inscriptions that a transaction revealed. */
-export async function inscriptionCount(db: pg.Pool | ClientBase, txid: Uint8Array): Promise<number> {
+export async function inscriptionCount(db: pg.Pool | ClientBase, txid: Txid): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     'SELECT count(*) AS count FROM chain.inscriptions WHERE txid = $1',
     [Buffer.from(txid)],

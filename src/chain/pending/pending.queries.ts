@@ -1,5 +1,8 @@
 import type pg from 'pg';
 import type { RevealPolicy } from '#kernel/contracts/node.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 
 /** The row of chain.mempool_state. `isFollowed`: the mempool is being followed. */
 export interface MempoolState {
@@ -66,15 +69,15 @@ export interface PendingOutput {
   readonly place: number;
   readonly vout: number | null;
   readonly sat_offset: number | null;
-  readonly value: number | null;
+  readonly value: Sats | null;
   readonly script: Buffer | null;
 }
 
 interface PendingRow extends PendingOutput {
   readonly position: number;
-  readonly txid: Buffer;
+  readonly txid: Txid;
   readonly first_seen: Date;
-  readonly fee: number | null;
+  readonly fee: Sats | null;
   readonly vsize: number;
   /** 32 bytes each. */
   readonly replaces: Buffer;
@@ -111,9 +114,9 @@ export async function pendingInscriptions(
 }
 
 export interface PendingTransferRow extends PendingRow {
-  readonly inscription_txid: Buffer;
+  readonly inscription_txid: Txid;
   readonly inscription_index: number;
-  readonly from_txid: Buffer;
+  readonly from_txid: Txid;
   readonly from_vout: number;
   readonly from_offset: number;
   readonly from_script: Buffer | null;
@@ -122,13 +125,13 @@ export interface PendingTransferRow extends PendingRow {
 export interface TransferFilter {
   /** Output script of the sender or the receiver. */
   readonly script: Uint8Array | null;
-  readonly inscription: { readonly txid: Uint8Array; readonly index: number } | null;
+  readonly inscription: InscriptionId | null;
 }
 
 /** After this transfer. */
 export interface TransferCursor {
   readonly position: number;
-  readonly inscription: { readonly txid: Uint8Array; readonly index: number };
+  readonly inscription: InscriptionId;
 }
 
 /** Pending transfers in the order in which they were seen, after a cursor. */
@@ -161,9 +164,9 @@ export async function pendingTransfers(
 
 export interface DepartureRow {
   readonly position: number;
-  readonly txid: Buffer;
+  readonly txid: Txid;
   readonly reason: 'replaced' | 'evicted';
-  readonly replaced_by: Buffer | null;
+  readonly replaced_by: Txid | null;
   readonly left_at: Date;
 }
 

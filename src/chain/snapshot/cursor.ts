@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 
 /**
  * Where a page of a list ended, for the client to carry to the next page. Opaque, and valid while its block is in the
@@ -36,7 +38,7 @@ function questionMark(question: string): Buffer {
 export async function writeCursor(
   client: ClientBase,
   question: string,
-  height: number,
+  height: Height,
   { page, position }: Cursor,
 ): Promise<string> {
   const block = await readBlock(client, height);
@@ -72,7 +74,7 @@ export async function readCursor(
     bytes.subarray(1, 1 + questionBytes).equals(questionMark(question)) &&
     bytes.toString('base64url') === text;
   if (!isOne) throw new AppError('request_invalid', 'cursor is not one of this list');
-  const block = await readBlock(client, Math.min(bytes.readUInt32BE(9), 2 ** 31 - 1));
+  const block = await readBlock(client, asHeight(Math.min(bytes.readUInt32BE(9), maxHeight)));
   const isSame =
     block !== null &&
     bytes.subarray(13, 13 + hashBytes).equals(block.hash.subarray(0, hashBytes)) &&
@@ -88,9 +90,9 @@ export async function readCursor(
 
 async function readBlock(
   client: ClientBase,
-  height: number,
-): Promise<{ hash: Buffer; first_key: number } | null> {
-  const { rows } = await client.query<{ hash: Buffer; first_key: number }>(
+  height: Height,
+): Promise<{ hash: BlockHash; first_key: number } | null> {
+  const { rows } = await client.query<{ hash: BlockHash; first_key: number }>(
     'SELECT hash, first_key FROM chain.blocks WHERE height = $1',
     [height],
   );

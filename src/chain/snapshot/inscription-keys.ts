@@ -1,8 +1,6 @@
 import type { ClientBase } from 'pg';
+import { genesisHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
-
-/** The end of an open range: above every height. */
-const heightsEnd = 2 ** 31 - 1;
 
 /** The internal key of an inscription. Null: it is not indexed. */
 export async function keyOfInscription(
@@ -18,8 +16,8 @@ export async function keyOfInscription(
 
 /** Both included. Absent: open at that end. */
 export interface HeightRange {
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
+  readonly from?: Height | undefined;
+  readonly to?: Height | undefined;
 }
 
 /**
@@ -29,7 +27,7 @@ export interface HeightRange {
  */
 export async function keysOfHeights(
   client: ClientBase,
-  { from = 0, to = heightsEnd }: HeightRange,
+  { from = genesisHeight, to = maxHeight }: HeightRange,
 ): Promise<{ readonly first: number | null; readonly end: number | null }> {
   const { rows } = await client.query<{ first: number | null; end: number | null }>(
     `SELECT (SELECT first_key FROM chain.blocks WHERE height >= $1 ORDER BY height LIMIT 1) AS first,

@@ -1,9 +1,11 @@
 import type pg from 'pg';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 
 interface TipRow {
-  tip_height: number | null;
-  tip_hash: Buffer | null;
+  tip_height: Height | null;
+  tip_hash: BlockHash | null;
   undo_epoch: number;
 }
 

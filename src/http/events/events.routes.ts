@@ -16,10 +16,11 @@ import { varyBy } from '#http/server/vary.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type EventKindIdentity, inscriptionKind } from '#kernel/events/event-kind.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
 import { type FeedOptions, feedEvents, ndjsonForm, serverSentForm } from './event-feed.ts';
 import { type FeedPosition, positionAt, positionBehind } from './feed-position.ts';
 
-const height = (description: string) => Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description });
+const height = (description: string) => Type.Integer({ minimum: 0, maximum: maxHeight, description });
 const hex = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const hashesAnswer = Type.Object({
   version: Type.Integer(),
@@ -189,7 +190,7 @@ function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonl
       withSnapshot(pool, async ({ client, tip }) => {
         const { limit } = request.query;
         const kind = kindNamed(kinds, request.query.kind);
-        const from = request.query.from ?? Math.max(0, (tip?.height ?? 0) - limit + 1);
+        const from = asHeight(request.query.from ?? Math.max(0, (tip?.height ?? 0) - limit + 1));
         const rows = await eventHashes(client, kind, from, limit);
         if (tip !== null) reply.header('x-indexed-height', tip.height);
         return reply.header('cache-control', 'no-cache').send({
@@ -221,7 +222,7 @@ function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonl
       const kind = kindNamed(kinds, request.query.kind);
       await requireEventTexts(pool, kind);
       const text = await withSnapshot(pool, ({ client }) =>
-        eventText(client, kind, network.name, request.params.height),
+        eventText(client, kind, network.name, asHeight(request.params.height)),
       );
       if (text === null) throw new AppError('not_found', `block ${request.params.height} is not indexed`);
       return reply.header('cache-control', 'no-cache').type('text/plain; charset=us-ascii').send(text);

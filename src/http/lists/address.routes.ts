@@ -10,6 +10,7 @@ import {
   hasAddressIndex,
   type InscribedOutput,
   inscribedOutputs,
+  type OutputPosition,
   outpointBytes,
 } from '#chain/outputs/address.queries.ts';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
@@ -27,8 +28,9 @@ import { open } from '#http/server/guard.ts';
 import { varyBy } from '#http/server/vary.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 import { inscriptionsPage } from '#web/inscriptions.page.ts';
 import { exampleAddress, pagingOf, pagingQuery, scriptOf } from './list-parameters.ts';
 
@@ -257,10 +259,14 @@ async function anyOutputs(
   return outputs.slice(0, limit);
 }
 
-function positionOf(bytes: Uint8Array): { height: number; txid: Uint8Array; vout: number } {
+function positionOf(bytes: Uint8Array): OutputPosition {
   const position = Buffer.from(bytes);
   // signed, as the columns are, so that cursors made by clients can be compared
-  return { height: position.readInt32BE(), txid: position.subarray(4, 36), vout: position.readInt32LE(36) };
+  return {
+    height: position.readInt32BE(),
+    txid: asTxid(position.subarray(4, 36)),
+    vout: position.readInt32LE(36),
+  };
 }
 
 async function addressPage(
@@ -299,7 +305,7 @@ async function gapWords(client: ClientBase): Promise<string[]> {
   return islands > 1 ? ['Blocks are missing here: only inscriptions with a known owner are listed.'] : [];
 }
 
-function balanceWords({ outputs, sats }: { outputs: number; sats: number }): string {
+function balanceWords({ outputs, sats }: { outputs: number; sats: Sats }): string {
   return outputs > countedMax
     ? `more than ${countedMax} unspent outputs`
     : `${outputs} unspent outputs, ${sats} sats`;

@@ -4,6 +4,7 @@ import { type AcceptedForm, acceptedForms } from '#http/server/accepted-form.ts'
 import { wholeNumberPattern } from '#http/server/validation.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
@@ -100,7 +101,10 @@ export function pagingOf(
   };
 }
 
-const heights = { least: 0, most: 2 ** 31 - 1 };
+function height(value: string | undefined, name: string): Height | undefined {
+  const number = wholeNumber(value, name, { least: 0, most: maxHeight });
+  return number === undefined ? undefined : asHeight(number);
+}
 
 /** Parses the filters of every list. Throws `request_invalid`, naming the parameter. */
 export function sharedFilterOf(
@@ -108,8 +112,8 @@ export function sharedFilterOf(
 ): Pick<InscriptionFilter, 'contentType' | 'from' | 'to' | 'cursed' | 'metaprotocol' | 'parent'> {
   return {
     contentType: contentTypeOf(query.contentType),
-    from: wholeNumber(query.from, 'from', heights),
-    to: wholeNumber(query.to, 'to', heights),
+    from: height(query.from, 'from'),
+    to: height(query.to, 'to'),
     cursed: cursedOf(query.cursed),
     metaprotocol: boundedText(query.metaprotocol, 'metaprotocol'),
     parent: idOf(query.parent, 'parent'),

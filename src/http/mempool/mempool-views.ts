@@ -4,18 +4,19 @@ import type {
   PendingTransferRow,
 } from '#chain/pending/pending.queries.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 import type { InscriptionsAnswer, PlaceJson, TransfersAnswer } from './mempool.schemas.ts';
 
 /** The values of chain.mempool_transfers.place in words. */
 const placeKinds = ['output', 'fee', 'unbound', 'unknown'] as const;
 
 interface TransactionRow {
-  readonly txid: Buffer;
+  readonly txid: Txid;
   readonly first_seen: Date;
-  readonly fee: number | null;
+  readonly fee: Sats | null;
   readonly vsize: number;
   readonly replaces: Buffer;
 }
@@ -23,7 +24,7 @@ interface TransactionRow {
 interface TransactionJson {
   txid: string;
   firstSeen: string;
-  fee: number | null;
+  fee: Sats | null;
   vsize: number;
   feeRate: number | null;
   replaces: string[];
@@ -47,7 +48,7 @@ function transactionJson({
   };
 }
 
-function placeJson(row: PendingOutput & { txid: Buffer }, network: NetworkParameters): PlaceJson {
+function placeJson(row: PendingOutput & { txid: Txid }, network: NetworkParameters): PlaceJson {
   const { place, vout, sat_offset: satOffset, value, script, txid } = row;
   const isOutput = vout !== null && satOffset !== null;
   return {

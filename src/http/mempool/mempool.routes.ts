@@ -19,7 +19,11 @@ import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import {
+  formatInscriptionId,
+  type InscriptionId,
+  parseInscriptionId,
+} from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import {
   departuresAnswer,
@@ -207,7 +211,7 @@ function scriptOfAddress(text: string, network: NetworkParameters): Uint8Array {
   return parsed.script;
 }
 
-function inscriptionIn(text: string): { txid: Uint8Array; index: number } {
+function inscriptionIn(text: string): InscriptionId {
   const id = parseInscriptionId(text);
   if (id === null)
     throw new AppError('request_invalid', 'inscription is not an inscription id', {

@@ -11,6 +11,7 @@ import { answeredUnchanged } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { answerFromIndex, idText, sendOrd } from './answers.ts';
 import { ordAnswers, pathParts } from './ord.schemas.ts';
 import { heightOf, placeOf } from './parameters.ts';
@@ -121,7 +122,7 @@ async function idsJson({ client }: Snapshot, { keys, more }: KeyPage, page: numb
 /** ord answers with nothing for heights not reached yet, and for heights before the first inscription. */
 async function blockPage(
   { client, tip }: Snapshot,
-  height: number,
+  height: Height,
   page: number,
   { network }: AppDependencies,
 ): Promise<KeyPage> {

@@ -3,7 +3,9 @@ import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-t
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { type BlockHash, type BlockHashHex, displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { isSats, type Sats } from '#kernel/primitives/sats.ts';
 import type { BlockStats } from './blocks/block-stats.ts';
 
 /**
@@ -35,7 +37,7 @@ function rpcCodeOf(error: AppError): number {
 export interface NodeOutput {
   /** 0: its transaction is in the mempool. */
   readonly confirmations: number;
-  readonly value: number;
+  readonly value: Sats;
   readonly script: Uint8Array;
 }
 
@@ -68,8 +70,8 @@ export interface NodeTransaction {
  */
 export async function nodeTransaction(
   node: NodeRpc,
-  txid: Uint8Array,
-  blockHash: Uint8Array | null,
+  txid: Txid,
+  blockHash: BlockHash | null,
 ): Promise<NodeTransaction | null> {
   const block = blockHash === null ? [] : [displayHash(blockHash)];
   const found = await ask<{ hex: string; confirmations?: number }>(node, 'getrawtransaction', [
@@ -85,18 +87,18 @@ export async function nodeTransaction(
 }
 
 /** Display hash of the block at a height of the node's best chain. */
-export async function nodeBlockHash(node: NodeRpc, height: number): Promise<string | null> {
-  return ask<string>(node, 'getblockhash', [height]);
+export async function nodeBlockHash(node: NodeRpc, height: Height): Promise<BlockHashHex | null> {
+  return ask<BlockHashHex>(node, 'getblockhash', [height]);
 }
 
-export async function nodeBlock(node: NodeRpc, hash: string): Promise<Uint8Array | null> {
+export async function nodeBlock(node: NodeRpc, hash: BlockHashHex): Promise<Uint8Array | null> {
   const hex = await ask<string>(node, 'getblock', [hash, 0]);
   return hex === null ? null : Buffer.from(hex, 'hex');
 }
 
 /** The fields of `getblockheader` that answers use. Hashes are in display order. */
 export interface NodeHeader {
-  readonly height: number;
+  readonly height: Height;
   /** -1 for a block outside of the best chain. */
   readonly confirmations: number;
   readonly version: number;
@@ -107,16 +109,16 @@ export interface NodeHeader {
   readonly bits: string;
   readonly chainwork: string;
   readonly nTx: number;
-  readonly previousblockhash?: string;
-  readonly nextblockhash?: string;
+  readonly previousblockhash?: BlockHashHex;
+  readonly nextblockhash?: BlockHashHex;
 }
 
-export async function nodeHeader(node: NodeRpc, hash: string): Promise<NodeHeader | null> {
+export async function nodeHeader(node: NodeRpc, hash: BlockHashHex): Promise<NodeHeader | null> {
   return ask<NodeHeader>(node, 'getblockheader', [hash, true]);
 }
 
 /** The node's figures of a block; null where it lacks the block, or the outputs that the block spends. */
-export async function nodeStats(node: NodeRpc, hash: string): Promise<BlockStats | null> {
+export async function nodeStats(node: NodeRpc, hash: BlockHashHex): Promise<BlockStats | null> {
   const found = await ask<Record<string, number> & { feerate_percentiles: number[] }>(node, 'getblockstats', [
     hash,
   ]);
@@ -126,18 +128,23 @@ export async function nodeStats(node: NodeRpc, hash: string): Promise<BlockStats
     if (typeof value === 'number') return value;
     throw new AppError('node_answer_invalid', `the node gives no ${name} of a block`);
   };
+  const sats = (name: string): Sats => {
+    const value = figure(name);
+    if (isSats(value)) return value;
+    throw new AppError('node_answer_invalid', `the node gives ${value} sats as ${name} of a block`);
+  };
   return {
-    averageFee: figure('avgfee'),
+    averageFee: sats('avgfee'),
     averageFeeRate: figure('avgfeerate'),
     feeratePercentiles: found.feerate_percentiles,
-    maxFee: figure('maxfee'),
+    maxFee: sats('maxfee'),
     maxFeeRate: figure('maxfeerate'),
     maxTxSize: figure('maxtxsize'),
-    medianFee: figure('medianfee'),
-    minFee: figure('minfee'),
+    medianFee: sats('medianfee'),
+    minFee: sats('minfee'),
     minFeeRate: figure('minfeerate'),
-    subsidy: figure('subsidy'),
-    totalFee: figure('totalfee'),
+    subsidy: sats('subsidy'),
+    totalFee: sats('totalfee'),
     totalSize: figure('total_size'),
     totalWeight: figure('total_weight'),
   };

@@ -14,6 +14,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { noSats, type Sats } from '#kernel/primitives/sats.ts';
 import { idText } from './answers.ts';
 import { nodeOutput } from './node-questions.ts';
 import { fingerprintsOf } from './transactions/outpoint-candidates.ts';
@@ -26,7 +27,7 @@ interface OutputFacts {
   readonly inscriptions: readonly string[];
   readonly script: Uint8Array;
   readonly spent: boolean;
-  readonly value: number;
+  readonly value: Sats;
 }
 
 /** An answer, and the tip that it describes. */
@@ -120,7 +121,7 @@ export class Outputs {
       if (found.length > outsideMax)
         throw new AppError('address_too_large', `more than ${outsideMax} inscriptions are ${place}`);
       const inscriptions = found.map(idText);
-      const nothing = { confirmations: 0, script: new Uint8Array(0), spent: false, value: 0 };
+      const nothing = { confirmations: 0, script: new Uint8Array(0), spent: false, value: noSats };
       return { tip, facts: { ...nothing, indexed: true, inscriptions } };
     });
   }
@@ -202,7 +203,7 @@ export class Outputs {
     return { confirmations, indexed: isInChain, inscriptions: [], script, spent: !isGenesis, value };
   }
 
-  async #outputOf(outpoint: Outpoint): Promise<{ script: Uint8Array; value: number; confirmations: number }> {
+  async #outputOf(outpoint: Outpoint): Promise<{ script: Uint8Array; value: Sats; confirmations: number }> {
     const { transaction, confirmations } = await this.#transactions.find(outpoint.txid);
     const output = transaction.outputs[outpoint.vout];
     if (output === undefined) throw new AppError('not_found', `output ${outpointText(outpoint)} not found`);

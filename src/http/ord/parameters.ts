@@ -2,7 +2,8 @@ import type { BlockQuestion } from '#chain/blocks/block.queries.ts';
 import type { InscriptionQuestion } from '#chain/inscriptions/inscription.queries.ts';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { parseBlockHash, parseTxid, type Txid } from '#kernel/primitives/hash.ts';
+import { type Height, parseHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 
 /** The most characters of a parameter that an error quotes: valid ones are not longer. */
@@ -32,14 +33,14 @@ export function inscriptionQuestionOf(text: string): InscriptionQuestion {
 
 /** A height or a hash. Throws `request_invalid`. */
 export function blockQuestionOf(text: string): BlockQuestion {
-  const hash = hashFromDisplay(text);
+  const hash = parseBlockHash(text);
   if (hash !== null) return { kind: 'hash', hash };
-  const height = /^\d{1,10}$/u.test(text) ? Number(text) : Number.NaN;
-  if (height < 2 ** 31) return { kind: 'height', height };
+  const height = parseHeight(text);
+  if (height !== null) return { kind: 'height', height };
   throw invalid('a block is named by its height or its hash');
 }
 
-export function heightOf(text: string): number {
+export function heightOf(text: string): Height {
   const question = blockQuestionOf(text);
   if (question.kind === 'height') return question.height;
   throw invalid('this is not a height');
@@ -55,8 +56,8 @@ export function placeOf(text: string | undefined, name: string): number {
 }
 
 /** Parses 64 hex digits into the 32 bytes of a txid. Throws `request_invalid`. */
-export function txidOf(text: string): Uint8Array {
-  const txid = hashFromDisplay(text);
+export function txidOf(text: string): Txid {
+  const txid = parseTxid(text);
   if (txid === null) throw invalid('a transaction is named by its id in 64 hex digits');
   return txid;
 }
@@ -64,7 +65,7 @@ export function txidOf(text: string): Uint8Array {
 /** `<txid>:<vout>`. Throws `request_invalid`. */
 export function outpointOf(text: string): Outpoint {
   const [, hash = '', digits = ''] = /^([0-9a-f]{64}):(\d{1,10})$/iu.exec(text) ?? [];
-  const txid = hashFromDisplay(hash);
+  const txid = parseTxid(hash);
   const vout = Number(digits);
   if (txid === null || vout >= 2 ** 32) throw invalid('an output is named by <txid>:<vout>');
   return { txid, vout };

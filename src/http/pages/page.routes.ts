@@ -29,6 +29,7 @@ import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { open, pageSearches } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
 import { blockPage, blocksPage } from '#web/block.page.ts';
 import { homePage } from '#web/home.page.ts';
 import { inscriptionPage } from '#web/inscription.page.ts';
@@ -77,7 +78,7 @@ export function pageRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers
       tags,
       querystring: Type.Object({
         from: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: 'highest height of the page' }),
+          Type.Integer({ minimum: 0, maximum: maxHeight, description: 'highest height of the page' }),
         ),
       }),
       response: ordAnswers.blocks,
@@ -86,7 +87,12 @@ export function pageRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers
     handler: async (request, reply) => {
       if (prefersJson(request.headers.accept)) return blocks.blocks(request, reply);
       return withSnapshot(deps.pool, async ({ client, tip }) => {
-        const found = await blocksBelow(client, request.query.from ?? null, blocksPerPage + 1);
+        const { from } = request.query;
+        const found = await blocksBelow(
+          client,
+          from === undefined ? null : asHeight(from),
+          blocksPerPage + 1,
+        );
         const lines = found.slice(0, blocksPerPage).map(blockLine);
         const below = found[blocksPerPage]?.height ?? null;
         return sendPage(reply, blocksPage({ site: siteOf(deps.network, tip), blocks: lines, below }));

@@ -24,6 +24,7 @@ import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import type { SearchFilter, SearchSort } from '#kernel/contracts/search-engine.ts';
 import type { PendingAnswer, RecordPage, SearchRecord } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { asHeight, isHeight } from '#kernel/primitives/height.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Card } from '#web/cards.ts';
 import { type ResultsQuestion, type ResultsView, resultsPage } from '#web/results.page.ts';
@@ -213,7 +214,7 @@ function recordCard(record: SearchRecord, where: 'content' | 'metadata'): Card {
   return {
     id: record.inscriptionid,
     number: record.inscriptionnumber === null ? null : Number(record.inscriptionnumber),
-    height: Number(record.blockheight),
+    height: asHeight(Number(record.blockheight)),
     contentType: record.contenttypestr,
     sizeBytes: record.contentlength === null ? null : Number(record.contentlength),
     text: record.contentstr,
@@ -230,7 +231,7 @@ async function namedBy(
   const number = Number(text);
   return withSnapshot(pool, async ({ client }) => {
     const detail = await inscriptionDetail(client, { kind: 'number', number });
-    const block = await blockAt(client, { kind: 'height', height: number });
+    const block = isHeight(number) ? await blockAt(client, { kind: 'height', height: number }) : null;
     return {
       numbered: detail && { id: formatInscriptionId(detail.id.txid, detail.id.index), number },
       height: block?.height ?? null,

@@ -4,7 +4,7 @@ import { blockAt } from '#chain/blocks/block.queries.ts';
 import { isReveal } from '#chain/inscriptions/inscription.queries.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
-import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { type BlockHash, parseBlockHash, parseTxid } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
 type Chain = Pick<AppDependencies, 'pool' | 'network'>;
@@ -19,14 +19,15 @@ type Chain = Pick<AppDependencies, 'pool' | 'network'>;
  */
 export async function findTarget({ pool, network }: Chain, given: string, isTyped = false): Promise<string> {
   const query = given.trim();
-  const hash = hashFromDisplay(query);
-  if (hash === null) {
+  const hash = parseBlockHash(query);
+  const txid = parseTxid(query);
+  if (hash === null || txid === null) {
     const named = namedTarget(query, network);
     return named ?? (query === '' ? '/' : `/?text=${encodeURIComponent(query.toWellFormed())}`);
   }
   const lower = query.toLowerCase();
   if (await isBlock(pool, hash)) return `/block/${lower}`;
-  if (!(await isReveal(pool, hash))) return `/?hash=${lower}`;
+  if (!(await isReveal(pool, txid))) return `/?hash=${lower}`;
   return isTyped ? `/inscription/${lower}i0` : `/tx/${lower}`;
 }
 
@@ -38,7 +39,7 @@ export async function bareTarget(
   const query = /^\/+([^/?#]+)/u.exec(url)?.[1];
   if (query === undefined || /^\/+[^/?#]+\/+[^/?#]/u.test(url)) return null;
   if (method !== 'GET' && method !== 'HEAD') return null;
-  const hash = hashFromDisplay(query);
+  const hash = parseBlockHash(query);
   if (hash === null) return namedTarget(query, network);
   return `/${(await isBlock(pool, hash)) ? 'block' : 'tx'}/${query.toLowerCase()}`;
 }
@@ -49,6 +50,6 @@ function namedTarget(query: string, network: NetworkParameters): string | null {
   return parseAddress(query, network).kind === 'script' ? `/address/${query}` : null;
 }
 
-async function isBlock(pool: pg.Pool, hash: Uint8Array): Promise<boolean> {
+async function isBlock(pool: pg.Pool, hash: BlockHash): Promise<boolean> {
   return (await blockAt(pool, { kind: 'hash', hash })) !== null;
 }

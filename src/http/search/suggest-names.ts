@@ -2,7 +2,8 @@ import type pg from 'pg';
 import { blockAt } from '#chain/blocks/block.queries.ts';
 import { inscriptionDetail } from '#chain/inscriptions/inscription.queries.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
-import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { type BlockHash, parseBlockHash, parseTxid, type Txid } from '#kernel/primitives/hash.ts';
+import { isHeight } from '#kernel/primitives/height.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
@@ -32,8 +33,9 @@ export async function namesOf(
     const found = await inscriptionDetail(client, { kind: 'id', id });
     return found === null ? [] : [inscriptionName(formatInscriptionId(id.txid, id.index), found.number)];
   }
-  const hash = hashFromDisplay(trimmed);
-  if (hash !== null) return hashed(client, hash, trimmed.toLowerCase());
+  const hash = parseBlockHash(trimmed);
+  const txid = parseTxid(trimmed);
+  if (hash !== null && txid !== null) return hashed(client, { hash, txid }, trimmed.toLowerCase());
   const isAddress = trimmed.length <= 100 && parseAddress(trimmed, network).kind === 'script';
   return isAddress ? [{ kind: 'address', name: trimmed, path: `/address/${trimmed}` }] : [];
 }
@@ -45,7 +47,7 @@ async function numbered(
 ): Promise<SuggestedName[]> {
   const detail = await inscriptionDetail(client, { kind: 'number', number });
   const block =
-    number < 0 || isInscription ? null : await blockAt(client, { kind: 'height', height: number });
+    isHeight(number) && !isInscription ? await blockAt(client, { kind: 'height', height: number }) : null;
   const names: SuggestedName[] = [];
   if (detail !== null)
     names.push(inscriptionName(formatInscriptionId(detail.id.txid, detail.id.index), number));
@@ -54,11 +56,16 @@ async function numbered(
   return names;
 }
 
-async function hashed(client: pg.ClientBase, hash: Uint8Array, hex: string): Promise<SuggestedName[]> {
+/** What 64 hex digits name: a block, the first inscription of a transaction, or a content. */
+async function hashed(
+  client: pg.ClientBase,
+  { hash, txid }: { readonly hash: BlockHash; readonly txid: Txid },
+  hex: string,
+): Promise<SuggestedName[]> {
   const block = await blockAt(client, { kind: 'hash', hash });
   if (block !== null)
     return [{ kind: 'block', name: `Block ${block.height}`, path: `/block/${block.height}` }];
-  const first = await inscriptionDetail(client, { kind: 'id', id: { txid: hash, index: 0 } });
+  const first = await inscriptionDetail(client, { kind: 'id', id: { txid, index: 0 } });
   if (first !== null) return [inscriptionName(`${hex}i0`, first.number)];
   return [{ kind: 'hash', name: 'Contents with this hash', path: `/?hash=${hex}` }];
 }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 
 /** Increase it when newer code answers the same tip and URL with other bytes. */
 const answerVersion = 3;
@@ -51,8 +53,8 @@ export async function answeredUnchanged(
   const header = request.headers['if-none-match'];
   if (header === undefined || header.trim() === '*') return false;
   const { rows } = await pool.query<{
-    height: number | null;
-    hash: Buffer | null;
+    height: Height | null;
+    hash: BlockHash | null;
     undo_epoch: number;
     revision: number | null;
   }>(

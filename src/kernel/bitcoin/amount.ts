@@ -1,4 +1,5 @@
 import { AppError } from '#kernel/errors/app-error.ts';
+import { asSats, type Sats } from '#kernel/primitives/sats.ts';
 
 /** 21 million bitcoins (Bitcoin Core consensus/amount.h MAX_MONEY). */
 const satsMax = 21_000_000 * 100_000_000;
@@ -9,11 +10,11 @@ const satsMax = 21_000_000 * 100_000_000;
  * Throws `node_answer_invalid` for a value that is not an amount, exceeds what can exist, or has more than eight
  * decimals.
  */
-export function satsOfBitcoins(amount: unknown): number {
+export function satsOfBitcoins(amount: unknown): Sats {
   if (typeof amount === 'number' && amount >= 0) {
     const scaled = amount * 100_000_000;
     const sats = Math.round(scaled);
-    if (sats <= satsMax && Math.abs(scaled - sats) < 0.4) return sats;
+    if (sats <= satsMax && Math.abs(scaled - sats) < 0.4) return asSats(sats);
   }
   throw new AppError('node_answer_invalid', `The node gives ${JSON.stringify(amount)} as an amount.`);
 }

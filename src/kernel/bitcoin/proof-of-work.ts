@@ -1,3 +1,4 @@
+import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
 /** The easiest target of each network, compact (Bitcoin Core kernel/chainparams.cpp `powLimit`). */
@@ -25,7 +26,7 @@ function targetOf(bits: number): bigint | null {
  * Whether the hash of a header (32 bytes, internal order) is below the target that the header claims, and that target
  * is not easier than the network allows. Whether it is the right target for its height takes the earlier headers.
  */
-export function hasProofOfWork(hash: Uint8Array, bits: number, network: NetworkName): boolean {
+export function hasProofOfWork(hash: BlockHash, bits: number, network: NetworkName): boolean {
   const target = targetOf(bits);
   const limit = targetOf(limits[network]);
   if (target === null || limit === null || target > limit) return false;

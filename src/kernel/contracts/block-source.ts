@@ -1,9 +1,11 @@
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
 /** A height and the hash at it: 32 bytes in internal order (the order in which hashes are computed). */
 export interface BlockRef {
-  readonly height: number;
-  readonly hash: Uint8Array;
+  readonly height: Height;
+  readonly hash: BlockHash;
 }
 
 /** Running totals before a block, proven from outside. Absent: unknown. */
@@ -17,8 +19,8 @@ export interface StartCounters {
 
 /** A run of consecutive blocks. A source without gaps has exactly one, from height 0. */
 export interface Island {
-  readonly firstHeight: number;
-  readonly lastHeight: number;
+  readonly firstHeight: Height;
+  readonly lastHeight: Height;
   /** Proven totals before `firstHeight` (chain.json `islands`), where the source has any. */
   readonly start: StartCounters;
 }
@@ -64,7 +66,7 @@ export interface BlockSource {
   /** The islands of the chain, ascending. */
   islands(): Promise<readonly Island[]>;
   /** The refs of all blocks of the chain from `from` on, ascending by height. */
-  refs(from?: number): Promise<readonly BlockRef[]>;
+  refs(from?: Height): Promise<readonly BlockRef[]>;
   /**
    * Reads one block, into buffers of the pool where one is given. Throws `block_unavailable`, `block_truncated` or
    * `block_oversized`.

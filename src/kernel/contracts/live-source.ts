@@ -1,3 +1,5 @@
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { BlockRef, BlockSource } from './block-source.ts';
 
 /** A block of a chain with its header of 80 bytes. */
@@ -15,9 +17,9 @@ export interface LiveBlockSource extends BlockSource {
    * Up to `count` consecutive headers of its best chain from a height on, each naming the one before as its parent,
    * all of one moment. Empty where the height is above its tip.
    */
-  headers(fromHeight: number, count: number, signal?: AbortSignal): Promise<readonly HeaderRef[]>;
+  headers(fromHeight: Height, count: number, signal?: AbortSignal): Promise<readonly HeaderRef[]>;
   /** Whether it knows the block as invalid (`getchaintips`): such a block never joins its best chain. */
-  isInvalid(hash: Uint8Array, signal?: AbortSignal): Promise<boolean>;
+  isInvalid(hash: BlockHash, signal?: AbortSignal): Promise<boolean>;
   /** Settles when there may be news, and after `timeoutMs` at the latest. Only a hint: ask afterwards. */
   news(timeoutMs: number, signal: AbortSignal): Promise<void>;
 }

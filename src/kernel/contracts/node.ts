@@ -1,3 +1,5 @@
+import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
 export interface CallOptions {
@@ -29,7 +31,7 @@ export interface NodeFacts {
   readonly version: number;
   readonly isInitialBlockDownload: boolean;
   /** Lowest height whose block is kept. Null: nothing was pruned. */
-  readonly pruneHeight: number | null;
+  readonly pruneHeight: Height | null;
   readonly hasRest: boolean;
   /** Where spent outputs come from: `/rest/spenttxouts`, or `getblock <hash> 3`. */
   readonly spentOutputs: 'rest' | 'rpc';
@@ -47,10 +49,10 @@ export type ZmqTopic = 'sequence' | 'rawtx' | 'hashblock';
 
 /** What a node publishes. Hashes and txids are 32 bytes in internal order. */
 export type NodeMessage =
-  | { readonly kind: 'block-connected'; readonly hash: Uint8Array }
-  | { readonly kind: 'block-disconnected'; readonly hash: Uint8Array }
-  | { readonly kind: 'mempool-added'; readonly txid: Uint8Array; readonly mempoolSequence: bigint }
-  | { readonly kind: 'mempool-removed'; readonly txid: Uint8Array; readonly mempoolSequence: bigint }
+  | { readonly kind: 'block-connected'; readonly hash: BlockHash }
+  | { readonly kind: 'block-disconnected'; readonly hash: BlockHash }
+  | { readonly kind: 'mempool-added'; readonly txid: Txid; readonly mempoolSequence: bigint }
+  | { readonly kind: 'mempool-removed'; readonly txid: Txid; readonly mempoolSequence: bigint }
   | { readonly kind: 'transaction'; readonly bytes: Uint8Array }
   /** Messages were lost, or the connection was interrupted: earlier messages may be stale. */
   | { readonly kind: 'gap'; readonly topic: ZmqTopic };

@@ -1,13 +1,15 @@
 import type { PoolClient } from 'pg';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 
 /** The searched texts: contents of inscriptions, or canonical metadata texts. */
 export type Corpus = 'content' | 'metadata';
 
 export interface Tip {
-  readonly height: number;
+  readonly height: Height;
   /** 32 bytes, internal order. */
-  readonly hash: Uint8Array;
+  readonly hash: BlockHash;
   /** How often blocks were taken back. Together with the tip it also shows when a gap below the tip was filled. */
   readonly undoEpoch: number;
 }
@@ -31,8 +33,8 @@ export interface SearchFilter {
   /** An exact content type, or `image/*`: all types whose bytes up to the first slash are `image/`, UTF-8 or not. */
   readonly contentType?: string;
   /** Heights of the reveal, both included. */
-  readonly from?: number;
-  readonly to?: number;
+  readonly from?: Height;
+  readonly to?: Height;
   /** Whether it is cursed. Inscriptions of which that is not known match neither value (docs/adr/0026). */
   readonly cursed?: boolean;
   readonly metaprotocol?: string;

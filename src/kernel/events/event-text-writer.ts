@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { createHash, type Hash } from 'node:crypto';
 import { charms } from '#kernel/primitives/charm.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { EventKindIdentity } from './event-kind.ts';
 
 /** ord's charms that need no sat numbers: the others depend on how an instance was set up. */
@@ -60,7 +62,7 @@ export class EventTextWriter {
   begin(
     kind: EventKindIdentity,
     network: string,
-    { height, hash }: { readonly height: number; readonly hash: Uint8Array },
+    { height, hash }: { readonly height: Height; readonly hash: BlockHash },
     keep: boolean,
   ): void {
     this.#at = 0;

@@ -1,13 +1,68 @@
-/** Hashes are 32 bytes in the order in which they are computed; block hashes and txids are shown reversed. */
+import { strict as assert } from 'node:assert';
+import type { Brand } from './brand.ts';
 
+/** The id of a transaction: 32 bytes in internal order, the order in which hashes are computed. */
+export type Txid = Brand<Uint8Array, 'Txid'>;
+
+/** The hash of a block's header: 32 bytes in internal order. */
+export type BlockHash = Brand<Uint8Array, 'BlockHash'>;
+
+/** A txid as it is shown: its bytes reversed, in 64 lower-case hex digits. */
+export type TxidHex = Brand<string, 'TxidHex'>;
+
+/** A block hash as it is shown: its bytes reversed, in 64 lower-case hex digits. */
+export type BlockHashHex = Brand<string, 'BlockHashHex'>;
+
+const hashBytes = 32;
 const displayed = /^[0-9a-f]{64}$/iu;
 
-/** Hex of a txid or block hash as everyone shows it (bytes reversed). */
+/** Hex of a txid, block hash or merkle root as everyone shows it (bytes reversed). */
+export function displayHash(hash: Txid): TxidHex;
+export function displayHash(hash: BlockHash): BlockHashHex;
+export function displayHash(hash: Uint8Array): string;
 export function displayHash(hash: Uint8Array): string {
   return Buffer.from(hash).reverse().toString('hex');
 }
 
-/** The bytes of a txid or block hash that is shown as 64 hex digits of either case; null for anything else. */
-export function hashFromDisplay(text: string): Uint8Array | null {
-  return displayed.test(text) ? Uint8Array.from(Buffer.from(text, 'hex').reverse()) : null;
+/** The txid that is shown as 64 hex digits of either case; null for anything else. */
+export function parseTxid(text: string): Txid | null {
+  return displayed.test(text) ? (bytesOf(text) as Txid) : null;
+}
+
+/** The block hash that is shown as 64 hex digits of either case; null for anything else. */
+export function parseBlockHash(text: string): BlockHash | null {
+  return displayed.test(text) ? (bytesOf(text) as BlockHash) : null;
+}
+
+/** The shown form of a block hash, from 64 hex digits of either case; null for anything else. */
+export function parseBlockHashHex(text: string): BlockHashHex | null {
+  return displayed.test(text) ? (text.toLowerCase() as BlockHashHex) : null;
+}
+
+/** Asserts that bytes are as long as a txid. */
+export function asTxid(bytes: Uint8Array): Txid {
+  assert(bytes.length === hashBytes, `a txid of ${bytes.length} bytes`);
+  return bytes as Txid;
+}
+
+/** Asserts that bytes are as long as a block hash. */
+export function asBlockHash(bytes: Uint8Array): BlockHash {
+  assert(bytes.length === hashBytes, `a block hash of ${bytes.length} bytes`);
+  return bytes as BlockHash;
+}
+
+/** Asserts that a text is a block hash as it is shown, in either case. */
+export function asBlockHashHex(text: string): BlockHashHex {
+  const hash = parseBlockHashHex(text);
+  assert(hash !== null, `${text} is not a block hash`);
+  return hash;
+}
+
+/** 32 bytes that are known to be a txid. Not checked. */
+export function trustedTxid(bytes: Uint8Array): Txid {
+  return bytes as Txid;
+}
+
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(text, 'hex').reverse());
 }

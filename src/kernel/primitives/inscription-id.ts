@@ -1,10 +1,10 @@
-import { displayHash, hashFromDisplay } from './hash.ts';
+import { displayHash, parseTxid, type Txid, trustedTxid } from './hash.ts';
 
 /**
  * An inscription: the transaction that revealed it (internal order) and its index among that transaction's envelopes.
  */
 export interface InscriptionId {
-  readonly txid: Uint8Array;
+  readonly txid: Txid;
   readonly index: number;
 }
 
@@ -13,14 +13,14 @@ const pattern = /^([0-9a-f]{64})i([0-9]{1,10})$/iu;
 const maxIndex = 2 ** 31 - 1;
 
 /** `<txid>i<index>`, lower case. */
-export function formatInscriptionId(txid: Uint8Array, index: number): string {
+export function formatInscriptionId(txid: Txid, index: number): string {
   return `${displayHash(txid)}i${index}`;
 }
 
 /** Reads `<txid>i<index>` in either case of hex; null for anything else. */
 export function parseInscriptionId(text: string): InscriptionId | null {
   const match = pattern.exec(text);
-  const txid = hashFromDisplay(match?.[1] ?? '');
+  const txid = parseTxid(match?.[1] ?? '');
   const index = Number(match?.[2]);
   if (txid === null || !(index <= maxIndex)) return null;
   return { txid, index };
@@ -29,7 +29,7 @@ export function parseInscriptionId(text: string): InscriptionId | null {
 /** The 36 bytes (txid, index little endian) that delegates and parents are stored as. */
 export function inscriptionIdFromBytes(bytes: Uint8Array): InscriptionId {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return { txid: bytes.subarray(0, 32), index: view.getUint32(32, true) };
+  return { txid: trustedTxid(bytes.subarray(0, 32)), index: view.getUint32(32, true) };
 }
 
 /** The inverse of `inscriptionIdFromBytes`. */

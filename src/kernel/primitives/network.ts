@@ -1,3 +1,6 @@
+import { asBlockHashHex, type BlockHashHex } from './hash.ts';
+import { asHeight, genesisHeight, type Height } from './height.ts';
+import { asSats, noSats, type Sats } from './sats.ts';
 /** Bitcoin networks by the names that Bitcoin Core's and ord's configuration use. */
 export const networkNames = ['mainnet', 'testnet3', 'testnet4', 'signet', 'regtest'] as const;
 export type NetworkName = (typeof networkNames)[number];
@@ -5,15 +8,15 @@ export type NetworkName = (typeof networkNames)[number];
 export interface NetworkParameters {
   readonly name: NetworkName;
   /** Blocks below hold no inscriptions for ord (ord src/chain.rs `first_inscription_height`). */
-  readonly firstInscriptionHeight: number;
+  readonly firstInscriptionHeight: Height;
   /** From this height on a curse vindicates (ord src/chain.rs `jubilee_height`). */
-  readonly jubileeHeight: number;
+  readonly jubileeHeight: Height;
   /** Human-readable part of segwit addresses (BIP 173). */
   readonly bech32: string;
   readonly p2pkhVersion: number;
   readonly p2shVersion: number;
   /** Hash of the block at height 0, display order. */
-  readonly genesisHash: string;
+  readonly genesisHash: BlockHashHex;
 }
 
 const testAddresses = { p2pkhVersion: 0x6f, p2shVersion: 0xc4 };
@@ -21,44 +24,44 @@ const testAddresses = { p2pkhVersion: 0x6f, p2shVersion: 0xc4 };
 export const networks: Readonly<Record<NetworkName, NetworkParameters>> = {
   mainnet: {
     name: 'mainnet',
-    firstInscriptionHeight: 767_430,
-    jubileeHeight: 824_544,
+    firstInscriptionHeight: asHeight(767_430),
+    jubileeHeight: asHeight(824_544),
     bech32: 'bc',
     p2pkhVersion: 0x00,
     p2shVersion: 0x05,
-    genesisHash: '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f',
+    genesisHash: asBlockHashHex('000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f'),
   },
   testnet3: {
     name: 'testnet3',
-    firstInscriptionHeight: 2_413_343,
-    jubileeHeight: 2_544_192,
+    firstInscriptionHeight: asHeight(2_413_343),
+    jubileeHeight: asHeight(2_544_192),
     bech32: 'tb',
     ...testAddresses,
-    genesisHash: '000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943',
+    genesisHash: asBlockHashHex('000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943'),
   },
   testnet4: {
     name: 'testnet4',
-    firstInscriptionHeight: 0,
-    jubileeHeight: 0,
+    firstInscriptionHeight: genesisHeight,
+    jubileeHeight: genesisHeight,
     bech32: 'tb',
     ...testAddresses,
-    genesisHash: '00000000da84f2bafbbc53dee25a72ae507ff4914b867c565be350b0da8bf043',
+    genesisHash: asBlockHashHex('00000000da84f2bafbbc53dee25a72ae507ff4914b867c565be350b0da8bf043'),
   },
   signet: {
     name: 'signet',
-    firstInscriptionHeight: 112_402,
-    jubileeHeight: 175_392,
+    firstInscriptionHeight: asHeight(112_402),
+    jubileeHeight: asHeight(175_392),
     bech32: 'tb',
     ...testAddresses,
-    genesisHash: '00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6',
+    genesisHash: asBlockHashHex('00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6'),
   },
   regtest: {
     name: 'regtest',
-    firstInscriptionHeight: 0,
-    jubileeHeight: 110,
+    firstInscriptionHeight: genesisHeight,
+    jubileeHeight: asHeight(110),
     bech32: 'bcrt',
     ...testAddresses,
-    genesisHash: '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206',
+    genesisHash: asBlockHashHex('0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206'),
   },
 };
 
@@ -66,7 +69,7 @@ export const networks: Readonly<Record<NetworkName, NetworkParameters>> = {
  * Block subsidy in sats as ord counts it: 50 BTC halving every 210,000 blocks on every network, regtest too
  * (ord crates/ordinals/src/epoch.rs), whatever the node itself pays out there.
  */
-export function subsidyAt(height: number): number {
+export function subsidyAt(height: Height): Sats {
   const halvings = Math.floor(height / 210_000);
-  return halvings >= 33 ? 0 : Math.floor(5_000_000_000 / 2 ** halvings);
+  return halvings >= 33 ? noSats : asSats(Math.floor(5_000_000_000 / 2 ** halvings));
 }

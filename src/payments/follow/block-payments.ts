@@ -3,6 +3,7 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import type { ScriptSet } from '#payments/memory/script-set.ts';
 import { type FoundTransaction, TransactionScan } from '#payments/memory/transaction-scan.ts';
 import type { UnconfirmedPayments } from '#payments/memory/unconfirmed-payments.ts';
@@ -49,7 +50,7 @@ export interface ScanProgress {
   /** There is more to scan. */
   readonly hasMore: boolean;
   /** The source does not have this block (any more): watches at or below it wait for it. Null: it has all of them. */
-  readonly missing: { readonly height: number; readonly problem: AppError } | null;
+  readonly missing: { readonly height: Height; readonly problem: AppError } | null;
 }
 
 /**
@@ -99,7 +100,7 @@ export class BlockPayments {
    *
    * @param above watches whose next block is at this height or below it are left out
    */
-  async scanOld(above: number): Promise<ScanProgress> {
+  async scanOld(above: Height | -1): Promise<ScanProgress> {
     const { client, chain } = this.#options;
     const { offset } = this;
     const from = offset === null ? null : await nextToScan(client, above);
@@ -108,7 +109,7 @@ export class BlockPayments {
     const refs = page.filter(({ height }) => height <= offset.height);
     // the chain was reorganised: the next round takes blocks back first
     if (!leadsTo(offset, refs, page.length)) return { hasMore: true, missing: null };
-    const { end, problem } = await this.#scanAll(refs.slice(0, blocksAtOnce), offset.height + 1);
+    const { end, problem } = await this.#scanAll(refs.slice(0, blocksAtOnce), asHeight(offset.height + 1));
     await withTransaction(client, (tx) => scanned(tx, from, end, offset.height));
     failpoint('payments-scan');
     return { hasMore: end <= offset.height, missing: problem === null ? null : { height: end, problem } };
@@ -117,8 +118,8 @@ export class BlockPayments {
   /** Scans blocks up to one that is missing. `end`: that one, or the height after them. */
   async #scanAll(
     refs: readonly BlockRef[],
-    endOfNone: number,
-  ): Promise<{ end: number; problem: AppError | null }> {
+    endOfNone: Height,
+  ): Promise<{ end: Height; problem: AppError | null }> {
     for (const ref of refs) {
       try {
         await this.#scan(ref);
@@ -130,7 +131,7 @@ export class BlockPayments {
       }
     }
     const last = refs.at(-1);
-    return { end: last === undefined ? endOfNone : last.height + 1, problem: null };
+    return { end: last === undefined ? endOfNone : asHeight(last.height + 1), problem: null };
   }
 
   /** Nothing is watched: the blocks in between do not matter. */
@@ -150,7 +151,8 @@ export class BlockPayments {
 
   /** The blocks that are remembered with this one as the offset; null: it is not in the chain any more. */
   async #blocksUpTo({ height, hash }: BlockRef): Promise<BlockRef[] | null> {
-    const page = await this.#options.chain.refs(Math.max(0, height - rememberedBlocks + 1), rememberedBlocks);
+    const first = asHeight(Math.max(0, height - rememberedBlocks + 1));
+    const page = await this.#options.chain.refs(first, rememberedBlocks);
     const blocks = page
       .filter((ref) => ref.height <= height)
       .map((ref) => ({ height: ref.height, hash: ref.hash }));
@@ -231,7 +233,7 @@ export class BlockPayments {
     const tip = await chain.tip();
     const blocks = tip === null ? null : await this.#blocksUpTo(tip);
     if (tip === null || blocks === null) return 'waiting';
-    let known = -1;
+    let known: Height | -1 = -1;
     for (const block of await readBlocksWithPayments(client)) {
       if (!(await chain.has(block))) continue;
       known = block.height;

@@ -3,13 +3,14 @@ import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { type BlockHash, displayHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 
 const headerLength = 80;
 
 /** Raw blocks of a node without their spent outputs: half of the bytes. */
 export interface RawBlocks {
-  block(hash: Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>;
+  block(hash: BlockHash, options?: { readonly signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** The best chain of a source, as the search for payments reads it. */
@@ -34,7 +35,7 @@ export class PaymentChain {
   }
 
   /** Up to `count` blocks from a height on, ascending, of one moment. Empty above its tip. */
-  async refs(from: number, count: number): Promise<readonly BlockRef[]> {
+  async refs(from: Height, count: number): Promise<readonly BlockRef[]> {
     if ('headers' in this.#source) return this.#source.headers(from, count, this.#signal);
     return (await this.#source.refs(from)).slice(0, count);
   }

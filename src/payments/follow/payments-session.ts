@@ -7,6 +7,7 @@ import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
 import type { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { ScriptSet } from '#payments/memory/script-set.ts';
 import { UnconfirmedPayments } from '#payments/memory/unconfirmed-payments.ts';
 import { writeScriptCount } from '#payments/store/offset.store.ts';
@@ -53,7 +54,7 @@ export class PaymentsSession {
   #loadedAt = 0;
   #hasFewer = false;
   /** Watches whose next block is at this height or below it wait for a missing block; -1: none does. */
-  #waitsUpTo = -1;
+  #waitsUpTo: Height | -1 = -1;
   #askAgainAt = 0;
 
   constructor(options: PaymentsSessionOptions) {

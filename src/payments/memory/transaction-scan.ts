@@ -3,13 +3,14 @@ import { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { type BrokenBlock, lastBreak, readLayout } from '#indexer/transaction/read-layout.ts';
 import { transactionId } from '#indexer/transaction/transaction-id.ts';
 import { InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts';
+import { type Sats, trustedSats } from '#kernel/primitives/sats.ts';
 import type { ScriptSet } from './script-set.ts';
 import type { UnconfirmedPayments } from './unconfirmed-payments.ts';
 
 export interface FoundOutput {
   readonly vout: number;
   /** Sats. */
-  readonly value: number;
+  readonly value: Sats;
   readonly script: Buffer;
 }
 
@@ -88,7 +89,7 @@ export class TransactionScan {
       if (!this.#scripts.has(view, scriptStart, scriptLength)) continue;
       const script = Buffer.from(bytes.subarray(scriptStart, scriptStart + scriptLength));
       paid ??= [];
-      paid.push({ vout: outputs.vout, value: outputs.value, script });
+      paid.push({ vout: outputs.vout, value: trustedSats(outputs.value), script });
     }
     return paid;
   }

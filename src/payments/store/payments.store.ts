@@ -1,6 +1,9 @@
 import type pg from 'pg';
 import { type HashKey, hashKey, hashOfKey } from '#indexer/mempool/stream/membership.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { asTxid, type Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
 import type { FoundTransaction } from '#payments/memory/transaction-scan.ts';
 import type { Spends, Unconfirmed } from '#payments/memory/unconfirmed-payments.ts';
 import { lockWatches, lowerWatchesOfSeen } from './watches.store.ts';
@@ -25,10 +28,10 @@ export interface Replacement {
 }
 
 interface PaymentRow {
-  readonly txid: Buffer;
+  readonly txid: Txid;
   readonly vout: number;
   readonly script: Buffer;
-  readonly value: number;
+  readonly value: Sats;
   readonly firstSeenMs: number;
 }
 
@@ -36,10 +39,10 @@ interface PaymentRow {
 async function watchedRows(
   tx: pg.ClientBase,
   transactions: readonly SeenTransaction[],
-  height: number | null,
+  height: Height | null,
 ): Promise<PaymentRow[]> {
   const rows = transactions.flatMap(({ found, firstSeenMs }) =>
-    found.outputs.map((output) => ({ ...output, txid: hashOfKey(found.txid), firstSeenMs })),
+    found.outputs.map((output) => ({ ...output, txid: asTxid(hashOfKey(found.txid)), firstSeenMs })),
   );
   if (rows.length === 0) return [];
   const scripts = rows.map(({ script }) => script);
@@ -94,7 +97,7 @@ export async function writePending(
 ): Promise<ReadonlySet<HashKey>> {
   const rows = await watchedRows(tx, transactions, null);
   if (rows.length === 0) return new Set();
-  const { rows: inserted } = await tx.query<{ txid: Buffer }>(
+  const { rows: inserted } = await tx.query<{ txid: Txid }>(
     `INSERT INTO service.payments_seen (txid, vout, script, value, first_seen)
      SELECT s.txid, s.vout, s.script, s.value, to_timestamp(s.seen / 1000.0)
        FROM unnest($1::bytea[], $2::integer[], $3::bytea[], $4::bigint[], $5::float8[]) AS s (txid, vout, script, value, seen)
@@ -161,7 +164,7 @@ export async function writeBack(tx: pg.ClientBase, txids: readonly HashKey[]): P
 }
 
 /** Payments in blocks above a height are in no block any more. True: something changed. */
-export async function unconfirmAbove(tx: pg.ClientBase, height: number): Promise<boolean> {
+export async function unconfirmAbove(tx: pg.ClientBase, height: Height | -1): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE service.payments_seen SET height = NULL, hash = NULL, change = nextval('service.payment_changes')
       WHERE height > $1`,
@@ -195,7 +198,7 @@ export async function readBlocksWithPayments(client: pg.ClientBase): Promise<Blo
 /** Transactions with payments that are in no block, for the in-memory state. */
 export async function readUnconfirmed(client: pg.ClientBase): Promise<Unconfirmed[]> {
   interface Row {
-    readonly txid: Buffer;
+    readonly txid: Txid;
     readonly gone: boolean;
     readonly spenders: Buffer[];
     readonly outpoints: Buffer[];

@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 
 /** Notifies the process that follows payments of new or ended watches. */
 export const watchesChannel = 'satscribe_watched_scripts';
@@ -7,7 +9,7 @@ export interface Watch {
   /** An output script of 1 to 520 bytes. */
   readonly script: Uint8Array;
   /** Payments in blocks from this height on are wanted; a height above the next block counts as the next block. */
-  readonly sinceHeight: number;
+  readonly sinceHeight: Height;
 }
 
 /** Scripts per query: a few megabytes, and some milliseconds. */
@@ -93,7 +95,7 @@ export async function readWatchedScripts(
  * Takes up to 10,000 watches that are new to the process that follows payments: it knows them from then on, and
  * blocks are scanned for those that begin at or below the offset.
  */
-export async function pickUpWatches(tx: pg.ClientBase, offsetHeight: number): Promise<Buffer[]> {
+export async function pickUpWatches(tx: pg.ClientBase, offsetHeight: Height): Promise<Buffer[]> {
   const { rows } = await tx.query<{ script: Buffer }>(
     `WITH fresh AS (SELECT script, watcher FROM service.watched_scripts WHERE NOT picked_up
                      LIMIT $2 FOR UPDATE SKIP LOCKED)
@@ -107,8 +109,8 @@ export async function pickUpWatches(tx: pg.ClientBase, offsetHeight: number): Pr
 }
 
 /** The lowest block below the offset, and above a height, still to be scanned; null: none. */
-export async function nextToScan(client: pg.ClientBase, above: number): Promise<number | null> {
-  const { rows } = await client.query<{ height: number | null }>(
+export async function nextToScan(client: pg.ClientBase, above: Height | -1): Promise<Height | null> {
+  const { rows } = await client.query<{ height: Height | null }>(
     'SELECT min(next_height) AS height FROM service.watched_scripts WHERE picked_up AND next_height > $1',
     [above],
   );
@@ -129,9 +131,9 @@ export async function countUnscanned(client: pg.Pool): Promise<number> {
  */
 export async function scanned(
   tx: pg.ClientBase,
-  from: number,
-  height: number,
-  offsetHeight: number,
+  from: Height,
+  height: Height,
+  offsetHeight: Height,
 ): Promise<void> {
   await tx.query(
     `UPDATE service.watched_scripts SET next_height = CASE WHEN $2 > $3 THEN NULL ELSE $2 END
@@ -141,7 +143,7 @@ export async function scanned(
 }
 
 /** The chain was reorganised and continues after `height`: payments may now be in lower blocks than before. */
-export async function lowerWatches(tx: pg.ClientBase, height: number): Promise<void> {
+export async function lowerWatches(tx: pg.ClientBase, height: Height): Promise<void> {
   await tx.query(
     `UPDATE service.watched_scripts SET since_height = least(since_height, $1 + 1),
             next_height = CASE WHEN next_height <= $1 THEN next_height END
@@ -156,8 +158,8 @@ export async function lowerWatches(tx: pg.ClientBase, height: number): Promise<v
  */
 export async function lowerWatchesOfSeen(
   tx: pg.ClientBase,
-  payments: readonly { readonly txid: Uint8Array; readonly vout: number }[],
-  height: number,
+  payments: readonly { readonly txid: Txid; readonly vout: number }[],
+  height: Height,
 ): Promise<void> {
   await tx.query(
     `UPDATE service.watched_scripts AS w SET since_height = $3, next_height = least(w.next_height, $3)
@@ -169,7 +171,7 @@ export async function lowerWatchesOfSeen(
 }
 
 /** All blocks of each script must be scanned again. */
-export async function scanAllAgain(tx: pg.ClientBase, offsetHeight: number): Promise<void> {
+export async function scanAllAgain(tx: pg.ClientBase, offsetHeight: Height): Promise<void> {
   await tx.query(
     `UPDATE service.watched_scripts SET since_height = least(since_height, $1 + 1),
             next_height = CASE WHEN since_height <= $1 THEN since_height END
@@ -186,7 +188,7 @@ export async function lockWatches(
   tx: pg.ClientBase,
   scripts: readonly Buffer[],
 ): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await tx.query<{ script: Buffer; since_height: number }>(
+  const { rows } = await tx.query<{ script: Buffer; since_height: Height }>(
     `SELECT script, since_height FROM service.watched_scripts WHERE script = ANY($1)
       ORDER BY script, watcher FOR KEY SHARE`,
     [scripts],

@@ -5,6 +5,9 @@ import type { InscriptionFilter } from '#chain/inscriptions/inscription-filter.t
 import { type ListQuestion, listInscriptions } from '#chain/inscriptions/inscription-list.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { asTxid } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import {
   jubileeHeight,
@@ -18,9 +21,9 @@ import { propertyBounds } from '#test/support/property-runs.ts';
 const shape = { count: 24_000, perBlock: 40 };
 const rows = Array.from({ length: shape.count }, (_, key) => listedRow(key, shape));
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
-const parentOf = (key: number): { txid: Buffer; index: number } => ({ txid: sha256(`tx ${key}`), index: 0 });
-const delegateOf = (name: number): { txid: Buffer; index: number } => ({
-  txid: sha256(`delegate ${name}`),
+const parentOf = (key: number): InscriptionId => ({ txid: asTxid(sha256(`tx ${key}`)), index: 0 });
+const delegateOf = (name: number): InscriptionId => ({
+  txid: asTxid(sha256(`delegate ${name}`)),
   index: 0,
 });
 
@@ -43,9 +46,11 @@ interface PlainFilter {
   readonly delegate?: number | undefined;
 }
 
-function filterOf({ owner, parent, delegate, ...others }: PlainFilter): InscriptionFilter {
+function filterOf({ owner, parent, delegate, from, to, ...others }: PlainFilter): InscriptionFilter {
   return {
     ...others,
+    ...(from === undefined ? {} : { from: asHeight(from) }),
+    ...(to === undefined ? {} : { to: asHeight(to) }),
     ...(owner === undefined ? {} : { owner: ownerScript(owner) }),
     ...(parent === undefined ? {} : { parent: parentOf(parent) }),
     ...(delegate === undefined ? {} : { delegate: delegateOf(delegate) }),

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { readPayments } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
@@ -63,7 +64,9 @@ const databaseWith = async <Result>(work: (client: pg.ClientBase) => Promise<Res
 };
 const watchAddress = (sinceHeight: number): Promise<void> =>
   databaseWith((client) =>
-    withTransaction(client, (tx) => watchScripts(tx, 'roles', [{ script: addressScript, sinceHeight }])),
+    withTransaction(client, (tx) =>
+      watchScripts(tx, 'roles', [{ script: addressScript, sinceHeight: asHeight(sinceHeight) }]),
+    ),
   );
 /** The height of the only payment that was seen. */
 const paidAt = (): Promise<unknown> =>

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { follow } from '#indexer/follow/follow.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import {
@@ -105,7 +106,13 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     const node = await connectNode(bitcoind.settings);
     const source = openNodeSource(node);
     indexed = await createFilledDatabase(({ pool }) =>
-      follow({ source, pool, signal: new AbortController().signal, threads: parseThreads(), until: 110 }),
+      follow({
+        source,
+        pool,
+        signal: new AbortController().signal,
+        threads: parseThreads(),
+        until: asHeight(110),
+      }),
     );
     await node.close();
   });

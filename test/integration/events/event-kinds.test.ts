@@ -14,6 +14,7 @@ import { follow } from '#indexer/follow/follow.ts';
 import { rollback } from '#indexer/follow/rollback.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { verifyChain } from '#indexer/verify/verify-chain.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { birthKind } from '#test/support/chain/birth-events.ts';
 import { readHashes, readOutbox, textsOfTables } from '#test/support/chain/event-rows.ts';
@@ -24,7 +25,7 @@ import { propertyBounds } from '#test/support/property-runs.ts';
 
 const golden = new GoldenChain('reorg-1');
 const [best, short, long] = golden.tips().map(({ tip }) => tip) as [string, string, string];
-const firstHeight = 90;
+const firstHeight = asHeight(90);
 const births = birthKind({ firstHeight });
 const both = [inscriptionEvents, births];
 const { signal } = new AbortController();
@@ -42,7 +43,7 @@ afterEach(() => database.drop());
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 interface GoOptions {
-  readonly until?: number;
+  readonly until?: Height;
   readonly kinds?: readonly EventKind[];
   readonly keep?: number;
 }
@@ -129,7 +130,7 @@ describe('a further kind', () => {
     const walk = fc.array(
       fc.record({
         tip: fc.constantFrom(best, short, long),
-        until: fc.option(fc.integer({ min: 80, max: 130 }), { nil: undefined }),
+        until: fc.option(fc.integer({ min: 80, max: 130 }).map(asHeight), { nil: undefined }),
         back: fc.option(fc.integer({ min: -1, max: 130 }), { nil: undefined, freq: 2 }),
       }),
       { minLength: 2, maxLength: 3 },
@@ -143,7 +144,7 @@ describe('a further kind', () => {
             await goTo(pool, tip, until === undefined ? {} : { until });
             await expectWhole(pool);
             if (back === undefined) continue;
-            await rollback({ pool, network: 'regtest', height: back, signal });
+            await rollback({ pool, network: 'regtest', height: asHeight(back), signal });
             await expectWhole(pool);
           }
         } finally {
@@ -178,7 +179,7 @@ describe('a further kind', () => {
         signal,
         threads: parseThreads(),
         differencesMax: 9,
-        from: 100,
+        from: asHeight(100),
         eventKinds: both,
       };
       return (await verifyChain(verified)).differences;

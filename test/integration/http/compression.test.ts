@@ -10,6 +10,7 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { idOf } from '#test/support/chain/chain-rows.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
@@ -184,7 +185,7 @@ describe('a stream of events', () => {
       pool: http.database.pool,
       signal: new AbortController().signal,
       threads: parseThreads(),
-      until: height,
+      until: asHeight(height),
     });
   }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findContent, readBody } from '#chain/inscriptions/content.queries.ts';
+import { asTxid } from '#kernel/primitives/hash.ts';
 import { idOf, txidOf } from '#test/support/chain/chain-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 
@@ -180,7 +181,7 @@ describe('GET /content/<id>', () => {
 
   test('reads no body that took the id of another, as after going back', async () => {
     const { pool } = http.database;
-    const lookup = await findContent(pool, { txid: txidOf('png'), index: 0 });
+    const lookup = await findContent(pool, { txid: asTxid(txidOf('png')), index: 0 });
     if (lookup.kind !== 'found' || lookup.content.body === null) throw new Error('it has a body');
     const { body } = lookup.content;
     expect(await readBody(pool, body)).toEqual(png);

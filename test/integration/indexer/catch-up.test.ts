@@ -19,6 +19,7 @@ import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { verifyChain } from '#indexer/verify/verify-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { catchUpFailpoints } from '#kernel/failpoint.ts';
+import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { CatchUpTask } from '#test/support/chain/catch-up-process.ts';
 import { pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
@@ -98,7 +99,7 @@ async function indexedBefore({
   until,
 }: {
   at?: string;
-  until?: number;
+  until?: Height;
 } = {}): Promise<TestDatabase> {
   const name = `${at} ${until}`;
   const filled =
@@ -162,7 +163,7 @@ async function indexedRows(options: Index): Promise<Rows> {
 
 async function expectClean(
   database: TestDatabase,
-  options: { at?: string; until?: number } = {},
+  options: { at?: string; until?: Height } = {},
 ): Promise<void> {
   expect(await rowsOf(database)).toEqual(await cleanRowsOf({ at: best, ...options }));
 }
@@ -234,7 +235,7 @@ describe('a derived table that is added to an index', () => {
 
   test('asks once a batch, also while the batch before it is being committed', async () => {
     const database = await freshDatabase();
-    await index(database, { until: paymentsFrom - 1 });
+    await index(database, { until: asHeight(paymentsFrom - 1) });
     const { pool } = database;
     const holder = await pool.connect();
     await holder.query('BEGIN; LOCK TABLE chain.test_payments IN EXCLUSIVE MODE');
@@ -263,8 +264,8 @@ describe('a derived table that is added to an index', () => {
     try {
       const heights = [golden.chain.headers.length - 4, forkHeight, paymentsFrom - 1, 60];
       for (const height of heights.toSorted((a, b) => b - a)) {
-        await undoAbove(client, height, [], { tables: testDerivedTables });
-        await expectClean(database, { until: height });
+        await undoAbove(client, asHeight(height), [], { tables: testDerivedTables });
+        await expectClean(database, { until: asHeight(height) });
       }
     } finally {
       client.release();
@@ -277,7 +278,7 @@ describe('a derived table that is added to an index', () => {
     const database = await indexedBefore();
     await index(database);
     const client = await database.pool.connect();
-    await undoAbove(client, golden.chain.headers.length - 4, [], { tables: testDerivedTables });
+    await undoAbove(client, asHeight(golden.chain.headers.length - 4), [], { tables: testDerivedTables });
     const missing = await missingIndexes(client, testDerivedTables);
     client.release();
     expect(missing).toContain('test_stays_height');
@@ -355,12 +356,12 @@ describe('a derived table that is added to an index', () => {
     const database = await freshDatabase();
     const { pool } = database;
     const kind = payments.eventKind!;
-    await index(database, { until: 130 });
+    await index(database, { until: asHeight(130) });
     expect(await kind.whyNotReadable(pool)).toBeNull();
     const without = testDerivedTables.map((table) =>
       table === stays || table === payments ? { ...table, isWanted: () => false } : table,
     );
-    await index(database, { until: 150, derivedTables: without });
+    await index(database, { until: asHeight(150), derivedTables: without });
     expect((await statesOf(database))['test_stays']).toMatchObject({ is_followed: false, tip_height: 130 });
     expect(await verified(database)).toEqual([]);
     expect(await lastPaymentHash(database)).toBe(130);
@@ -372,8 +373,8 @@ describe('a derived table that is added to an index', () => {
   });
 
   test('has texts whose hashes are stored, from the tables and from the writer', async () => {
-    const database = await indexedBefore({ until: 140 });
-    await index(database, { until: 140 });
+    const database = await indexedBefore({ until: asHeight(140) });
+    await index(database, { until: asHeight(140) });
     await makeTables(database, best);
     await index(database);
     const kind = payments.eventKind!;
@@ -491,18 +492,18 @@ test('whatever happens to chain and pass meanwhile, the rows are those of a clea
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 9 }), async (steps) => {
-      const database = await indexedBefore({ until: 150 });
+      const database = await indexedBefore({ until: asHeight(150) });
       let at = best;
       for (const one of steps) {
         if (one.kind === 'follow') {
           at = tips[one.tip]!;
-          await index(database, { at, until: one.until });
+          await index(database, { at, until: asHeight(one.until) });
         } else if (one.kind === 'undo') {
           const client = await database.pool.connect();
-          await undoAbove(client, one.height, [], { tables: testDerivedTables });
+          await undoAbove(client, asHeight(one.height), [], { tables: testDerivedTables });
           client.release();
         } else {
-          await index(database, { at, until: 0 });
+          await index(database, { at, until: genesisHeight });
           const stop = new AbortController();
           let left = one.batches;
           const cut = (): void => {

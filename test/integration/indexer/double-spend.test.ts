@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { BlockBuilder, type RawBlock, regtestGenesis } from '#test/builders/block.ts';
 import { BlockFolder, SpentWriter } from '#test/builders/block-folder.ts';
 import { ByteWriter } from '#test/builders/byte-writer.ts';
@@ -105,7 +106,13 @@ describe('an output with an inscription that a folder spends twice', () => {
     databases.push(database);
     const { pool } = database;
     const { signal } = new AbortController();
-    await follow({ source: await openFolderSource(dir), pool, signal, threads: parseThreads(), until: 6 });
+    await follow({
+      source: await openFolderSource(dir),
+      pool,
+      signal,
+      threads: parseThreads(),
+      until: asHeight(6),
+    });
     const again = follow({ source: await openFolderSource(dir), pool, signal, threads: parseThreads() });
     await expect(again).rejects.toMatchObject({ code: 'block_corrupt', details: { height: 8 } });
   });

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { follow } from '#indexer/follow/follow.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asBlockHash, displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { BlockBuilder } from '#test/builders/block.ts';
 import { SpentWriter } from '#test/builders/block-folder.ts';
@@ -57,7 +58,11 @@ function blockOn(below: Block | null, height: number, branch: string): Block {
   spent.add([subsidy]);
   const previous = below?.ref.hash ?? Buffer.alloc(32, 9);
   const { hash, bytes } = builder.finish(height, previous, 1_700_000_000 + height, [subsidy]);
-  return { ref: { height, hash, header: bytes.slice(0, 80) }, bytes, spent: spent.finish() };
+  return {
+    ref: { height: asHeight(height), hash: asBlockHash(hash), header: bytes.slice(0, 80) },
+    bytes,
+    spent: spent.finish(),
+  };
 }
 
 /** Two blocks below the first inscription height, and this many from it on; the branch begins at a height. */

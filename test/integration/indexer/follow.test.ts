@@ -12,6 +12,7 @@ import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { SearchDemand } from '#kernel/search-demand.ts';
 import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
@@ -57,7 +58,13 @@ async function cleanDump(tip: string, until?: number): Promise<Record<string, st
   const { pool } = await freshDatabase();
   const source = await openFolderSource(dir, { tip });
   const { signal } = new AbortController();
-  await follow({ source, pool, signal, threads: parseThreads(), ...(until === undefined ? {} : { until }) });
+  await follow({
+    source,
+    pool,
+    signal,
+    threads: parseThreads(),
+    ...(until === undefined ? {} : { until: asHeight(until) }),
+  });
   const dump = await dumpChain(pool);
   cleanDumps.set(name, dump);
   return dump;
@@ -141,7 +148,7 @@ describe('a follower of a node', () => {
   test('ends at the height that it was given, also where the node gets there only later', async () => {
     const node = new SimulatedNode(golden);
     node.setTip(best, 50);
-    const running = start(node, database.pool, { until: 60 });
+    const running = start(node, database.pool, { until: asHeight(60) });
     await running.until(displayHash(node.best[50]!.hash));
     node.setTip(best, 70);
     expect(await running.end).toMatchObject({ height: 60, blocks: 61 });
@@ -193,7 +200,7 @@ describe('the room on the disk', () => {
     node.setTip(best, 120);
     const short: number[] = [];
     const options = { diskFolder: dir, onDiskShort: ({ neededBytes: bytes }: DiskNeed) => short.push(bytes) };
-    await start(node, database.pool, { until: 110, ...options }).end;
+    await start(node, database.pool, { until: asHeight(110), ...options }).end;
     expect(short).toEqual([]);
     // blocks of 2 GB each, as far as the tables say
     await database.pool.query('UPDATE chain.blocks SET size_bytes = 2000000000');

@@ -10,6 +10,7 @@ import { undoAbove } from '#indexer/apply/undo.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import type { FollowOptions, IndexSummary } from '#indexer/follow/follow-options.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { BlockBuilder, mineHeader, regtestGenesis } from '#test/builders/block.ts';
 import { BlockFolder } from '#test/builders/block-folder.ts';
 import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
@@ -105,7 +106,7 @@ describe('indexing a chain', () => {
     }
     const restarted = await freshDatabase();
     for (let until = 20; until < 220; until += 37) {
-      await index(restarted.pool, dir, { until, bounds: { blocksMax: 5 } });
+      await index(restarted.pool, dir, { until: asHeight(until), bounds: { blocksMax: 5 } });
     }
     expect(await dumpChain(restarted.pool)).toEqual(expected);
   });
@@ -116,7 +117,7 @@ describe('indexing a chain', () => {
     await index(whole.pool, dir);
     const single = await freshDatabase('mainnet');
     for (const until of [780_004, 831_331, 1_000_000]) {
-      await index(single.pool, dir, { until, bounds: { blocksMax: 1 } });
+      await index(single.pool, dir, { until: asHeight(until), bounds: { blocksMax: 1 } });
     }
     expect(await dumpChain(single.pool)).toEqual(await dumpChain(whole.pool));
     const { rows } = await whole.pool.query<{ height: number; anchored: boolean; sequence: number | null }>(
@@ -167,13 +168,13 @@ describe('indexing a chain', () => {
     for (const until of [60, 174]) {
       const other = await freshDatabase();
       const statements = countStatements(other.pool);
-      await index(other.pool, dir, { until });
+      await index(other.pool, dir, { until: asHeight(until) });
       counts.push(statements());
     }
     // locking, claiming, planning, loading, one batch, indexes
     expect(counts[1]).toBe(counts[0]);
     const batched = await freshDatabase();
-    await index(batched.pool, dir, { until: 159 });
+    await index(batched.pool, dir, { until: asHeight(159) });
     const statements = countStatements(batched.pool);
     await index(batched.pool, dir, { bounds: { blocksMax: 5 } });
     // 15 blocks in three batches: nine statements each at most, three questions each at most, 25 around them
@@ -204,12 +205,12 @@ describe('going back', () => {
     const below = new Map<number, Record<string, string[]>>();
     const other = await freshDatabase();
     for (const height of [30, 115, 150, 182]) {
-      await index(other.pool, dir, { until: height });
+      await index(other.pool, dir, { until: asHeight(height) });
       below.set(height, await dumpChain(other.pool));
     }
     for (const [height, dump] of [...below].reverse()) {
       const client = await database.pool.connect();
-      const tip = await undoAbove(client, height, []);
+      const tip = await undoAbove(client, asHeight(height), []);
       client.release();
       expect(tip?.height).toBe(height);
       expect(await dumpChain(database.pool)).toEqual(dump);
@@ -231,7 +232,7 @@ describe('going back', () => {
 
   test('tells the hooks which ids are free again, in its transaction, and undoes nothing where one fails', async () => {
     const dir = folderOf(new GoldenChain('mixed-1'));
-    await index(database.pool, dir, { until: 140 });
+    await index(database.pool, dir, { until: asHeight(140) });
     const { rows } = await database.pool.query<{ free: unknown }>(
       `SELECT json_build_object('nextKey', next_key, 'nextContentId', next_content_id,
          'nextMetadataId', next_metadata_id) AS free FROM chain.blocks WHERE height = 140`,
@@ -241,14 +242,14 @@ describe('going back', () => {
     const before = await dumpChain(database.pool);
     const client = await database.pool.connect();
     await expect(
-      undoAbove(client, 140, [
+      undoAbove(client, asHeight(140), [
         (tx) => tx.query('CREATE TABLE IF NOT EXISTS public.hooked ()').then(() => undefined),
         () => Promise.reject(new Error('the hook fails')),
       ]),
     ).rejects.toThrow('the hook fails');
     expect(await dumpChain(database.pool)).toEqual(before);
     const told: unknown[] = [];
-    await undoAbove(client, 140, [
+    await undoAbove(client, asHeight(140), [
       (tx, free) => {
         told.push(free);
         return tx.query('CREATE TABLE IF NOT EXISTS public.hooked ()').then(() => undefined);
@@ -296,7 +297,7 @@ describe('a reorganisation', () => {
         fc.integer({ min: 90, max: 130 }),
         fc.integer({ min: 1, max: 20 }),
         async (until, blocksMax) => {
-          await index(database.pool, dir, { tip: long!.tip, until, bounds: { blocksMax } });
+          await index(database.pool, dir, { tip: long!.tip, until: asHeight(until), bounds: { blocksMax } });
           await index(database.pool, dir, { tip: best!.tip, bounds: { blocksMax } });
           expect(await dumpChain(database.pool)).toEqual(expected);
         },
@@ -321,11 +322,11 @@ describe('what is refused', () => {
     goodDir = folderOf(golden);
     indexedTo140 = await createFilledDatabase(async ({ pool }) => {
       await pinFingerprintKey(pool, 'regtest');
-      await index(pool, goodDir, { until: 140 });
+      await index(pool, goodDir, { until: asHeight(140) });
     });
     const clean = await createTestDatabase();
     await pinFingerprintKey(clean.pool, 'regtest');
-    await index(clean.pool, goodDir, { until: 149 });
+    await index(clean.pool, goodDir, { until: asHeight(149) });
     cleanAt149 = await dumpChain(clean.pool);
     await clean.drop();
   });
@@ -417,7 +418,7 @@ describe('what is refused', () => {
 
   test('a block that names another parent, though it is a block of its own right', async () => {
     const dir = folderOf(golden);
-    await index(database.pool, dir, { until: 149 });
+    await index(database.pool, dir, { until: asHeight(149) });
     const bytes = readFileSync(join(dir, 'blocks', fileName(bad)));
     const { header, hash } = mineHeader(new Uint8Array(32), bytes.subarray(36, 68), bytes.readUInt32LE(68));
     bytes.set(header);
@@ -470,7 +471,7 @@ describe('what is refused', () => {
 
   test('a tip that somebody else moved meanwhile', async () => {
     const dir = folderOf(golden);
-    await index(database.pool, dir, { until: 100 });
+    await index(database.pool, dir, { until: asHeight(100) });
     let moved = false;
     const run = index(database.pool, dir, {
       bounds: { blocksMax: 10 },

@@ -6,6 +6,7 @@ import { ensureSecondaryIndexes, missingIndexes } from '#indexer/apply/secondary
 import { follow } from '#indexer/follow/follow.ts';
 import type { FollowOptions } from '#indexer/follow/follow-options.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -86,7 +87,7 @@ describe('what memory forgot', () => {
     for (const until of [200, 150]) {
       const database = await freshDatabase();
       // all of it at once, and with a start in the middle, where memory is read from the tables
-      await index(database, { until, bounds: { cacheEntries: 2, blocksMax: 4 } });
+      await index(database, { until: asHeight(until), bounds: { cacheEntries: 2, blocksMax: 4 } });
       await index(database, { bounds: { cacheEntries: 2, blocksMax: 4 } });
       expect(await dumpChain(database.pool)).toEqual(cleanRows);
     }

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { BlockBuilder } from '#test/builders/block.ts';
 import { BlockFolder } from '#test/builders/block-folder.ts';
 import { pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
@@ -52,7 +53,7 @@ async function index(
     signal: new AbortController().signal,
     threads: parseThreads(),
     indexAddresses,
-    ...(until === undefined ? {} : { until }),
+    ...(until === undefined ? {} : { until: asHeight(until) }),
     bounds: blocksMax === undefined ? {} : { blocksMax },
   });
 }

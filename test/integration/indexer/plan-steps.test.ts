@@ -5,6 +5,8 @@ import { knownEnds } from '#indexer/follow/known-blocks.ts';
 import { makePlan, type Steps } from '#indexer/follow/plan-steps.ts';
 import type { BlockRef, BlockSource, Island } from '#kernel/contracts/block-source.ts';
 import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import { asBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
@@ -22,7 +24,7 @@ afterAll(async () => {
 const ref = (height: number, branch: number): BlockRef => {
   const hash = Buffer.alloc(32, branch);
   hash.writeUInt32LE(height, 0);
-  return { height, hash };
+  return { height: asHeight(height), hash: asBlockHash(hash) };
 };
 const chainOf = (length: number, forkAt: number, branch: number): BlockRef[] =>
   Array.from({ length }, (_, height) => ref(height, height < forkAt ? 0 : branch));

@@ -9,6 +9,7 @@ import { follow } from '#indexer/follow/follow.ts';
 import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { readHashes, readOutbox } from '#test/support/chain/event-rows.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
@@ -39,7 +40,13 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 async function index(pool = database.pool, until = tip): Promise<void> {
   const source = await openFolderSource(root);
-  await follow({ source, pool, signal: new AbortController().signal, threads: parseThreads(), until });
+  await follow({
+    source,
+    pool,
+    signal: new AbortController().signal,
+    threads: parseThreads(),
+    until: asHeight(until),
+  });
 }
 
 /** The fingerprints that a writer would load, each as often as it is there. */
@@ -67,7 +74,7 @@ describe('taking blocks back', () => {
     for (const height of [170, 120, 104, 60]) {
       const { tracked } = await loadWriterMemory(client);
       const undone: UndoneBlock[] = [];
-      const left = await undoAbove(client, height, [], {
+      const left = await undoAbove(client, asHeight(height), [], {
         onUndone: (block) => {
           tracked.apply(block.tracked);
           undone.push(block);
@@ -88,7 +95,7 @@ describe('taking blocks back', () => {
   test('leaves a row for each in the outbox, from the tip downwards, and the hashes of what is left', async () => {
     const before = await readOutbox(database.pool);
     const hashes = await readHashes(database.pool);
-    await undoAbove(client, 150, []);
+    await undoAbove(client, asHeight(150), []);
     const added = (await readOutbox(database.pool)).slice(before.length);
     expect(added).toEqual(
       before
@@ -106,7 +113,7 @@ describe('taking blocks back', () => {
     expect(await readHashes(database.pool)).toEqual(new Map([...hashes].slice(0, 151)));
     await index();
     expect(await readHashes(database.pool)).toEqual(hashes);
-    await undoAbove(client, 170, []);
+    await undoAbove(client, asHeight(170), []);
     const all = await readOutbox(database.pool);
     expect(all.map(({ sequence }) => sequence)).toEqual(all.map((_, at) => at + 1));
     const cancelled = all.flatMap(({ cancels }) => (cancels === null ? [] : [cancels]));
@@ -120,7 +127,7 @@ describe('taking blocks back', () => {
   test('runs the hooks in the transaction of each block, and stops where one fails, with whole blocks', async () => {
     const told: [number, string][] = [];
     await expect(
-      undoAbove(client, 160, [
+      undoAbove(client, asHeight(160), [
         async (tx, { nextKey }, { height, hash }) => {
           const { rows } = await tx.query('SELECT FROM chain.inscriptions WHERE key >= $1', [nextKey]);
           expect(rows).toEqual([]);
@@ -149,7 +156,7 @@ describe('taking blocks back', () => {
     const controller = new AbortController();
     const heights: number[] = [];
     await expect(
-      undoAbove(client, 0, [], {
+      undoAbove(client, genesisHeight, [], {
         signal: controller.signal,
         onUndone: ({ ref }) => {
           heights.push(ref.height);
@@ -165,7 +172,7 @@ describe('taking blocks back', () => {
   test('gives blocks of a version without an outbox their rows first', async () => {
     const before = await readOutbox(database.pool);
     await database.pool.query('TRUNCATE chain.outbox');
-    await undoAbove(client, tip - 2, []);
+    await undoAbove(client, asHeight(tip - 2), []);
     const rows = await readOutbox(database.pool);
     expect(rows.slice(0, before.length)).toEqual(before.map((row) => ({ ...row, text: null })));
     expect(rows.slice(before.length).map(({ cancels }) => cancels)).toEqual([
@@ -176,9 +183,9 @@ describe('taking blocks back', () => {
 
   test('does nothing where the tip is not above, and refuses a tip that somebody else moved', async () => {
     const before = await readOutbox(database.pool);
-    expect((await undoAbove(client, tip, []))?.height).toBe(tip);
+    expect((await undoAbove(client, asHeight(tip), []))?.height).toBe(tip);
     await database.pool.query('UPDATE chain.state SET tip_height = tip_height + 1');
-    await expect(undoAbove(client, tip - 1, [])).rejects.toMatchObject({ code: 'tip_changed' });
+    await expect(undoAbove(client, asHeight(tip - 1), [])).rejects.toMatchObject({ code: 'tip_changed' });
     expect(await readOutbox(database.pool)).toEqual(before);
   });
 

@@ -7,6 +7,7 @@ import { rollback } from '#indexer/follow/rollback.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { Difference } from '#indexer/verify/difference.ts';
 import { type Verified, verifyChain } from '#indexer/verify/verify-chain.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -35,7 +36,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-async function verify(options: { from?: number; to?: number } = {}): Promise<Verified> {
+async function verify(options: { from?: Height; to?: Height } = {}): Promise<Verified> {
   const source = await openFolderSource(dir);
   return verifyChain({
     source,
@@ -51,7 +52,7 @@ async function verify(options: { from?: number; to?: number } = {}): Promise<Ver
 async function tampered(
   change: string,
   back: string,
-  options: { from?: number; to?: number } = {},
+  options: { from?: Height; to?: Height } = {},
 ): Promise<Verified> {
   expect((await database.pool.query(change)).rowCount).toBe(1);
   try {
@@ -76,8 +77,8 @@ describe('verifying', () => {
         signal,
         threads: parseThreads(),
         differencesMax: 9,
-        from: 120,
-        to: 140,
+        from: asHeight(120),
+        to: asHeight(140),
       }),
     ).toMatchObject({ from: 120, to: 140, blocks: 21, differences: [] });
   });
@@ -159,7 +160,7 @@ describe('verifying', () => {
       `DELETE FROM chain.outputs WHERE ctid = (SELECT max(ctid) FROM chain.outputs
         WHERE (txid, vout) = (SELECT txid, vout FROM chain.outputs WHERE height = 50
           GROUP BY txid, vout HAVING count(*) > 1))`,
-      { from: 50, to: 50 },
+      { from: asHeight(50), to: asHeight(50) },
     );
     expect(differences).toEqual([
       expect.objectContaining({ height: 50, table: 'chain.outputs', expected: null, found: 'a row' }),
@@ -186,7 +187,7 @@ describe('verifying', () => {
     const found = await tampered(
       'UPDATE chain.blocks SET size_bytes = size_bytes + 1 WHERE height = 40',
       'UPDATE chain.blocks SET size_bytes = size_bytes - 1 WHERE height = 40',
-      { from: 41, to: 50 },
+      { from: asHeight(41), to: asHeight(50) },
     );
     expect(found).toMatchObject({ blocks: 10, differences: [] });
   });
@@ -196,7 +197,7 @@ describe('going back by hand', () => {
   test('leaves what an index up to that height has, and nothing while another process writes', async () => {
     const { pool } = database;
     const giveBack = await holdWriterLock(pool);
-    const options = { pool, network: 'regtest' as const, height: 150, signal };
+    const options = { pool, network: 'regtest' as const, height: asHeight(150), signal };
     await expect(rollback(options)).rejects.toMatchObject({ code: 'database_busy' });
     giveBack();
     const whole = await dumpChain(pool);
@@ -209,6 +210,6 @@ describe('going back by hand', () => {
     const source = await openFolderSource(dir);
     await follow({ source, pool, signal, threads: parseThreads(), indexAddresses: true });
     expect(await dumpChain(pool)).toEqual(whole);
-    expect((await verify({ from: 140 })).differences).toEqual([]);
+    expect((await verify({ from: asHeight(140) })).differences).toEqual([]);
   });
 });

@@ -12,6 +12,7 @@ import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { createParsePool, type ParsePool } from '#indexer/workers/parse-pool.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
@@ -46,7 +47,7 @@ afterAll(async () => {
 });
 
 async function applyTo(writer: BlockWriter, height: number, batchBlocks: number): Promise<void> {
-  const refs = await source.refs((writer.tip?.height ?? -1) + 1);
+  const refs = await source.refs(asHeight((writer.tip?.height ?? -1) + 1));
   const wanted = refs.filter((ref) => ref.height <= height);
   let batch = [];
   for await (const block of parsePool.blocks(source, wanted, session.fingerprintKey, signal)) {
@@ -112,7 +113,7 @@ test('memory after any blocks were applied and taken back is what would be read 
       const facts = { network: networks.regtest, islands: await source.islands(), eventKinds };
       const writer = await BlockWriter.open({ session, facts, cacheEntries });
       for (const height of heights) {
-        if (height < (writer.tip?.height ?? -1)) await writer.undo(height, []);
+        if (height < (writer.tip?.height ?? -1)) await writer.undo(asHeight(height), []);
         else await applyTo(writer, height, batchBlocks);
         expect(writer.tip?.height).toBe(height);
         await expectEqual(writer.memory, cacheEntries);

@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { NodeMessage } from '#kernel/contracts/node.ts';
-import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { asBlockHash, displayHash, parseBlockHash, parseTxid } from '#kernel/primitives/hash.ts';
+import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
@@ -75,8 +76,8 @@ describe.skipIf(!hasBitcoind)('a node with all that it can have', () => {
     await chain.broadcast(replacement);
     const block = await chain.mineMempool();
     await chain.takeBack(1);
-    const txid = hashFromDisplay(made.txid)!;
-    const hash = hashFromDisplay(block.hash)!;
+    const txid = parseTxid(made.txid)!;
+    const hash = parseBlockHash(block.hash)!;
     await expect.poll(() => heard.map(({ kind }) => kind)).toContain('block-disconnected');
     stop();
     const ofSequence = heard.filter(({ kind }) => kind !== 'transaction');
@@ -112,7 +113,7 @@ describe.skipIf(!hasBitcoind)('a node with all that it can have', () => {
       heights.map((height) => node.rpc.call<string>('getblockhash', [height])),
     );
     expect(new Set(hashes).size).toBe(100);
-    const blocks = await Promise.all(hashes.map((hash) => node.block(hashFromDisplay(hash)!)));
+    const blocks = await Promise.all(hashes.map((hash) => node.block(parseBlockHash(hash)!)));
     expect(blocks.every((block) => block.length > 80)).toBe(true);
   });
 
@@ -133,7 +134,9 @@ describe.skipIf(!hasBitcoind)('a node with all that it can have', () => {
     const waiting = node.rpc.call('waitfornewblock', [60_000], { signal: controller.signal });
     setTimeout(() => controller.abort(), 50);
     await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
-    await expect(node.block(new Uint8Array(32), { signal })).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(node.block(asBlockHash(new Uint8Array(32)), { signal })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
     await expect(node.rpc.call('waitfornewblock', [60_000], { timeoutMs: 100 })).rejects.toMatchObject({
       code: 'node_unreachable',
     });
@@ -226,7 +229,7 @@ describe.skipIf(!hasBitcoind)('a node that stops and starts', () => {
       kinds.push(message.kind);
       if (message.kind === 'gap') gaps.push(message.topic);
     });
-    const hash = hashFromDisplay(await node.rpc.call<string>('getblockhash', [3]))!;
+    const hash = parseBlockHash(await node.rpc.call<string>('getblockhash', [3]))!;
     for (const way of ['stop', 'kill'] as const) {
       gaps.length = kinds.length = 0;
       await bitcoind[way]();
@@ -237,7 +240,7 @@ describe.skipIf(!hasBitcoind)('a node that stops and starts', () => {
       expect((await node.block(hash)).length).toBeGreaterThan(80);
       expect((await node.spentOutputs(hash)).bytes.length).toBe(2);
       // by bulk RPC, which learns of the new cookie by itself
-      expect((await node.headers(3, 1))?.length).toBe(1);
+      expect((await node.headers(asHeight(3), 1))?.length).toBe(1);
       await expect
         .poll(() => new Set(gaps), { timeout: 30_000 })
         .toEqual(new Set(['sequence', 'rawtx', 'hashblock']));
@@ -267,10 +270,10 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
       'zmqpubrawtx',
       'txindex',
     ]);
-    const genesis = hashFromDisplay(await node.rpc.call<string>('getblockhash', [0]))!;
+    const genesis = parseBlockHash(await node.rpc.call<string>('getblockhash', [0]))!;
     expect((await node.block(genesis)).length).toBe(285);
     expect([...(await node.spentOutputs(genesis)).bytes]).toEqual([1, 0]);
-    expect(await node.headers(0, 10)).toHaveLength(1);
+    expect(await node.headers(genesisHeight, 10)).toHaveLength(1);
     await node.close();
   });
 
@@ -281,7 +284,7 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
     const heard: NodeMessage[] = [];
     node.messages.listen((message) => heard.push(message));
     const [hash = ''] = await bitcoind.rpc.call<string[]>('generatetodescriptor', [1, 'raw(51)']);
-    await expect.poll(() => heard).toEqual([{ kind: 'block-connected', hash: hashFromDisplay(hash) }]);
+    await expect.poll(() => heard).toEqual([{ kind: 'block-connected', hash: parseBlockHash(hash) }]);
     await node.close();
   });
 
@@ -305,14 +308,14 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
     expect(pruneHeight).toBeGreaterThan(0);
     expect(advice.join('\n')).toContain(`from height ${pruneHeight} on: put prune=0`);
     const hashAt = async (height: number): Promise<Uint8Array> =>
-      hashFromDisplay(await node.rpc.call<string>('getblockhash', [height]))!;
+      parseBlockHash(await node.rpc.call<string>('getblockhash', [height]))!;
     const gone = await hashAt(1);
     const isPruned = { code: 'node_pruned', details: { hash: displayHash(gone) } };
-    await expect(node.block(gone)).rejects.toMatchObject(isPruned);
-    await expect(node.spentOutputs(gone)).rejects.toMatchObject(isPruned);
-    expect((await node.block(await hashAt(pruneHeight!))).length).toBeGreaterThan(80);
+    await expect(node.block(asBlockHash(gone))).rejects.toMatchObject(isPruned);
+    await expect(node.spentOutputs(asBlockHash(gone))).rejects.toMatchObject(isPruned);
+    expect((await node.block(asBlockHash(await hashAt(pruneHeight!)))).length).toBeGreaterThan(80);
     // its headers are there all the same
-    expect(await node.headers(0, 10)).toHaveLength(10);
+    expect(await node.headers(genesisHeight, 10)).toHaveLength(10);
     await node.close();
   });
 });

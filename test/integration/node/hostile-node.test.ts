@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openNodeSource } from '#indexer/source/node-source.ts';
-import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { parseBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import type { NodeSettings } from '#node/node-settings.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
@@ -15,7 +16,7 @@ const header = golden.chain.headers.toSorted(
   (a, b) => golden.block(b).spent.length - golden.block(a).spent.length,
 )[0]!;
 const block = golden.block(header);
-const hash = hashFromDisplay(header.hash)!;
+const hash = parseBlockHash(header.hash)!;
 const tip = golden.chain.headers.at(-1)!;
 const secret = 'the password of the node';
 
@@ -288,10 +289,12 @@ describe('a server that is no honest node', () => {
     const node = await connectNode(settings);
     for (const [name, list] of Object.entries(lists)) {
       lies['/rest/headers/2/'] = (_, response) => bytes(response, list);
-      expect(await node.headers(header.height, 2), name).toBeNull();
+      expect(await node.headers(asHeight(header.height), 2), name).toBeNull();
     }
     const source = openNodeSource(node);
-    await expect(source.headers(header.height, 2)).rejects.toMatchObject({ code: 'node_answer_invalid' });
+    await expect(source.headers(asHeight(header.height), 2)).rejects.toMatchObject({
+      code: 'node_answer_invalid',
+    });
     await source.close();
   });
 
@@ -305,7 +308,7 @@ describe('a server that is no honest node', () => {
     };
     lies = { '/rest/block/': failing, getblock: failing };
     const source = openNodeSource(node);
-    const read = await source.read({ height: header.height, hash });
+    const read = await source.read({ height: asHeight(header.height), hash });
     expect(Buffer.from(read.bytes).equals(block.bytes)).toBe(true);
     expect(failures).toBeGreaterThan(1);
     await source.close();
@@ -317,7 +320,7 @@ describe('a server that is no honest node', () => {
     lies = { '/rest/block/': refusing, '/rest/spenttxouts/': refusing, getblock: refusing };
     const source = openNodeSource(node);
     asked = [];
-    await expect(source.read({ height: header.height, hash })).rejects.toMatchObject({
+    await expect(source.read({ height: asHeight(header.height), hash })).rejects.toMatchObject({
       code: 'node_refused',
     });
     expect(asked.length).toBeLessThanOrEqual(4);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { parseBlockHash } from '#kernel/primitives/hash.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { knotsForTests } from '#test/support/node/find-bitcoind.ts';
 import { LiveMempool } from '#test/support/node/live-mempool.ts';
@@ -46,7 +46,7 @@ describe.skipIf(knots === null)('Bitcoin Knots', () => {
   test('gives over REST what a block spends, as it does over RPC', async () => {
     expect(live.node.facts.spentOutputs).toBe('rest');
     const { transactions } = await live.chain.inscribe({ contentType: 'text/plain', body: 'spends' });
-    const hash = hashFromDisplay((await live.chain.mine(transactions)).hash)!;
+    const hash = parseBlockHash((await live.chain.mine(transactions)).hash)!;
     const overRest = await live.node.spentOutputs(hash);
     // the coinbase spends nothing, the commit one output
     expect([...overRest.bytes.subarray(0, 3)]).toEqual([3, 0, 1]);

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
 import { countUnscanned, watchScripts } from '#payments/store/watches.store.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
@@ -62,7 +63,7 @@ describe('payments in the blocks of a folder', () => {
       watchScripts(
         tx,
         'folder',
-        scripts.map((script) => ({ script, sinceHeight })),
+        scripts.map((script) => ({ script, sinceHeight: asHeight(sinceHeight) })),
       ),
     );
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges, readPayments } from '#payments/payments.queries.ts';
 import { rememberedBlocks } from '#payments/store/offset.store.ts';
@@ -37,7 +38,7 @@ describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node'
 
   test('a payment is seen in the mempool, replaced, mined, taken back and replaced again', async () => {
     const height = await world.chain.height();
-    await world.watch('order a', { script: scriptOf(50), sinceHeight: height + 1 });
+    await world.watch('order a', { script: scriptOf(50), sinceHeight: asHeight(height + 1) });
     const client = await connectClient(world.database.url);
     let told = 0;
     await listenForPayments(client, () => told++);
@@ -66,7 +67,7 @@ describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node'
   });
 
   test('a payment whose unconfirmed parent is replaced names what replaced it; the parent itself may be mined', async () => {
-    await world.watch('order b', { script: scriptOf(51), sinceHeight: 10_000 });
+    await world.watch('order b', { script: scriptOf(51), sinceHeight: asHeight(10_000) });
     const [one, two] = [await world.chain.coin(), await world.chain.coin()];
     const parent = transaction([one], [{ value: one.value - 20_000 }]);
     const child = transaction([parent.coin(0)], [{ value: 70_000, to: 51 }, { value: one.value - 120_000 }]);
@@ -93,13 +94,13 @@ describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node'
     const second = transaction([first.coin(1)], [{ value: 40_000, to: 52 }, { value: coin.value - 300_000 }]);
     await send(second);
     await world.seen();
-    await world.watch('order c', { script: scriptOf(52), sinceHeight: height + 1 });
+    await world.watch('order c', { script: scriptOf(52), sinceHeight: asHeight(height + 1) });
     await eventually('order c', [`${second.txid}:0 40000 mempool`]);
-    await world.watch('order d', { script: scriptOf(52), sinceHeight: height });
+    await world.watch('order d', { script: scriptOf(52), sinceHeight: asHeight(height) });
     const all = [`${first.txid}:0 90000 block ${height}`, `${second.txid}:0 40000 mempool`];
     await eventually('order d', all);
     await eventually('order c', all.slice(1));
-    await world.watch('order c', { script: scriptOf(52), sinceHeight: height });
+    await world.watch('order c', { script: scriptOf(52), sinceHeight: asHeight(height) });
     await eventually('order c', all);
     const changes = await readPaymentChanges(world.database.pool, 0, 1000);
     const watchers = changes.filter(({ payment }) => displayHash(payment.txid) === first.txid);
@@ -116,7 +117,7 @@ describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node'
   });
 
   test('a payment that the node evicts for transactions that pay more is gone, and is there when it is mined', async () => {
-    await world.watch('order f', { script: scriptOf(54), sinceHeight: 10_000 });
+    await world.watch('order f', { script: scriptOf(54), sinceHeight: asHeight(10_000) });
     const [coin, other] = [await world.chain.coin(), await world.chain.coin()];
     const low = transaction([coin], [{ value: 50_000, to: 54 }, { value: coin.value - 50_250 }]);
     const filling = Array.from({ length: 14 }, (_, index) =>
@@ -142,7 +143,7 @@ describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node'
 
   test('more blocks than are remembered are taken back, and others come in their place', async () => {
     const depth = rememberedBlocks + 6;
-    await world.watch('order g', { script: scriptOf(55), sinceHeight: 0 });
+    await world.watch('order g', { script: scriptOf(55), sinceHeight: asHeight(0) });
     const coin = await world.chain.coin();
     const kept = transaction([coin], [{ value: 30_000, to: 55 }, { value: coin.value - 40_000 }]);
     const { height } = await world.chain.mine([kept]);
@@ -177,7 +178,7 @@ describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node'
   });
 
   test('what happened while nothing ran is found: mined, replaced by a block, gone with a branch', async () => {
-    await world.watch('order e', { script: scriptOf(53), sinceHeight: 0 });
+    await world.watch('order e', { script: scriptOf(53), sinceHeight: genesisHeight });
     const coins = [await world.chain.coin(), await world.chain.coin()];
     const [mined, doubled] = coins.map((coin) =>
       transaction([coin], [{ value: 30_000, to: 53 }, { value: coin.value - 40_000 }]),

@@ -4,6 +4,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { PaymentsSession } from '#payments/follow/payments-session.ts';
 import { readPayments } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
@@ -55,7 +56,9 @@ async function followed(...changes: (() => Promise<void>)[]): Promise<void> {
 }
 
 const watch = (watcher: string, script: Uint8Array, sinceHeight: number): Promise<void> =>
-  withTransaction(database.pool, (tx) => watchScripts(tx, watcher, [{ script, sinceHeight }]));
+  withTransaction(database.pool, (tx) =>
+    watchScripts(tx, watcher, [{ script, sinceHeight: asHeight(sinceHeight) }]),
+  );
 
 async function heightsOf(watcher: string): Promise<unknown[]> {
   return (await readPayments(database.pool, watcher)).map(({ block }) => block?.height ?? null);

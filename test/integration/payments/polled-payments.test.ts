@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { readPayments } from '#payments/payments.queries.ts';
 import { countUnscanned } from '#payments/store/watches.store.ts';
 import {
@@ -57,9 +58,9 @@ describe.skipIf(bitcoindForTests() === null)('payments beside a pruned node that
     const { pruneheight } = await world.bitcoind.rpc.call<{ pruneheight: number }>('getblockchaininfo');
     expect(pruneheight).toBeGreaterThan(pruned.height);
     expect(pruneheight).toBeLessThan(there.height);
-    await world.watch('pruned', { script: scriptOf(70), sinceHeight: pruned.height });
+    await world.watch('pruned', { script: scriptOf(70), sinceHeight: asHeight(pruned.height) });
     await world.eventually(async () => expect(refusals()).toBe(1));
-    await world.watch('there', { script: scriptOf(71), sinceHeight: pruneheight });
+    await world.watch('there', { script: scriptOf(71), sinceHeight: asHeight(pruneheight) });
     await eventually('there', [`${there.made.txid} block ${there.height}`]);
     // what comes from now on is seen of both
     const later = await pay(70);
@@ -71,7 +72,7 @@ describe.skipIf(bitcoindForTests() === null)('payments beside a pruned node that
   });
 
   test('are seen in the mempool, replaced and mined, by a process that asks', async () => {
-    await world.watch('order', { script: scriptOf(72), sinceHeight: 10_000 });
+    await world.watch('order', { script: scriptOf(72), sinceHeight: asHeight(10_000) });
     const coin = await world.chain.coin();
     const low = transaction([coin], [{ value: 50_000, to: 72 }, { value: coin.value - 60_000 }]);
     await world.chain.broadcast(low);
@@ -86,7 +87,7 @@ describe.skipIf(bitcoindForTests() === null)('payments beside a pruned node that
   });
 
   test('are seen by a process that stood by once the first one is killed', async () => {
-    await world.watch('order s', { script: scriptOf(73), sinceHeight: 10_000 });
+    await world.watch('order s', { script: scriptOf(73), sinceHeight: asHeight(10_000) });
     const first = await paying(73);
     await world.chain.broadcast(first);
     await eventually('order s', [`${first.txid} mempool`]);

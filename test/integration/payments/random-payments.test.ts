@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { paymentFailpoints } from '#kernel/failpoint.ts';
+import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import { type Random, seededRandom } from '#test/builders/random.ts';
 import {
   type Coin,
@@ -101,7 +102,10 @@ describe.skipIf(bitcoindForTests() === null)('random payments, beside a real nod
     },
     watch: async () => {
       const sinceHeight = chance(0.5) ? 10_000 : random.below((await world.chain.height()) + 1);
-      await world.watch(`order ${random.below(4)}`, { script: scriptOf(oneOf(owners)), sinceHeight });
+      await world.watch(`order ${random.below(4)}`, {
+        script: scriptOf(oneOf(owners)),
+        sinceHeight: asHeight(sinceHeight),
+      });
     },
     unwatch: async () => {
       if (chance(0.5)) await world.unwatch(`order ${random.below(4)}`, scriptOf(oneOf(owners)));
@@ -124,12 +128,15 @@ describe.skipIf(bitcoindForTests() === null)('random payments, beside a real nod
     'payments-block': { meanwhile: () => world.chain.mineMempool() },
     'payments-scan': {
       meanwhile: () =>
-        world.watch('scan', { script: scriptOf(2000 + random.below(1000)), sinceHeight: baseHeight - 10 }),
+        world.watch('scan', {
+          script: scriptOf(2000 + random.below(1000)),
+          sinceHeight: asHeight(baseHeight - 10),
+        }),
     },
     'payments-undo': { before: () => world.chain.mine(), meanwhile: () => world.chain.takeBack(1) },
     'payments-watch': {
       meanwhile: () =>
-        world.watch('new', { script: scriptOf(3000 + random.below(1000)), sinceHeight: 10_000 }),
+        world.watch('new', { script: scriptOf(3000 + random.below(1000)), sinceHeight: asHeight(10_000) }),
     },
     'payments-mempool': {
       meanwhile: async () => {
@@ -142,7 +149,7 @@ describe.skipIf(bitcoindForTests() === null)('random payments, beside a real nod
     'payments-gone': {
       before: async () => {
         const { coinbase } = await world.chain.mine();
-        await world.watch('miner', { script: scriptOf(coinbase.owner), sinceHeight: 0 });
+        await world.watch('miner', { script: scriptOf(coinbase.owner), sinceHeight: genesisHeight });
       },
       meanwhile: async () => {
         await world.chain.takeBack(1);
@@ -157,7 +164,7 @@ describe.skipIf(bitcoindForTests() === null)('random payments, beside a real nod
     for (let round = 0; round < rounds; round++) {
       for (const failpoint of paymentFailpoints) {
         for (let step = 0; step < stepsBetween; step++) await steps[oneOf(weighted)]!();
-        await world.watch('always', { script: scriptOf(60), sinceHeight: 0 });
+        await world.watch('always', { script: scriptOf(60), sinceHeight: genesisHeight });
         const { before, meanwhile } = triggers[failpoint];
         await before?.();
         if (before !== undefined || chance(0.5)) await world.seen();

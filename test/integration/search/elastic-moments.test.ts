@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { SearchEngine, SearchHits } from '#kernel/contracts/search-engine.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asBlockHashHex, type BlockHash, displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { bulkDocuments } from '#search/elastic/documents/bulk-documents.ts';
 import { type SearchDocument, tombstone } from '#search/elastic/documents/group-document.ts';
 import { createElasticEngine } from '#search/elastic/elastic-engine.ts';
@@ -20,6 +21,9 @@ import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elastics
 import { createSearchRows, type SearchRows, text } from '#test/support/search/search-rows.ts';
 
 const keep = (): Promise<void> => Promise.resolve();
+
+/** A block that the chain does not have. */
+const otherHash = asBlockHashHex('77'.repeat(32));
 
 describe.skipIf(!hasElasticsearch())('the moment that an answer speaks of', () => {
   let database: TestDatabase;
@@ -69,7 +73,7 @@ describe.skipIf(!hasElasticsearch())('the moment that an answer speaks of', () =
   };
   /** The marker of a block as the chain is now. */
   const mark = async (height: number, changed: Partial<Marker> = {}): Promise<void> => {
-    const { rows: found } = await database.pool.query<{ hash: Buffer; undo_epoch: number }>(
+    const { rows: found } = await database.pool.query<{ hash: BlockHash; undo_epoch: number }>(
       'SELECT hash, undo_epoch FROM chain.blocks, chain.state WHERE height = $1',
       [height],
     );
@@ -80,7 +84,7 @@ describe.skipIf(!hasElasticsearch())('the moment that an answer speaks of', () =
       rewinds: 0,
       epoch,
       sequence: height + 1,
-      tip: { height, hash: displayHash(hash) },
+      tip: { height: asHeight(height), hash: displayHash(hash) },
       nextKey: height + 1,
       phrases: [],
       isMerged: false,
@@ -125,9 +129,9 @@ describe.skipIf(!hasElasticsearch())('the moment that an answer speaks of', () =
     ['while blocks are taken back', { state: 'undoing' }],
     ['of another database', { database: 'theirs' }],
     ['of another epoch of undos', { epoch: -1 }],
-    ['of a block that is not in the chain', { tip: { height: 1, hash: '77'.repeat(32) } }],
+    ['of a block that is not in the chain', { tip: { height: asHeight(1), hash: otherHash } }],
     ['of a block with other keys', { nextKey: 1 }],
-    ['of a block above the chain', { tip: { height: 9, hash: '77'.repeat(32) } }],
+    ['of a block above the chain', { tip: { height: asHeight(9), hash: otherHash } }],
   ] as const)('an index %s gives no answer', async (_, changed) => {
     await write(documentAt(0), documentAt(1));
     await mark(1, changed);

@@ -3,15 +3,18 @@ import { pendingPlaces } from '#indexer/mempool/pending/pending-place.ts';
 import { inscriptionKey, type PendingInscription } from '#indexer/mempool/pending/pending-transaction.ts';
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
 import type { SearchService, TextSearch } from '#kernel/contracts/search-service.ts';
+import { asTxid } from '#kernel/primitives/hash.ts';
+import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import { formatInscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
+import { asSats } from '#kernel/primitives/sats.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { pendingRows, setPending } from '#test/support/chain/pending-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { createSearchRows, type TestInscription, testTxid, text } from '#test/support/search/search-rows.ts';
 
-const parent = { txid: new Uint8Array(testTxid(7)), index: 0 };
-const other = { txid: new Uint8Array(testTxid(8)), index: 3 };
+const parent = { txid: asTxid(new Uint8Array(testTxid(7))), index: 0 };
+const other = { txid: asTxid(new Uint8Array(testTxid(8))), index: 3 };
 const claims = Buffer.from(inscriptionIdBytes(parent));
 
 interface Pending {
@@ -60,7 +63,7 @@ beforeAll(async () => {
     const row = pendingRows(testTxid(1000 + index), index + 1, inscription);
     const transfer = {
       inscription: inscriptionKey(parent.txid, parent.index),
-      from: { outpoint: Buffer.alloc(36, index), value: 546, script: Buffer.alloc(0), holdings: [] },
+      from: { outpoint: Buffer.alloc(36, index), value: asSats(546), script: Buffer.alloc(0), holdings: [] },
       fromOffset: 0,
       placed: { place: pendingPlaces.unknown, output: null, satOffset: null },
     };
@@ -112,8 +115,8 @@ describe('filters of what is pending', () => {
   });
 
   test('pass nothing where they ask for a height or a number', async () => {
-    expect(await found({ from: 0 })).toEqual(['indexed']);
-    expect(await found({ to: 1_000_000 })).toEqual(['indexed']);
+    expect(await found({ from: genesisHeight })).toEqual(['indexed']);
+    expect(await found({ to: asHeight(1_000_000) })).toEqual(['indexed']);
     expect(await found({ cursed: false })).toEqual(['indexed']);
     expect(await found({ cursed: true })).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchRecord, SearchService } from '#kernel/contracts/search-service.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { pendingRows, setPending } from '#test/support/chain/pending-rows.ts';
@@ -189,7 +189,7 @@ describe('searches with pending=1', () => {
         pending: 'true',
       },
     ]);
-    const id = { txid: testTxid(7), index: 0 };
+    const id = { txid: asTxid(testTxid(7)), index: 0 };
     const whole = await service.inscription(id, true);
     expect(whole.value).toMatchObject({
       contentstr: long,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -70,7 +70,8 @@ describe('the search service', () => {
   });
   afterAll(() => database?.drop());
 
-  const lookUp = async (key: number) => (await service.inscription({ txid: testTxid(key), index: 0 })).value;
+  const lookUp = async (key: number) =>
+    (await service.inscription({ txid: asTxid(testTxid(key)), index: 0 })).value;
   const found = async (search: string, phrase = false) =>
     (await service.textSearch({ corpus: 'content', text: search, phrase, ...page })).value;
 
@@ -157,7 +158,7 @@ describe('the search service', () => {
     });
     expect(await lookUp(8)).toMatchObject({ contenttypestr: null, contentstr: '' });
     expect(await lookUp(10)).toBeNull();
-    expect((await service.inscription({ txid: testTxid(0), index: 1 })).value).toBeNull();
+    expect((await service.inscription({ txid: asTxid(testTxid(0)), index: 1 })).value).toBeNull();
   });
 
   test('gives the address of the output that an inscription lies in', async () => {

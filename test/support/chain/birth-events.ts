@@ -2,17 +2,19 @@ import type { BlockEventText } from '#chain/events/stored-event-kind.ts';
 import type { EventKind } from '#indexer/events/event-kind.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
+import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
 export interface BirthKindOptions {
   readonly version?: number;
-  readonly firstHeight?: number;
+  readonly firstHeight?: Height;
   /** The height up to which it can be read; null: without limit. */
   readonly reached?: () => number | null;
 }
 
 interface BlockRow {
-  height: number;
-  hash: Buffer;
+  height: Height;
+  hash: BlockHash;
   is_known: boolean;
 }
 
@@ -30,7 +32,7 @@ const born = Buffer.from('born ', 'latin1');
  */
 export function birthKind({
   version = 1,
-  firstHeight = 90,
+  firstHeight = asHeight(90),
   reached = () => null,
 }: BirthKindOptions = {}): EventKind {
   const identity: EventKindIdentity = { name: 'births', number: 9, letter: 'b', version };
@@ -75,7 +77,7 @@ export function birthKind({
           out.endLine();
         }
         return {
-          ref: { height: block.height, hash: Uint8Array.from(block.hash) },
+          ref: { height: block.height, hash: asBlockHash(Uint8Array.from(block.hash)) },
           count: ours.length,
           isKnown: block.is_known && isWithin(block.height),
           ...out.finish(),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { charms as charmBits } from '#kernel/primitives/charm.ts';
+import { asTxid } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { foldUtf8 } from '#kernel/text/fold.ts';
 import { isSearchableType } from '#kernel/text/searchable.ts';
@@ -46,7 +47,7 @@ const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').upda
 const bytesOf = (value: string | Uint8Array): Buffer => Buffer.from(value as string);
 
 export const txidOf = (name: string): Buffer => sha256(`tx ${name}`);
-export const idOf = (name: string, index = 0): string => formatInscriptionId(txidOf(name), index);
+export const idOf = (name: string, index = 0): string => formatInscriptionId(asTxid(txidOf(name)), index);
 export const blockHashOf = (height: number): Buffer => sha256(`block ${height}`);
 
 const idBytes = (text: string): Buffer => {

@@ -4,6 +4,7 @@ import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.t
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
 import { type EventKindIdentity, inscriptionKind } from '#kernel/events/event-kind.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
 /** A row of the outbox with its stored text. */
@@ -59,7 +60,7 @@ export async function textsOfTables(
   kind: StoredEventKind = storedInscriptionKind,
 ): Promise<{ height: number; text: string; sha256: string; isKnown: boolean; count: number }[]> {
   const blocks = await withTransaction(pool, (tx) =>
-    kind.readTexts(tx, network, { from: 0, to: 2 ** 31 - 1, keep: true }),
+    kind.readTexts(tx, network, { from: genesisHeight, to: asHeight(2 ** 31 - 1), keep: true }),
   );
   return blocks.map(({ ref, text, sha256, isKnown, count }) => ({
     height: ref.height,

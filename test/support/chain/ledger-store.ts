@@ -15,7 +15,8 @@ import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { InputWalk } from '#indexer/transaction/transaction-parts.ts';
 import { charmNames, charms } from '#kernel/primitives/charm.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
@@ -69,7 +70,7 @@ export class LedgerStore {
 
   /** Continues after a gap: held inscriptions stay held, because an output is spent only once. */
   enterIsland(firstHeight: number, start: Partial<LedgerCounters>): void {
-    this.anchored = startsAnchored(firstHeight, this.#network);
+    this.anchored = startsAnchored(asHeight(firstHeight), this.#network);
     const known = this.anchored ? 0 : null;
     this.counters = {
       nextKey: this.inscriptions.length,
@@ -88,7 +89,7 @@ export class LedgerStore {
     if (parsed.kind === 'broken') throw new Error(`${height}: ${parsed.message}`);
     const columns = decodeBlockColumns(parsed.columns);
     const result = applyBlock({
-      height,
+      height: asHeight(height),
       network: this.#network,
       columns,
       block,
@@ -176,7 +177,7 @@ export class LedgerStore {
     const parents = rows.parentKey.subarray(rows.firstParent[row], rows.firstParent[row + 1]);
     return {
       key: rows.firstKey + row,
-      id: formatInscriptionId(idBytes.subarray(0, 32), rows.index[row]!),
+      id: formatInscriptionId(asTxid(idBytes.subarray(0, 32)), rows.index[row]!),
       idBytes,
       height: result.height,
       number: orNull(rows.number[row]!, numberUnknown),

@@ -2,6 +2,8 @@ import type pg from 'pg';
 import type { DerivedBlock } from '#indexer/derived/derived-table.ts';
 import { parentChildren } from '#indexer/derived/parent-children/parent-children.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asBlockHash } from '#kernel/primitives/hash.ts';
+import { genesisHeight } from '#kernel/primitives/height.ts';
 
 /** A child and its parent, by their keys. */
 export interface Child {
@@ -23,7 +25,10 @@ export async function countChildren(pool: pg.Pool, children: readonly Child[]): 
 
 /** Subtracts the children from a key on, before their rows are deleted. */
 export async function discountChildren(tx: pg.ClientBase, firstKey: number): Promise<void> {
-  await parentChildren.undo(tx, { ref: { height: 0, hash: new Uint8Array(32) }, firstKey });
+  await parentChildren.undo(tx, {
+    ref: { height: genesisHeight, hash: asBlockHash(new Uint8Array(32)) },
+    firstKey,
+  });
 }
 
 /** A block with only these children, as far as counting is concerned. */

@@ -15,6 +15,8 @@ import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
 const hashLength = 32;
@@ -62,7 +64,7 @@ function writeLines(
 const paymentEvents: EventKind = {
   ...identity,
   indexes: [],
-  firstHeight: () => paymentsFrom,
+  firstHeight: () => asHeight(paymentsFrom),
   isKnownAt: (client, height) => hasBlock(client, name, height),
   whyNotReadable: (client) => whyBehind(client, name),
   readTexts,
@@ -74,7 +76,7 @@ async function readTexts(
   network: NetworkName,
   { from, to, keep }: TextRange,
 ): Promise<BlockEventText[]> {
-  const blocks = await client.query<{ height: number; hash: Buffer; outputs: number; sats: number }>(
+  const blocks = await client.query<{ height: Height; hash: BlockHash; outputs: number; sats: number }>(
     `SELECT height, hash, outputs, sats FROM chain.blocks LEFT JOIN chain.test_payments USING (height)
      WHERE height BETWEEN $1 AND $2 ORDER BY height`,
     [from, to],
@@ -93,7 +95,7 @@ async function readTexts(
     out.begin(identity, network, { height, hash }, keep);
     if (isKnown) writeLines(out, { outputs, sats }, spent);
     return {
-      ref: { height, hash: Uint8Array.from(hash) },
+      ref: { height, hash: asBlockHash(Uint8Array.from(hash)) },
       count: isKnown ? 1 + spent.length : 0,
       isKnown,
       ...out.finish(),
@@ -243,7 +245,7 @@ export const payments: DerivedTable = {
     test_coins_height: { table: 'chain.test_coins', columns: 'height', isForUndo: true },
     test_coins_spent: { table: 'chain.test_coins', columns: 'spent_height', isForUndo: true },
   },
-  firstHeight: () => paymentsFrom,
+  firstHeight: () => asHeight(paymentsFrom),
   isWanted: () => true,
   eventKind: paymentEvents,
   begin: ([rows, coins]) => new PaymentRows(rows!, coins!),

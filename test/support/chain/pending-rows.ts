@@ -10,6 +10,7 @@ import {
 } from '#indexer/mempool/store/pending.store.ts';
 import { hashKey } from '#indexer/mempool/stream/membership.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asSats } from '#kernel/primitives/sats.ts';
 import { foldUtf8 } from '#kernel/text/fold.ts';
 import type { TestContent, TestInscription } from '#test/support/search/search-rows.ts';
 
@@ -26,7 +27,7 @@ export function pendingRows(txid: Uint8Array, position: number, inscription: Tes
       made: [],
       sizeBytes: inscription.content?.body.length ?? 0,
       replaces: [],
-      entry: { fee: 1000, firstSeen: 1_767_323_045_678 },
+      entry: { fee: asSats(1000), firstSeen: 1_767_323_045_678 },
       block: null,
     },
     moves: { inscriptions: [rowOf(inscription)], transfers: [], made: [] },

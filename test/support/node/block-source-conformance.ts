@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { BlockRef, BlockSource, BufferPool } from '#kernel/contracts/block-source.ts';
+import { asBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { networkNames } from '#kernel/primitives/network.ts';
 
 export interface SourceUnderTest {
@@ -49,10 +51,10 @@ export function describeBlockSource(name: string, { open, expected }: SourceUnde
       withSource(async (source) => {
         const middle = expected.refs[Math.floor(expected.refs.length / 2)]!.height;
         const above = expected.refs.at(-1)!.height + 1;
-        expect((await source.refs(middle)).map(shown)).toEqual(
+        expect((await source.refs(asHeight(middle))).map(shown)).toEqual(
           expected.refs.filter(({ height }) => height >= middle),
         );
-        expect(await source.refs(above)).toEqual([]);
+        expect(await source.refs(asHeight(above))).toEqual([]);
       }));
 
     test('gives the runs of consecutive blocks, which together are the chain', () =>
@@ -125,7 +127,9 @@ export function describeBlockSource(name: string, { open, expected }: SourceUnde
 
     test('refuses a block that it does not have', () =>
       withSource(async (source) => {
-        await expect(source.read({ height: 1, hash: new Uint8Array(32) })).rejects.toMatchObject({
+        await expect(
+          source.read({ height: asHeight(1), hash: asBlockHash(new Uint8Array(32)) }),
+        ).rejects.toMatchObject({
           code: 'block_unavailable',
         });
       }));

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BlockRef, Island, SourceBlock } from '#kernel/contracts/block-source.ts';
 import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { type BlockHash, displayHash, parseBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
@@ -13,8 +14,8 @@ interface Block {
   readonly spent: Uint8Array | null;
 }
 
-const internal = (hash: string): Uint8Array => {
-  const bytes = hashFromDisplay(hash);
+const internal = (hash: string): BlockHash => {
+  const bytes = parseBlockHash(hash);
   if (bytes === null) throw new Error(`${hash} is no hash`);
   return bytes;
 };
@@ -46,7 +47,8 @@ export class SimulatedNode implements LiveBlockSource {
     const branches = [golden.chain.headers, ...golden.chain.staleBranches.map(({ headers }) => headers)];
     for (const header of branches.flat()) {
       const { bytes, spent } = golden.block(header);
-      const ref = { height: header.height, hash: internal(header.hash), header: bytes.slice(0, 80) };
+      const height = asHeight(header.height);
+      const ref = { height, hash: internal(header.hash), header: bytes.slice(0, 80) };
       this.#blocks.set(header.hash, { ref, bytes, spent });
     }
     this.setTip(golden.chain.tip);
@@ -72,7 +74,8 @@ export class SimulatedNode implements LiveBlockSource {
   }
 
   islands(): Promise<Island[]> {
-    return Promise.resolve([{ firstHeight: 0, lastHeight: this.#chain.length - 1, start: {} }]);
+    const lastHeight = asHeight(this.#chain.length - 1);
+    return Promise.resolve([{ firstHeight: genesisHeight, lastHeight, start: {} }]);
   }
 
   async refs(from = 0): Promise<BlockRef[]> {

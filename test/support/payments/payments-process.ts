@@ -2,6 +2,7 @@
 import { pino } from 'pino';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import { armFailpoint, paymentFailpoints } from '#kernel/failpoint.ts';
+import { genesisHeight } from '#kernel/primitives/height.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
 
@@ -11,5 +12,5 @@ const point = paymentFailpoints.find((known) => known === name);
 if (point !== undefined) armFailpoint(point, Number(passes));
 
 const node = await connectNode({ rpcUrl, auth: { kind: 'cookie', file } });
-const source = openNodeSource(node, { firstHeight: 0 });
+const source = openNodeSource(node, { firstHeight: genesisHeight });
 await followPayments({ url, source, node, signal: new AbortController().signal, log: pino() });

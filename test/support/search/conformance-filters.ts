@@ -1,5 +1,7 @@
 import { test } from 'vitest';
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
+import { asTxid } from '#kernel/primitives/hash.ts';
+import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import type { ConformanceSubject } from './conformance-subject.ts';
 import type { NaiveQuestion } from './naive-search.ts';
 import { needsNoNeedle } from './search-questions.ts';
@@ -39,15 +41,15 @@ const filters: SearchFilter[] = [
   { contentType: 'text/*' },
   { contentType: 'image/*', cursed: true },
   { contentType: 'text/Plain' },
-  { from: 1, to: 2 },
-  { from: 3, to: 2 },
-  { to: 0, cursed: false },
-  { from: 2 ** 31 - 1 },
+  { from: asHeight(1), to: asHeight(2) },
+  { from: asHeight(3), to: asHeight(2) },
+  { to: genesisHeight, cursed: false },
+  { from: asHeight(2 ** 31 - 1) },
   { metaprotocol: 'brc-20' },
   { metaprotocol: 'BRC-20' },
   { parent: testId(2) },
-  { parent: testId(2), from: 3, contentType: 'image/*' },
-  { parent: { txid: Buffer.alloc(32, 7), index: 0 } },
+  { parent: testId(2), from: asHeight(3), contentType: 'image/*' },
+  { parent: { txid: asTxid(Buffer.alloc(32, 7)), index: 0 } },
   { title: 'TÍTULO 1' },
   { title: 'ulo' },
   { traits: [{ name: 'edition', value: '3' }] },
@@ -113,11 +115,14 @@ export function testFilters(subject: () => ConformanceSubject): void {
       if (state === 'taken back') await subject().undoAbove(109);
       for (const cursed of [true, false]) {
         await subject().expectPage(question('copy', { cursed }), everything);
-        await subject().expectPage(question('copy 1', { cursed, to: 109 }), {
+        await subject().expectPage(question('copy 1', { cursed, to: asHeight(109) }), {
           ...everything,
           sort: 'number',
         });
-        await subject().expectPage(question('copy', { cursed, from: 110 }), { ...everything, order: 'desc' });
+        await subject().expectPage(question('copy', { cursed, from: asHeight(110) }), {
+          ...everything,
+          order: 'desc',
+        });
         await subject().expectFacets(question('copy', { cursed }));
       }
       await subject().expectPage(question('copy', {}), { ...everything, sort: 'number', order: 'desc' });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type { Corpus, SearchFilter, SearchSlice, TextMatch } from '#kernel/contracts/search-engine.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { jsonTerms, readProperties } from './naive-json.ts';
 import { type NaiveQuestion, placeOf, typeText } from './naive-search.ts';
@@ -69,10 +70,13 @@ const filters: Readonly<Record<FilterPart, FilterOf>> = {
   type: (target) => ({ contentType: (target && typeText(target)) ?? 'image/png' }),
   class: (target) => ({ contentType: `${/^[^/]*/u.exec((target && typeText(target)) ?? 'image')![0]}/*` }),
   heights: (target, { from }) => {
-    const height = target?.height ?? 1;
-    return [{ from: height }, { to: height }, { from: height, to: height + 1 }, { from: 2, to: 1 }][
-      from % 4
-    ]!;
+    const height = asHeight(target?.height ?? 1);
+    return [
+      { from: height },
+      { to: height },
+      { from: height, to: asHeight(height + 1) },
+      { from: asHeight(2), to: asHeight(1) },
+    ][from % 4]!;
   },
   cursed: (target, { from }) => ({ cursed: target?.number == null ? from % 2 === 0 : target.number < 0 }),
   metaprotocol: (target) => ({ metaprotocol: target?.metaprotocol ?? 'brc-20' }),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asTxid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { foldUtf8 } from '#kernel/text/fold.ts';
 
@@ -76,7 +77,7 @@ const addOutboxRow = `
 export const testTxid = (key: number): Buffer => sha256(Buffer.from(`transaction ${key}`));
 
 /** The id of the inscription with a key. */
-export const testId = (key: number): InscriptionId => ({ txid: testTxid(key), index: 0 });
+export const testId = (key: number): InscriptionId => ({ txid: asTxid(testTxid(key)), index: 0 });
 
 export const text = (value: string, type = 'text/plain'): TestContent => ({
   type,

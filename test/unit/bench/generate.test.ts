@@ -5,7 +5,8 @@ import { Block, type Transaction } from 'bitcoinjs-lib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readBlockFiles } from '#bench/block-files.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
-import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { displayHash, parseBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { BlockFolder, cachedFolder } from '#test/builders/block-folder.ts';
 import { type ChainOptions, generateInscriptionChain } from '#test/builders/inscription-chain.ts';
 import { generateRepeatedBlocks } from '#test/builders/repeated-blocks.ts';
@@ -39,8 +40,12 @@ function blocksOf(dir: string): { name: string; block: Block; bytes: Buffer }[] 
 }
 
 function verified(name: string, bytes: Buffer): unknown {
-  const hash = hashFromDisplay(name.slice(8, 72))!;
-  return verifyBlock(new Uint8Array(bytes), { hash, height: Number(name.slice(0, 7)), network: 'regtest' });
+  const hash = parseBlockHash(name.slice(8, 72))!;
+  return verifyBlock(new Uint8Array(bytes), {
+    hash,
+    height: asHeight(Number(name.slice(0, 7))),
+    network: 'regtest',
+  });
 }
 
 describe('a generated chain of inscriptions', () => {

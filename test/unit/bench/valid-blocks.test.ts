@@ -1,6 +1,8 @@
 import { Block } from 'bitcoinjs-lib';
 import { describe, expect, test } from 'vitest';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
+import { asBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { mainnetShapedBlocks } from '#test/builders/mainnet-shaped.ts';
 import type { ValidBlock } from '#test/builders/valid-blocks.ts';
 import { RandomBlocks } from '#test/chaos/random-blocks.ts';
@@ -10,7 +12,11 @@ const blocksMaxWeight = 4_000_000;
 function expectValid(blocks: readonly ValidBlock[]): void {
   const unspent = new Map<string, number>();
   for (const { height, hash, bytes } of blocks) {
-    verifyBlock(new Uint8Array(bytes), { hash, height, network: 'regtest' });
+    verifyBlock(new Uint8Array(bytes), {
+      hash: asBlockHash(hash),
+      height: asHeight(height),
+      network: 'regtest',
+    });
     const block = Block.fromBuffer(Buffer.from(bytes));
     expect(block.weight()).toBeLessThanOrEqual(blocksMaxWeight);
     for (const transaction of block.transactions!) {

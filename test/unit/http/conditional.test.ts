@@ -1,21 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import { needlesHeader } from '#http/search/needles-header.ts';
 import { answerTag, matchesTag } from '#http/server/conditional.ts';
+import { asBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 
-const tip = { height: 5, hash: Buffer.alloc(32, 1), undoEpoch: 0 };
+const tip = { height: asHeight(5), hash: asBlockHash(Buffer.alloc(32, 1)), undoEpoch: 0 };
 
 describe('answerTag', () => {
   test('depends on height, hash, undo epoch and URL, and on nothing else', () => {
     const tags = [
       answerTag(tip, '/search?text=a'),
       answerTag(tip, '/search?text=b'),
-      answerTag({ ...tip, height: 6 }, '/search?text=a'),
-      answerTag({ ...tip, hash: Buffer.alloc(32, 2) }, '/search?text=a'),
+      answerTag({ ...tip, height: asHeight(6) }, '/search?text=a'),
+      answerTag({ ...tip, hash: asBlockHash(Buffer.alloc(32, 2)) }, '/search?text=a'),
       answerTag({ ...tip, undoEpoch: 1 }, '/search?text=a'),
       answerTag(null, '/search?text=a'),
     ];
     expect(new Set(tags).size).toBe(tags.length);
-    expect(answerTag({ height: 5, hash: Buffer.alloc(32, 1), undoEpoch: 0 }, '/search?text=a')).toBe(tags[0]);
+    expect(
+      answerTag(
+        { height: asHeight(5), hash: asBlockHash(Buffer.alloc(32, 1)), undoEpoch: 0 },
+        '/search?text=a',
+      ),
+    ).toBe(tags[0]);
     expect(tags[0]).toMatch(/^W\/"[\w-]{27}"$/u);
   });
 });

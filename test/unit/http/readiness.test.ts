@@ -2,22 +2,24 @@ import { describe, expect, test } from 'vitest';
 import { lagOf, type Standing } from '#http/operations/chain-lag.ts';
 import { followerState, indexerSilenceMaxSeconds, unreadyReasons } from '#http/operations/readiness.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
+import { asBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
-const hash = new Uint8Array(32);
+const hash = asBlockHash(new Uint8Array(32));
 const now = new Date('2026-11-21T12:00:00Z');
 const nowSeconds = now.getTime() / 1000;
 
 interface Given {
-  readonly height?: number | null;
-  readonly source?: number | null;
+  readonly height?: Height | null;
+  readonly source?: Height | null;
   readonly status?: Partial<FollowerStatus> | null;
   readonly ageSeconds?: number;
   readonly hasWriter?: boolean;
 }
 
 function standing({
-  height = 10,
-  source = 10,
+  height = asHeight(10),
+  source = asHeight(10),
   status = {},
   ageSeconds = 1,
   hasWriter = true,
@@ -50,11 +52,11 @@ const codes = (given: Given, lagMaxBlocks = 3): string[] =>
 describe('a process is ready', () => {
   test('at the tip of its source, and a few blocks behind it', () => {
     expect(codes({})).toEqual([]);
-    expect(codes({ source: 13 })).toEqual([]);
+    expect(codes({ source: asHeight(13) })).toEqual([]);
   });
 
   test('above the tip of a source, which a reorganisation may be about to shorten', () => {
-    expect(codes({ source: 8 })).toEqual([]);
+    expect(codes({ source: asHeight(8) })).toEqual([]);
   });
 
   test('with a folder that is indexed to its end, however long ago', () => {
@@ -65,14 +67,14 @@ describe('a process is ready', () => {
 
 describe('a process is not ready', () => {
   test('more blocks behind than the bound', () => {
-    expect(codes({ source: 14 })).toEqual(['index_behind']);
-    expect(codes({ source: 11 }, 0)).toEqual(['index_behind']);
-    const [reason] = unreadyReasons(standing({ source: 14 }), [], { lagMaxBlocks: 3 });
+    expect(codes({ source: asHeight(14) })).toEqual(['index_behind']);
+    expect(codes({ source: asHeight(11) }, 0)).toEqual(['index_behind']);
+    const [reason] = unreadyReasons(standing({ source: asHeight(14) }), [], { lagMaxBlocks: 3 });
     expect(reason?.message).toBe('4 blocks behind node http://127.0.0.1:8332, at height 10.');
   });
 
   test('with nothing indexed', () => {
-    expect(codes({ height: null, source: 5 })).toEqual(['nothing_indexed']);
+    expect(codes({ height: null, source: asHeight(5) })).toEqual(['nothing_indexed']);
   });
 
   test('when the process that indexes is gone, or never was', () => {
@@ -120,9 +122,9 @@ describe('a process is not ready', () => {
 
 describe('the lag', () => {
   test('is the age of the tip while there are newer blocks, and nothing at the tip', () => {
-    expect(standing({ source: 12 }).lag).toEqual({ blocks: 2, seconds: 900 });
+    expect(standing({ source: asHeight(12) }).lag).toEqual({ blocks: 2, seconds: 900 });
     expect(standing({}).lag).toEqual({ blocks: 0, seconds: 0 });
-    expect(standing({ height: null, source: 4 }).lag).toEqual({ blocks: 5, seconds: 0 });
+    expect(standing({ height: null, source: asHeight(4) }).lag).toEqual({ blocks: 5, seconds: 0 });
   });
 
   test('is not known where the tip of the source is not', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { cardList, marked } from '#web/cards.ts';
 import { html } from '#web/html.ts';
 
@@ -27,7 +28,7 @@ describe('marked', () => {
 });
 
 describe('cardList', () => {
-  const card = { id: `${'a'.repeat(64)}i0`, number: null, height: 1, sizeBytes: 5, text: null };
+  const card = { id: `${'a'.repeat(64)}i0`, number: null, height: asHeight(1), sizeBytes: 5, text: null };
 
   test('shows what was found in place of the beginning of a text, and below what is no text', () => {
     const found = { where: 'content', pieces: [piece('the needle', [4, 10])] } as const;

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import { asHeight } from '#kernel/primitives/height.ts';
+import { noSats } from '#kernel/primitives/sats.ts';
 import { type InscriptionView, inscriptionPage } from '#web/inscription.page.ts';
 
 const id = `${'a'.repeat(64)}i0`;
 const view: InscriptionView = {
-  site: { network: 'regtest', tipHeight: 1 },
+  site: { network: 'regtest', tipHeight: asHeight(1) },
   id,
   txid: 'a'.repeat(64),
   number: 0,
-  height: 1,
+  height: asHeight(1),
   timestamp: 0,
   facts: { anchored: true, hasSpent: true, sequenced: true, numbered: true },
   txIndex: 1,
@@ -24,7 +26,7 @@ const view: InscriptionView = {
   references: [],
   charms: [],
   curse: null,
-  fee: 0,
+  fee: noSats,
   satpoint: null,
   place: null,
   address: null,

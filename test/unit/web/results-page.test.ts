@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { type CoveredBlocks, resultsPage } from '#web/results.page.ts';
 
 const hash = 'ab'.repeat(32);
@@ -17,7 +18,7 @@ function pageOf(
   filters: Readonly<Record<string, string>>,
 ): string {
   return resultsPage({
-    site: { network: 'mainnet', tipHeight: 951_658 },
+    site: { network: 'mainnet', tipHeight: asHeight(951_658) },
     query: hash,
     question: { kind: 'hash', hash, coverage },
     cards: [],
@@ -32,16 +33,21 @@ function pageOf(
 }
 
 test('a content is new among the blocks that are indexed, and the headline names them', () => {
-  const demo = { fromHeight: 767_430, toHeight: 840_000, blocks: 12, complete: false };
+  const demo = { fromHeight: asHeight(767_430), toHeight: asHeight(840_000), blocks: 12, complete: false };
   expect(headline(demo, 0)).toBe(
     'New among 12 indexed blocks of heights 767,430 to 840,000: no inscription there has this content',
   );
   expect(headline(demo, 2)).toBe(
     'Inscribed 2 times already among 12 indexed blocks of heights 767,430 to 840,000, first by',
   );
-  const one = { fromHeight: 5, toHeight: 5, blocks: 1, complete: false };
+  const one = { fromHeight: asHeight(5), toHeight: asHeight(5), blocks: 1, complete: false };
   expect(headline(one, 0)).toContain('among 1 indexed block of height 5:');
-  const whole = { fromHeight: 767_430, toHeight: 890_123, blocks: 122_694, complete: true };
+  const whole = {
+    fromHeight: asHeight(767_430),
+    toHeight: asHeight(890_123),
+    blocks: 122_694,
+    complete: true,
+  };
   expect(headline(whole, 0)).toBe('New up to block 890,123: no inscription there has this content');
   expect(headline(whole, 1)).toBe('Inscribed once already, first by');
   const nothing = { fromHeight: null, toHeight: null, blocks: 0, complete: false };
@@ -49,7 +55,12 @@ test('a content is new among the blocks that are indexed, and the headline names
 });
 
 test('a search with filters does not call a content new, and one in another order names no first inscription', () => {
-  const whole = { fromHeight: 767_430, toHeight: 890_123, blocks: 122_694, complete: true };
+  const whole = {
+    fromHeight: asHeight(767_430),
+    toHeight: asHeight(890_123),
+    blocks: 122_694,
+    complete: true,
+  };
   expect(headline(whole, 0, { from: '800000' })).toBe('0 inscriptions of this content pass these filters');
   expect(pageOf(whole, 0, { from: '800000' })).not.toContain('is not the hash of any content');
   expect(headline(whole, 1, { contentType: 'image/*' })).toBe(

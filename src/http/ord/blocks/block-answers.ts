@@ -14,7 +14,8 @@ import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { type BlockHashHex, displayHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { targetHex } from './block-stats.ts';
 import type { RawBlocks } from './raw-blocks.ts';
 
@@ -28,7 +29,7 @@ interface FoundBlock {
   /** Null: the block comes from the node; the index does not have it. */
   readonly facts: HeaderFacts | null;
   readonly bytes: Uint8Array;
-  readonly height: number | null;
+  readonly height: Height | null;
   /** Ids of its inscriptions in the order of application, where requested. */
   readonly inscriptions: readonly string[];
 }
@@ -108,13 +109,13 @@ export class BlockAnswers {
     const { node } = this.#deps;
     if (node == null) throw missing;
     const isHash = question.kind === 'hash';
-    const hash = isHash ? query.toLowerCase() : await nodeBlockHash(node, question.height);
+    const hash = isHash ? displayHash(question.hash) : await nodeBlockHash(node, question.height);
     const bytes = hash === null ? null : await nodeBlock(node, hash);
     if (bytes === null) throw missing;
     return { tip, facts, bytes, height: isHash ? null : question.height, inscriptions };
   }
 
-  async #fromNode(hash: string): Promise<Uint8Array> {
+  async #fromNode(hash: BlockHashHex): Promise<Uint8Array> {
     const { node } = this.#deps;
     if (node == null)
       throw new AppError('no_node', 'this server has neither the bytes of this block nor a node to ask');

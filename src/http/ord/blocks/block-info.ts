@@ -7,7 +7,8 @@ import { blockQuestionOf, quoted } from '#http/ord/parameters.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asBlockHash, type BlockHashHex, displayHash, parseBlockHashHex } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { type BlockStats, blockStats, difficultyOf, targetHex } from './block-stats.ts';
 import { ChainWork } from './chain-work.ts';
 import type { RawBlocks } from './raw-blocks.ts';
@@ -75,7 +76,7 @@ export class BlockInfo {
     return infoJson(facts.header, hash, stats, info);
   }
 
-  async #statsOf(facts: HeaderFacts, hash: string): Promise<BlockStats> {
+  async #statsOf(facts: HeaderFacts, hash: BlockHashHex): Promise<BlockStats> {
     const known = this.#stats.get(hash);
     if (known !== undefined) return known;
     const block = await this.#rawBlocks.read({ height: facts.height, hash: facts.hash });
@@ -86,7 +87,7 @@ export class BlockInfo {
     return stats;
   }
 
-  async #statsOfNode(hash: string): Promise<BlockStats> {
+  async #statsOfNode(hash: BlockHashHex): Promise<BlockStats> {
     const { node } = this.#deps;
     if (node == null)
       throw new AppError('no_node', 'the fees of a block need its bytes and its spent outputs, or a node');
@@ -95,7 +96,7 @@ export class BlockInfo {
     return stats;
   }
 
-  async #headerOfNode(hash: string): Promise<NodeHeader> {
+  async #headerOfNode(hash: BlockHashHex): Promise<NodeHeader> {
     const { node } = this.#deps;
     if (node == null) throw new AppError('no_node', 'the work of a chain with gaps needs a node');
     const header = await nodeHeader(node, hash);
@@ -107,7 +108,7 @@ export class BlockInfo {
   async #nodeInfo(query: string): Promise<string> {
     const { node } = this.#deps;
     if (node == null) throw new AppError('not_found', `block ${quoted(query)} not found`);
-    const hash = query.length === 64 ? query.toLowerCase() : await nodeBlockHash(node, Number(query));
+    const hash = parseBlockHashHex(query) ?? (await nodeBlockHash(node, asHeight(Number(query))));
     const header = hash === null ? null : await nodeHeader(node, hash);
     if (hash === null || header === null) throw new AppError('not_found', `block ${quoted(query)} not found`);
     const stats = await this.#statsOfNode(hash);
@@ -140,16 +141,16 @@ function headerBytes(header: NodeHeader): Buffer {
 interface Info {
   readonly chainwork: string;
   readonly confirmations: number;
-  readonly height: number;
+  readonly height: Height;
   readonly medianTime: number;
-  readonly nextBlock: string | null;
+  readonly nextBlock: BlockHashHex | null;
   readonly transactionCount: number;
 }
 
-function infoJson(bytes: Uint8Array, hash: string, stats: BlockStats, info: Info): string {
+function infoJson(bytes: Uint8Array, hash: BlockHashHex, stats: BlockStats, info: Info): string {
   const header = Buffer.from(bytes);
   const bits = header.readUInt32LE(72);
-  const previous = displayHash(header.subarray(4, 36));
+  const previous = displayHash(asBlockHash(header.subarray(4, 36)));
   return JSON.stringify({
     average_fee: stats.averageFee,
     average_fee_rate: stats.averageFeeRate,

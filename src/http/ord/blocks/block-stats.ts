@@ -1,22 +1,24 @@
 import { SpentReader } from '#indexer/parse/spent-outputs.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { asSats, noSats, type Sats } from '#kernel/primitives/sats.ts';
 import type { RawBlock } from './raw-blocks.ts';
 
 /** The fields of Bitcoin Core's `getblockstats` that ord passes on (rpc/blockchain.cpp). */
 export interface BlockStats {
-  readonly averageFee: number;
+  readonly averageFee: Sats;
   readonly averageFeeRate: number;
   readonly feeratePercentiles: readonly number[];
-  readonly maxFee: number;
+  readonly maxFee: Sats;
   readonly maxFeeRate: number;
   readonly maxTxSize: number;
-  readonly medianFee: number;
-  readonly minFee: number;
+  readonly medianFee: Sats;
+  readonly minFee: Sats;
   readonly minFeeRate: number;
-  readonly subsidy: number;
-  readonly totalFee: number;
+  readonly subsidy: Sats;
+  readonly totalFee: Sats;
   readonly totalSize: number;
   readonly totalWeight: number;
 }
@@ -28,7 +30,7 @@ const witnessScale = 4;
  * the subsidy. Null where the spent outputs are unavailable. Throws `spent_outputs_mismatch` where they do not fit
  * the block.
  */
-export function blockStats(block: RawBlock, height: number, network: NetworkName): BlockStats | null {
+export function blockStats(block: RawBlock, height: Height, network: NetworkName): BlockStats | null {
   const transactions = RawTransactions.ofBlock(block.bytes);
   const { count } = transactions;
   // a block with only a coinbase spends nothing: one transaction without outputs
@@ -56,17 +58,17 @@ export function blockStats(block: RawBlock, height: number, network: NetworkName
   }
   const totalFee = fees.reduce((sum, fee) => sum + fee, 0);
   return {
-    averageFee: fees.length === 0 ? 0 : Math.floor(totalFee / fees.length),
+    averageFee: asSats(fees.length === 0 ? 0 : Math.floor(totalFee / fees.length)),
     averageFeeRate: totalWeight === 0 ? 0 : Math.floor((totalFee * witnessScale) / totalWeight),
     feeratePercentiles: percentiles(rates, totalWeight),
-    maxFee: fees.reduce((max, fee) => Math.max(max, fee), 0),
+    maxFee: asSats(fees.reduce((max, fee) => Math.max(max, fee), 0)),
     maxFeeRate: rates.reduce((max, { rate }) => Math.max(max, rate), 0),
     maxTxSize,
-    medianFee: median(fees),
-    minFee: fees.length === 0 ? 0 : fees.reduce((min, fee) => Math.min(min, fee)),
+    medianFee: asSats(median(fees)),
+    minFee: asSats(fees.length === 0 ? 0 : fees.reduce((min, fee) => Math.min(min, fee))),
     minFeeRate: rates.length === 0 ? 0 : rates.reduce((min, { rate }) => Math.min(min, rate), Infinity),
     subsidy: nodeSubsidy(height, network),
-    totalFee,
+    totalFee: asSats(totalFee),
     totalSize,
     totalWeight,
   };
@@ -119,9 +121,9 @@ function percentiles(rates: { rate: number; weight: number }[], totalWeight: num
  * The subsidy as the node pays it: on regtest it halves every 150 blocks, unlike ord's count
  * (kernel/primitives/network.ts).
  */
-function nodeSubsidy(height: number, network: NetworkName): number {
+function nodeSubsidy(height: Height, network: NetworkName): Sats {
   const halvings = Math.floor(height / (network === 'regtest' ? 150 : 210_000));
-  return halvings >= 64 ? 0 : Math.floor(5_000_000_000 / 2 ** halvings);
+  return halvings >= 64 ? noSats : asSats(Math.floor(5_000_000_000 / 2 ** halvings));
 }
 
 /**

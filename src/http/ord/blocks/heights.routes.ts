@@ -12,7 +12,8 @@ import { answeredUnchanged } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { type BlockHashHex, displayHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 
 const text: AnswerForm = { type: 'text', recursive: true };
 const tags = ['ord'] as const;
@@ -64,7 +65,7 @@ export function heightsRoutes(app: App, deps: AppDependencies): void {
     url: string,
     operationId: string,
     form: AnswerForm,
-    show: (hash: string) => string,
+    show: (hash: BlockHashHex) => string,
   ): void => {
     apiRoute(app, {
       method: 'GET',
@@ -87,8 +88,8 @@ export function heightsRoutes(app: App, deps: AppDependencies): void {
 
 interface HashQuestion {
   readonly form: AnswerForm;
-  readonly show: (hash: string) => string;
-  readonly height: number;
+  readonly show: (hash: BlockHashHex) => string;
+  readonly height: Height;
 }
 
 /** From the index; for heights below its first block, from the node. */

@@ -6,6 +6,8 @@ import type { RawBlocks } from '#http/ord/blocks/raw-blocks.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
+import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 
 /**
  * The first request reads and hashes at most this much, in some seconds; a larger chain needs a node. Every request
@@ -30,13 +32,13 @@ export class TransactionDirectory {
   }
 
   /** Blocks and positions where a transaction may be, to be checked; null where the chain is too large to read. */
-  async candidates(pool: pg.Pool, txid: Uint8Array): Promise<TransactionPlace[] | null> {
+  async candidates(pool: pg.Pool, txid: Txid): Promise<TransactionPlace[] | null> {
     const work = this.#working.then(() => this.#search(pool, txid));
     this.#working = work.catch(() => undefined);
     return work;
   }
 
-  async #search(pool: pg.Pool, txid: Uint8Array): Promise<TransactionPlace[] | null> {
+  async #search(pool: pg.Pool, txid: Txid): Promise<TransactionPlace[] | null> {
     const blocks = await this.#blocks(pool);
     if (blocks === null) return null;
     const wanted = beginning(txid);
@@ -62,7 +64,7 @@ export class TransactionDirectory {
     });
   }
 
-  async #beginningsOf(height: number, hash: Uint8Array): Promise<Uint32Array | null> {
+  async #beginningsOf(height: Height, hash: BlockHash): Promise<Uint32Array | null> {
     const name = Buffer.from(hash).toString('hex');
     const known = this.#known.get(name);
     if (known !== undefined) return known;
@@ -77,6 +79,6 @@ export class TransactionDirectory {
   }
 }
 
-function beginning(txid: Uint8Array): number {
+function beginning(txid: Txid): number {
   return Buffer.from(txid.buffer, txid.byteOffset, txid.byteLength).readUInt32LE();
 }

@@ -4,12 +4,12 @@ import { sendOrd } from '#http/ord/answers.ts';
 import { type BlockAnswers, quotedHex } from '#http/ord/blocks/block-answers.ts';
 import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
 import { heightOf, placeOf, txidOf } from '#http/ord/parameters.ts';
-
 import { apiRoute, type RouteSchema } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
 import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { decodeJson } from './decode.ts';
 import { inputJson, joined, transactionJson } from './transaction-json.ts';
@@ -60,9 +60,10 @@ export function transactionsRoutes(
 
   const { transaction: whole, decode, liveHex } = ordAnswers;
   const tx = { url: '/tx/:txid', operationId: 'transaction', summary: 'A transaction', response: whole };
-  route(tx, false, async (transaction, txid) => {
-    const count = await inscriptionCount(deps.pool, txidOf(txid));
-    return joined(answerJson(transaction, txid, count, deps.network.name));
+  route(tx, false, async (transaction, name) => {
+    const txid = txidOf(name);
+    const count = await inscriptionCount(deps.pool, txid);
+    return joined(answerJson(transaction, displayHash(txid), count, deps.network.name));
   });
   const envelopes = {
     url: '/decode/:txid',
@@ -106,7 +107,7 @@ export function transactionsRoutes(
 
 function* answerJson(
   transaction: RawTransaction,
-  txid: string,
+  txid: TxidHex,
   inscriptions: number,
   network: NetworkName,
 ): Generator<string> {

@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert';
 import {
   fingerprintKey,
   type Outpoint,
@@ -11,7 +12,8 @@ import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { displayHash, parseBlockHash, type Txid } from '#kernel/primitives/hash.ts';
+import { genesisHeight } from '#kernel/primitives/height.ts';
 import { fingerprintsOf } from './outpoint-candidates.ts';
 import { TransactionDirectory } from './transaction-directory.ts';
 
@@ -22,7 +24,7 @@ const genesisTxids: ReadonlySet<string> = new Set([
   '7aa0a7ae1e223414cb807e40cd57e667b718e42aaf9306db9102fe28912b7b4e',
 ]);
 
-export function isGenesisCoinbase(txid: Uint8Array): boolean {
+export function isGenesisCoinbase(txid: Txid): boolean {
   return genesisTxids.has(displayHash(txid));
 }
 
@@ -52,7 +54,7 @@ export class Transactions {
   }
 
   /** Throws `not_found`, and `no_node` where only a node has the answer. */
-  async find(txid: Uint8Array): Promise<FoundTransaction> {
+  async find(txid: Txid): Promise<FoundTransaction> {
     const { tip, place } = await withSnapshot(this.#deps.pool, async ({ client, tip: now }) => {
       const key = await fingerprintKey(client);
       const outpoints = Array.from({ length: probedOutputs }, (_, vout): Outpoint => ({ txid, vout }));
@@ -72,7 +74,7 @@ export class Transactions {
   }
 
   /** Without a node, a small enough chain is read through. */
-  async #inSmallChain(txid: Uint8Array, tip: Tip | null, name: string): Promise<FoundTransaction> {
+  async #inSmallChain(txid: Txid, tip: Tip | null, name: string): Promise<FoundTransaction> {
     const places = await this.#directory.candidates(this.#deps.pool, txid);
     if (places === null || tip === null)
       throw new AppError('no_node', `no inscription leads to ${name}, and there is no node to ask`);
@@ -85,12 +87,13 @@ export class Transactions {
   }
 
   #genesisPlace(): TransactionPlace {
-    const hash = hashFromDisplay(this.#deps.network.genesisHash) ?? new Uint8Array(32);
-    return { height: 0, blockHash: hash, index: 0 };
+    const hash = parseBlockHash(this.#deps.network.genesisHash);
+    assert(hash !== null, 'networks name their block 0');
+    return { height: genesisHeight, blockHash: hash, index: 0 };
   }
 
   /** A transaction of a known block: alone from the node where there is one, else out of the block. */
-  async #inBlock(txid: Uint8Array, place: TransactionPlace): Promise<RawTransaction | null> {
+  async #inBlock(txid: Txid, place: TransactionPlace): Promise<RawTransaction | null> {
     const { node } = this.#deps;
     if (node != null && !isGenesisCoinbase(txid)) {
       const found = await nodeTransaction(node, txid, place.blockHash);
@@ -102,7 +105,7 @@ export class Transactions {
   }
 }
 
-function transactionIn(block: Uint8Array, txid: Uint8Array, index: number | null): RawTransaction | null {
+function transactionIn(block: Uint8Array, txid: Txid, index: number | null): RawTransaction | null {
   const transactions = RawTransactions.ofBlock(block);
   const isHere = (place: number): boolean => Buffer.compare(transactions.txid(place), txid) === 0;
   // a known position saves hashing the other transactions

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import {
   EventConsumer,
   parseNdjson,
@@ -42,7 +43,7 @@ async function goTo(tip: string, until?: number): Promise<void> {
     pool: http.database.pool,
     signal,
     threads: parseThreads(),
-    ...(until === undefined ? {} : { until }),
+    ...(until === undefined ? {} : { until: asHeight(until) }),
   });
 }
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inscriptionEvents } from '#indexer/events/inscription-events.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { birthKind } from '#test/support/chain/birth-events.ts';
 import { parseNdjson, type ReceivedEvent } from '#test/support/chain/event-consumer.ts';
 import { readHashes } from '#test/support/chain/event-rows.ts';
@@ -17,7 +18,7 @@ const golden = new GoldenChain('reorg-1');
 const [best, , long] = golden.tips().map(({ tip }) => tip) as [string, string, string];
 /** How far a catch-up pass has come; null: it is done. */
 let reached: number | null = null;
-const births = birthKind({ firstHeight: 90, reached: () => reached });
+const births = birthKind({ firstHeight: asHeight(90), reached: () => reached });
 let root: string;
 let http: HttpApp;
 let address: string;

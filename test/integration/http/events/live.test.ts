@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import {
   EventConsumer,
   parseNdjson,
@@ -46,7 +47,7 @@ async function goTo(tip: string, until?: number): Promise<void> {
     pool: http.database.pool,
     signal,
     threads: parseThreads(),
-    ...(until === undefined ? {} : { until }),
+    ...(until === undefined ? {} : { until: asHeight(until) }),
   });
 }
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
-import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { displayHash, parseBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
@@ -57,7 +58,10 @@ describe.skipIf(!hasBitcoind)('a node fed with a golden chain', () => {
       const source = await open();
       let heightsSeen = 0;
       for (const header of headers) {
-        const block = await source.read({ height: header.height, hash: hashFromDisplay(header.hash)! });
+        const block = await source.read({
+          height: asHeight(header.height),
+          hash: parseBlockHash(header.hash)!,
+        });
         const expected = golden.block(header);
         expect(Buffer.from(block.bytes).equals(expected.bytes)).toBe(true);
         expect(Buffer.from(block.spentOutputs!).equals(expected.spent)).toBe(true);
@@ -70,23 +74,25 @@ describe.skipIf(!hasBitcoind)('a node fed with a golden chain', () => {
 
     test(`by ${way} gives headers page by page, and none above the tip`, async () => {
       const source = await open();
-      const some = await source.headers(10, 25);
+      const some = await source.headers(asHeight(10), 25);
       expect(some.map(({ height, hash }) => [height, displayHash(hash)])).toEqual(
         headers.slice(10, 35).map(({ height, hash }) => [height, hash]),
       );
       expect(some.every(({ header }) => header.length === 80)).toBe(true);
-      expect((await source.headers(tip.height, 5)).map(({ hash }) => displayHash(hash))).toEqual([tip.hash]);
-      expect(await source.headers(tip.height + 1, 5)).toEqual([]);
-      expect(await source.headers(3, 0)).toEqual([]);
+      expect((await source.headers(asHeight(tip.height), 5)).map(({ hash }) => displayHash(hash))).toEqual([
+        tip.hash,
+      ]);
+      expect(await source.headers(asHeight(tip.height + 1), 5)).toEqual([]);
+      expect(await source.headers(asHeight(3), 0)).toEqual([]);
       expect((await source.tip()).height).toBe(tip.height);
       await source.close();
     });
   }
 
   test('begins where it is told to', async () => {
-    const source = openNodeSource(await connectNode(bitcoind.settings), { firstHeight: 100 });
+    const source = openNodeSource(await connectNode(bitcoind.settings), { firstHeight: asHeight(100) });
     expect(await source.islands()).toEqual([{ firstHeight: 100, lastHeight: tip.height, start: {} }]);
-    expect((await source.refs(0))[0]?.height).toBe(100);
+    expect((await source.refs(genesisHeight))[0]?.height).toBe(100);
     await source.close();
   });
 });
@@ -134,7 +140,7 @@ describe.skipIf(!hasBitcoind)('a node whose chain changes', () => {
   test('knows the branch that its node calls invalid', async () => {
     const [first = '', second = '', third = ''] = await mine(3);
     await bitcoind.rpc.call('invalidateblock', [second]);
-    const isInvalid = (hash: string): Promise<boolean> => source.isInvalid(hashFromDisplay(hash)!);
+    const isInvalid = (hash: string): Promise<boolean> => source.isInvalid(parseBlockHash(hash)!);
     expect(await isInvalid(third)).toBe(true);
     expect(await isInvalid(second)).toBe(true);
     expect(await isInvalid(first)).toBe(false);
@@ -146,7 +152,7 @@ describe.skipIf(!hasBitcoind)('a node whose chain changes', () => {
   test('gives headers of one moment while it reorganises', async () => {
     await mine(2500);
     const tipHeight = (await source.tip()).height;
-    const asked = Array.from({ length: 4 }, () => source.headers(0, 10_000));
+    const asked = Array.from({ length: 4 }, () => source.headers(genesisHeight, 10_000));
     const hash = await bitcoind.rpc.call<string>('getblockhash', [tipHeight - 5]);
     await bitcoind.rpc.call('invalidateblock', [hash]);
     await mine(8, '52');
@@ -157,7 +163,7 @@ describe.skipIf(!hasBitcoind)('a node whose chain changes', () => {
         if (parent !== undefined) expect(Buffer.from(header.subarray(4, 36)).equals(parent)).toBe(true);
       }
     }
-    const now = await source.headers(0, 10_000);
+    const now = await source.headers(genesisHeight, 10_000);
     expect(now.length).toBe((await source.tip()).height + 1);
     expect(now.at(-1)?.hash).toEqual((await source.tip()).hash);
   });

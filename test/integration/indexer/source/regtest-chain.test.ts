@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
-import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { parseBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { type MinedBlock, RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { idBytes } from '#test/builders/regtest/regtest-envelope.ts';
@@ -26,7 +27,7 @@ describe.skipIf(bitcoindForTests() === null)('chosen transactions on a real node
   });
 
   const envelopesOf = async ({ height, hash }: MinedBlock): Promise<ReadEnvelope[]> => {
-    const { bytes } = await source.read({ height, hash: hashFromDisplay(hash)! });
+    const { bytes } = await source.read({ height: asHeight(height), hash: parseBlockHash(hash)! });
     return readEnvelopes(columnsOf(bytes));
   };
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { HeldOutputs } from '#indexer/apply/memory/held-outputs.ts';
 import { RecentOutputs } from '#indexer/apply/memory/recent-outputs.ts';
 import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 
 /** The outpoint of an output as an input names it; its fingerprint is the number itself. */
 function outpoint(output: number): Uint8Array {
@@ -20,7 +21,7 @@ function made(height: number, outputs: readonly number[], tracked: TrackedOutput
         fingerprintLow: output,
         fingerprintHigh: 0,
         key: output * 10 + index,
-        height,
+        height: asHeight(height),
         step: 1,
         satOffset: index,
         txids: outpoint(output),

@@ -7,6 +7,7 @@ import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { blockOf, type TestInput, transaction } from '#test/unit/indexer/parse/synthetic-block.ts';
 
@@ -20,7 +21,7 @@ function factsOf(bytes: Uint8Array, spent: Uint8Array | null, asked: Iterable<Fa
   const parsed = parseBlock(bytes, { spent, fingerprintKey, layout });
   if (parsed.kind === 'broken') throw new Error(parsed.message);
   const columns = decodeBlockColumns(parsed.columns);
-  const block = { block: bytes, spent, height: 200, network: 'regtest', fingerprintKey } as const;
+  const block = { block: bytes, spent, height: asHeight(200), network: 'regtest', fingerprintKey } as const;
   const encoded = readFacts(set, block, layout);
   return { encoded, columns, facts: openFacts(set, encoded, { bytes, columns, spent }) };
 }

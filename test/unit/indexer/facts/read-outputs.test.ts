@@ -5,6 +5,7 @@ import { OutputReader } from '#indexer/facts/read-outputs.ts';
 import { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { compactSize, transaction } from '#test/unit/indexer/parse/synthetic-block.ts';
 
@@ -16,7 +17,7 @@ const header = Buffer.alloc(80);
 function read(block: Uint8Array, height = 200, network: 'mainnet' | 'regtest' = 'regtest'): OutputColumns {
   const layout = new BlockLayout();
   expect(readLayout(block, layout)).toBeNull();
-  return decodeOutputColumns(reader.read(block, layout, { height, network, key }));
+  return decodeOutputColumns(reader.read(block, layout, { height: asHeight(height), network, key }));
 }
 
 /** `txid:vout value script spent` of each output, and the outpoints that it spends of earlier blocks. */

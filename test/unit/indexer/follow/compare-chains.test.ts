@@ -8,11 +8,13 @@ import {
   type TheirPart,
   type WeighedRef,
 } from '#indexer/follow/compare-chains.ts';
+import { asBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const ref = (height: number, branch: number, work = 0n): WeighedRef => ({
-  height,
-  hash: Uint8Array.from({ length: 32 }, (_, index) => (index === 0 ? branch : height + index)),
+  height: asHeight(height),
+  hash: asBlockHash(Uint8Array.from({ length: 32 }, (_, index) => (index === 0 ? branch : height + index))),
   work,
 });
 const shown = (refs: readonly { height: number; hash: Uint8Array }[]): string[] =>
@@ -27,8 +29,8 @@ const workOf = (blocks: readonly WeighedRef[]): bigint => blocks.reduce((sum, { 
 /** The plan between two chains that are both known whole. */
 function takeWhole(ours: readonly WeighedRef[], theirs: readonly WeighedRef[]): Steps {
   const found = plan(
-    { from: 0, blocks: ours },
-    { from: 0, blocks: theirs, beyond: null, isComplete: true },
+    { from: genesisHeight, blocks: ours },
+    { from: genesisHeight, blocks: theirs, beyond: null, isComplete: true },
     'take',
   );
   if (found.kind !== 'steps') throw new Error(`no steps but ${found.kind}`);
@@ -126,14 +128,14 @@ class Asked {
 
   decide(rule: Rule): Exclude<Plan, { kind: 'needHeaders' }> {
     let from = this.#ourTip;
-    let part: OurPart = { from, blocks: this.#ourPart(from) };
+    let part: OurPart = { from: asHeight(from), blocks: this.#ourPart(from) };
     let blocks = this.#give(from, Math.max(from, this.#first) + this.#page);
     let beyond = null as TheirPart['beyond'];
     const seen = new Set<number>();
     for (;;) {
       const known: number = beyond?.height ?? blocks.at(-1)?.height ?? from - 1;
       const isComplete = known >= this.#theirTip;
-      const found = plan(part, { from, blocks, beyond, isComplete }, rule);
+      const found = plan(part, { from: asHeight(from), blocks, beyond, isComplete }, rule);
       if (found.kind !== 'needHeaders') return found;
       // each request is for new blocks, next to the known ones
       expect(seen.has(found.from)).toBe(false);
@@ -142,12 +144,12 @@ class Asked {
         const end = from;
         from = this.#lowestOf(found.from);
         blocks = [...this.#give(from, end), ...blocks];
-        part = { from, blocks: this.#ourPart(from) };
+        part = { from: asHeight(from), blocks: this.#ourPart(from) };
       } else {
         expect(isComplete).toBe(false);
         expect(found.from).toBe(known + 1);
         const more: WeighedRef[] = this.#give(found.from, found.from + this.#page);
-        beyond = { height: known + more.length, work: workOf(more) + (beyond?.work ?? 0n) };
+        beyond = { height: asHeight(known + more.length), work: workOf(more) + (beyond?.work ?? 0n) };
       }
     }
   }
@@ -291,11 +293,16 @@ describe('a plan for a node', () => {
   });
 
   test('takes back blocks that a folder with gaps left, once the node has their work', () => {
-    const ours = { from: 0, blocks: [ref(767_430, 0, 50n), ref(778_163, 0, 50n)] };
-    const theirs = { from: 0, blocks: [ref(0, 0, 1n), ref(1, 0, 1n)], beyond: null, isComplete: false };
+    const ours = { from: genesisHeight, blocks: [ref(767_430, 0, 50n), ref(778_163, 0, 50n)] };
+    const theirs = {
+      from: genesisHeight,
+      blocks: [ref(0, 0, 1n), ref(1, 0, 1n)],
+      beyond: null,
+      isComplete: false,
+    };
     expect(plan(ours, theirs, 'weigh')).toEqual({ kind: 'needHeaders', from: 2 });
     expect(plan(ours, { ...theirs, isComplete: true }, 'weigh')).toMatchObject({ kind: 'wait' });
-    expect(plan(ours, { ...theirs, beyond: { height: 9, work: 98n } }, 'weigh')).toMatchObject({
+    expect(plan(ours, { ...theirs, beyond: { height: asHeight(9), work: 98n } }, 'weigh')).toMatchObject({
       undoTo: -1,
     });
   });

@@ -9,7 +9,8 @@ import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { InputWalk } from '#indexer/transaction/transaction-parts.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { networks } from '#kernel/primitives/network.ts';
 
@@ -103,7 +104,7 @@ function ourEvents(
     const location = `${displayHash(txid)}:${locations.vout[row]}:${locations.satOffset[row]}`;
     const isNew = at >= 0 && !written.has(key);
     written.add(key);
-    const id = at >= 0 ? formatInscriptionId(revealed, inscriptions.index[at]!) : ids.get(key)!;
+    const id = at >= 0 ? formatInscriptionId(asTxid(revealed), inscriptions.index[at]!) : ids.get(key)!;
     return isNew
       ? { id, sequence: key, location, charms: charmNames(inscriptions.charms[at]!) }
       : { id, sequence: key, location };
@@ -120,7 +121,7 @@ describe.each([781_735, 832_918])('block %i of mainnet', (height) => {
     const columns = decodeBlockColumns(parsed.columns);
     const first = events.find(({ type }) => type === 'InscriptionCreated')!.sequence_number;
     const result = applyBlock({
-      height,
+      height: asHeight(height),
       network: networks.mainnet,
       columns,
       block,

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { hashKey } from '#indexer/mempool/stream/membership.ts';
 import { NodeMempool } from '#indexer/mempool/stream/node-mempool.ts';
-import { hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { parseTxid } from '#kernel/primitives/hash.ts';
 
 function nodeWith(answer: unknown): NodeMempool {
   const call = <Result>(): Promise<Result> => Promise.resolve(answer as Result);
@@ -24,7 +24,7 @@ test('a snapshot of a full mempool lets others have their turn', async () => {
   const snapshot = await reading;
   expect(snapshot.sequence).toBe(7n);
   expect(snapshot.txids.size).toBe(100_000);
-  expect(snapshot.txids.has(hashKey(hashFromDisplay(txids.at(-1) as string) as Uint8Array))).toBe(true);
+  expect(snapshot.txids.has(hashKey(parseTxid(txids.at(-1) as string) as Uint8Array))).toBe(true);
   expect(turns).toBeGreaterThan(10);
 });
 

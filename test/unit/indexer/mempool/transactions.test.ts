@@ -8,7 +8,8 @@ import { TransactionBatch, txidOfBytes } from '#indexer/mempool/pending/transact
 import { hashKey } from '#indexer/mempool/stream/membership.ts';
 import { MessageQueue } from '#indexer/mempool/stream/message-queue.ts';
 import type { NodeMessage } from '#kernel/contracts/node.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
+import { asSats, noSats } from '#kernel/primitives/sats.ts';
 import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
 import { type Coin, type Payment, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 
@@ -70,11 +71,11 @@ describe('movesOf', () => {
   const held = (value: number, satOffset: number) => ({
     held: {
       outpoint: Buffer.alloc(36, 1),
-      value,
+      value: asSats(value),
       script: Buffer.of(0x51),
-      holdings: [{ inscription: inscriptionKey(Buffer.alloc(32, 2), 0), satOffset }],
+      holdings: [{ inscription: inscriptionKey(asTxid(Buffer.alloc(32, 2)), 0), satOffset }],
     },
-    value,
+    value: asSats(value),
   });
 
   test('puts a reveal on the first sat of its input, or where its pointer says', () => {
@@ -97,7 +98,7 @@ describe('movesOf', () => {
     const coins = [coin(20_000), revealing({ body: 'a' })];
     const batch = batchOf(bytesOf(coins, [{ value: 20_000 }, { value: 5000 }]));
     expect(movesOf(batch, 1, [unknown, unknown]).inscriptions[0]?.placed.place).toBe(pendingPlaces.unknown);
-    const known = movesOf(batch, 1, [{ held: null, value: 20_000 }, unknown]);
+    const known = movesOf(batch, 1, [{ held: null, value: asSats(20_000) }, unknown]);
     expect(known.inscriptions[0]?.placed).toMatchObject({ output: { vout: 1 }, satOffset: 0 });
     expect(known.made).toMatchObject([{ value: 5000, holdings: [{ satOffset: 0 }] }]);
   });
@@ -105,7 +106,8 @@ describe('movesOf', () => {
   test('moves what an input holds by its sats, into the fee behind the last output', () => {
     const batch = batchOf(bytesOf([coin(10_000), coin(10_000, 1)], [{ value: 11_000 }, { value: 4000 }]));
     const at = (satOffset: number) =>
-      movesOf(batch, 1, [{ held: null, value: 10_000 }, held(10_000, satOffset)]).transfers[0]?.placed;
+      movesOf(batch, 1, [{ held: null, value: asSats(10_000) }, held(10_000, satOffset)]).transfers[0]
+        ?.placed;
     expect(at(999)).toMatchObject({ output: { vout: 0 }, satOffset: 10_999 });
     expect(at(1000)).toMatchObject({ output: { vout: 1 }, satOffset: 0 });
     expect(at(5000)).toMatchObject({ place: pendingPlaces.fee, output: null });
@@ -113,7 +115,7 @@ describe('movesOf', () => {
 
   test('calls a reveal of an input without value unbound', () => {
     const batch = batchOf(bytesOf([revealing({ body: 'a' })], [{ value: 700 }]));
-    const [made] = movesOf(batch, 1, [{ held: null, value: 0 }]).inscriptions;
+    const [made] = movesOf(batch, 1, [{ held: null, value: noSats }]).inscriptions;
     expect(made?.placed.place).toBe(pendingPlaces.unbound);
   });
 });
@@ -121,7 +123,11 @@ describe('movesOf', () => {
 describe('places', () => {
   test('follow the sums of inputs and outputs', () => {
     expect(inputOffsets([5, null, 7, 8])).toEqual([0, 5, null, null]);
-    const outputs = [0, 3, 0, 4].map((value, vout) => ({ vout, value, script: new Uint8Array() }));
+    const outputs = [0, 3, 0, 4].map((value, vout) => ({
+      vout,
+      value: asSats(value),
+      script: new Uint8Array(),
+    }));
     const vouts = Array.from({ length: 8 }, (_, offset) => placeAt(offset, outputs).output?.vout);
     expect(vouts).toEqual([1, 1, 1, 3, 3, 3, 3, undefined]);
   });
@@ -147,7 +153,7 @@ describe('KeptTransactions', () => {
     made: [],
     sizeBytes,
     replaces: [],
-    entry: fee === null ? null : { fee, firstSeen: 0 },
+    entry: fee === null ? null : { fee: asSats(fee), firstSeen: 0 },
     block: null,
   });
 

@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Verification, verifyBlock } from '#indexer/source/verify-block.ts';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
+import { asBlockHash, type BlockHash, parseBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { mineHeader } from '#test/builders/block.ts';
 import { merkleRoot } from '#test/builders/merkle.ts';
@@ -14,16 +16,16 @@ const fixtures = join(import.meta.dirname, '../../../fixtures/pipeline');
 const samples = join(import.meta.dirname, '../../../../samples');
 
 interface Fixture {
-  readonly height: number;
-  readonly hash: Uint8Array;
+  readonly height: Height;
+  readonly hash: BlockHash;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 function load(folder: string, beginning: string): Fixture {
   const name = readdirSync(folder).find((candidate) => candidate.startsWith(beginning));
   const [, height = '', hash = ''] = /^(\d+)-([0-9a-f]{64})/u.exec(name ?? '') ?? [];
   return {
-    height: Number(height),
-    hash: Uint8Array.from(Buffer.from(hash, 'hex').reverse()),
+    height: asHeight(Number(height)),
+    hash: parseBlockHash(hash)!,
     bytes: new Uint8Array(readFileSync(join(folder, name ?? ''))),
   };
 }
@@ -43,7 +45,7 @@ function remine(bytes: Uint8Array): Fixture {
   const { header, hash } = mineHeader(new Uint8Array(32), merkleRoot(Buffer.concat(txids)), 1_700_000_000);
   const block = Uint8Array.from(bytes);
   block.set(header);
-  return { height: 165, hash, bytes: block };
+  return { height: asHeight(165), hash: asBlockHash(hash), bytes: block };
 }
 
 describe('a block that is what it claims to be', () => {
@@ -138,8 +140,11 @@ describe('a header', () => {
   test('whose hash is above the target it claims is refused', () => {
     const bytes = Uint8Array.from(regtest.bytes);
     new DataView(bytes.buffer).setUint32(72, 0x1d00ffff, true);
-    const hash = doubleSha256(bytes.subarray(0, 80));
-    expect(verify({ bytes, hash, height: 165 }, 'regtest')).toMatchObject({ code: 'block_corrupt', at: 72 });
+    const hash = asBlockHash(doubleSha256(bytes.subarray(0, 80)));
+    expect(verify({ bytes, hash, height: asHeight(165) }, 'regtest')).toMatchObject({
+      code: 'block_corrupt',
+      at: 72,
+    });
   });
 
   test.each([0, 0x01003456, 0x04923456, 0xff123456, 0x217fffff, 0x20ffffff])(
@@ -147,8 +152,8 @@ describe('a header', () => {
     (bits) => {
       const bytes = Uint8Array.from(regtest.bytes);
       new DataView(bytes.buffer).setUint32(72, bits, true);
-      const hash = doubleSha256(bytes.subarray(0, 80));
-      expect(verify({ bytes, hash, height: 165 }, 'regtest')).toMatchObject({
+      const hash = asBlockHash(doubleSha256(bytes.subarray(0, 80)));
+      expect(verify({ bytes, hash, height: asHeight(165) }, 'regtest')).toMatchObject({
         code: 'block_corrupt',
         at: 72,
       });
@@ -238,7 +243,9 @@ describe('witnesses', () => {
     const block = remine(withTransactions(regtest.bytes, whole.map(strip)));
     expect(verify(block, 'regtest').ok).toBe(false);
     // as above, where the network had no such rule yet: only the proof of work is in the way
-    expect(verifyBlock(block.bytes, { ...block, height: 834_623, network: 'testnet3' })).toMatchObject({
+    expect(
+      verifyBlock(block.bytes, { ...block, height: asHeight(834_623), network: 'testnet3' }),
+    ).toMatchObject({
       at: 72,
     });
   });

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
 import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import { parseEventText, parseInscriptionLine } from '#kernel/events/parse-event-text.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asBlockHash, displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const hash = fc.uint8Array({ minLength: 32, maxLength: 32 });
@@ -97,7 +98,12 @@ describe('the canonical text', () => {
         fc.nat(2 ** 31 - 1),
         hash,
         (events, times, height, blockHash) => {
-          out.begin(inscriptionKind, 'mainnet', { height, hash: blockHash }, true);
+          out.begin(
+            inscriptionKind,
+            'mainnet',
+            { height: asHeight(height), hash: asBlockHash(blockHash) },
+            true,
+          );
           let expected = `satscribe inscriptions 1 mainnet ${height} ${displayHash(blockHash)}\n`;
           for (let time = 0; time < times; time++) {
             for (const one of events) {
@@ -120,7 +126,7 @@ describe('the canonical text', () => {
     const txid = new Uint8Array(32).fill(0xab);
     const sizes = [1, 250_000].map((count) =>
       [true, false].map((keep) => {
-        out.begin(inscriptionKind, 'regtest', { height: 7, hash: txid }, keep);
+        out.begin(inscriptionKind, 'regtest', { height: asHeight(7), hash: asBlockHash(txid) }, keep);
         for (let at = 0; at < count; at++) {
           out.transferred(txid, 0, at, at);
           out.lost();
@@ -146,7 +152,12 @@ describe('a parsed text', () => {
     const out = new EventTextWriter();
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), fc.nat(14), (events, from) => {
-        out.begin(inscriptionKind, 'signet', { height: 1, hash: new Uint8Array(32) }, true);
+        out.begin(
+          inscriptionKind,
+          'signet',
+          { height: asHeight(1), hash: asBlockHash(new Uint8Array(32)) },
+          true,
+        );
         for (const one of events) write(out, one);
         const parsed = [...parseEventText(out.finish().text!, from, parseInscriptionLine)];
         const expected = events.map((one, at) => [at + 1, one] as const).filter(([at]) => at >= from);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { displayHash, hashFromDisplay } from '#kernel/primitives/hash.ts';
+import { asTxid, displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import {
   formatInscriptionId,
   inscriptionIdFromBytes,
@@ -20,8 +20,8 @@ describe('inscription ids', () => {
     const arbitraryTxid = fc.uint8Array({ minLength: 32, maxLength: 32 });
     fc.assert(
       fc.property(arbitraryTxid, fc.nat(), (bytes, index) => {
-        expect(parseInscriptionId(formatInscriptionId(bytes, index))).toEqual({ txid: bytes, index });
-        expect(hashFromDisplay(displayHash(bytes))).toEqual(bytes);
+        expect(parseInscriptionId(formatInscriptionId(asTxid(bytes), index))).toEqual({ txid: bytes, index });
+        expect(parseTxid(displayHash(bytes))).toEqual(bytes);
       }),
     );
   });

@@ -3,11 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { asBlockHash, displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { ReadSession } from '#search/elastic/read-session.ts';
 import { createElasticClient, type ElasticClient } from '#search/elastic/server/elastic-client.ts';
 
-const tip = { height: 7, hash: new Uint8Array(32).fill(7), undoEpoch: 1 };
+const tip = { height: asHeight(7), hash: asBlockHash(new Uint8Array(32).fill(7)), undoEpoch: 1 };
 const marker = {
   state: 'complete',
   rewinds: 0,

@@ -2,11 +2,13 @@ import { expect, test } from 'vitest';
 import type { SearchEngine, SearchFacets, SearchHits, Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import { asBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { createFallbackEngine, type FallbackEngineOptions } from '#search/sync/fallback-engine.ts';
 
 const tipAt = (height: number): NonNullable<Snapshot['tip']> => ({
-  height,
-  hash: new Uint8Array(32),
+  height: asHeight(height),
+  hash: asBlockHash(new Uint8Array(32)),
   undoEpoch: 0,
 });
 const snapshot = { tip: tipAt(100) } as Snapshot;

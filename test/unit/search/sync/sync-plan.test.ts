@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { asBlockHashHex } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import type { Marker } from '#search/elastic/server/marker.ts';
 import { type AppliedBlock, type ChainPosition, planStep, type SyncStep } from '#search/sync/sync-plan.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
@@ -34,8 +36,8 @@ class History {
   apply(count: number): void {
     const sequence = this.rows.length + 1;
     const tip = {
-      height: this.blocks.length,
-      hash: createHash('sha256').update(`${sequence}`).digest('hex'),
+      height: asHeight(this.blocks.length),
+      hash: asBlockHashHex(createHash('sha256').update(`${sequence}`).digest('hex')),
     };
     this.rows.push({ sequence, cancels: null });
     this.blocks.push({ sequence, tip, nextKey: this.nextKey + count });
@@ -163,8 +165,8 @@ test('a marker of another database, or of another history of it, asks for a rebu
   const tip = history.tips[1]!;
   expect(plan({})).toBe('advance');
   expect(plan({ database: 'regtest-2' })).toBe('rebuild');
-  expect(plan({ tip: { ...tip, hash: '00'.repeat(32) } })).toBe('rebuild');
-  expect(plan({ tip: { ...tip, height: 7 } })).toBe('rebuild');
+  expect(plan({ tip: { ...tip, hash: asBlockHashHex('00'.repeat(32)) } })).toBe('rebuild');
+  expect(plan({ tip: { ...tip, height: asHeight(7) } })).toBe('rebuild');
   expect(plan({ tip: null })).toBe('rebuild');
   expect(plan({ sequence: 2 })).toBe('rebuild');
   expect(plan({ sequence: 99 })).toBe('rebuild');
