@@ -292,7 +292,7 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
     const bitcoind = await startBitcoind();
     nodes.push(bitcoind);
     const node = await connectNode({ ...bitcoind.settings, zmq: 'tcp://127.0.0.1:9' });
-    expect(node.facts.advice.join('\n')).toContain('ZMQ at tcp://127.0.0.1:9 does not answer');
+    expect(node.facts.advice.join('\n')).toContain('ZMQ at tcp://127.0.0.1:9 cannot be reached');
     expect(await node.rpc.call('getblockcount')).toBe(0);
     await node.close();
   });
