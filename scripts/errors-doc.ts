@@ -26,8 +26,8 @@ An operating failure is an \`AppError\` with one of the codes below. Its message
 or setting. On the command line it ends the command with exit code 1 (a wrong flag: 2); over HTTP it takes the forms of
 \`docs/http.md\`. A broken invariant is not an operating failure: it is an assertion and ends the process.
 
-The column "retry" is the one retry policy (\`docs/adr/0024-one-retry-policy.md\`). The followers of chain and mempool, the
-search sync, the connection to the node, reads, bulk writes, the restart of the embedded Postgres and the header
+The column "retry" is the one retry policy (\`docs/adr/0024-one-retry-policy.md\`). The followers of chain and mempool,
+the search sync, the connection to the node, reads, bulk writes, the restart of the embedded Postgres and the header
 \`Retry-After\` all obey it.
 
 - *no*: a person, or the server's state, must change first.

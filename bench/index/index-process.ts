@@ -9,7 +9,7 @@ export interface IndexTask {
   readonly dataDir: string;
   /** Last height of the bulk load; null: the whole folder. */
   readonly bulkUntil: number | null;
-  /** After the bulk load, goes on to the folder's tip block by block, and times each. */
+  /** After the bulk load, continues to the folder's tip block by block, and times each. */
   readonly tip: boolean;
   /** Also profiles time and memory, which costs some of both. */
   readonly stages: boolean;

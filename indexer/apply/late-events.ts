@@ -12,9 +12,9 @@ interface CountedBlock extends BlockRef {
 }
 
 /**
- * Gives indexed blocks what a new kind of events says of them: their numbers of events and hashes. For a catch-up pass,
- * in the transaction that writes the rows of these blocks. Their texts are not stored: they are made from the tables on
- * request. Three statements, however many blocks. No kind may be that of inscriptions.
+ * Stores the numbers of events and the hashes of a new kind for indexed blocks. For a catch-up pass, in the
+ * transaction that writes the rows of these blocks. Their texts are not stored: they are made from the tables on
+ * request. Three statements for any number of blocks. The kind must not be that of inscriptions.
  */
 export async function addLateEvents(tx: pg.ClientBase, blocks: readonly BlockEvents[]): Promise<void> {
   const chains = hashedByKind(blocks);
@@ -62,7 +62,7 @@ async function readCumulative(
   return new Map(rows.map(({ kind, cumulative }) => [kind, cumulative]));
 }
 
-/** A block that was applied, taken back and applied again has several rows in the outbox: the last one counts. */
+/** A block that was applied, undone and applied again has several outbox rows: the last one counts. */
 export async function addCounts(tx: pg.ClientBase, blocks: readonly CountedBlock[]): Promise<void> {
   await tx.query(
     `INSERT INTO chain.outbox_texts (sequence, kind, height, event_count)

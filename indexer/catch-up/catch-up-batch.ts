@@ -104,9 +104,9 @@ export class CatchUpBatches {
   }
 
   /**
-   * Writes the rows of consecutive blocks and what they add to events, and moves the tip of the tables, in one
-   * transaction. Returns the group at its new tip; null where the chain or the tables have changed: then nothing is written, and the caller plans
-   * again.
+   * Writes the rows of consecutive blocks and their events, and moves the tip of the tables, in one transaction.
+   * Returns the group at its new tip. Null: the chain or the tables have changed, nothing is written, and the caller
+   * plans again.
    */
   async write(group: CatchUpGroup, blocks: readonly ParsedBlock[]): Promise<CatchUpGroup | null> {
     const { tables, facts } = this.#chain;

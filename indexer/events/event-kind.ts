@@ -10,7 +10,10 @@ export interface AppliedBlock {
   readonly held: HeldInscriptions;
   /** Everything it did to inscriptions is known: the block is anchored, and so is the next one. */
   readonly isKnown: boolean;
-  /** The events of a kind that a derived table names. Null: a catch-up pass makes the table, or the block is below it. */
+  /**
+   * The events of a derived table's kind. Null: a catch-up pass fills the table, or the block is below its first
+   * height.
+   */
   readonly eventsOfTables: (kind: EventKind) => LedgerEvents | null;
 }
 

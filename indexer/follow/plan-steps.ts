@@ -19,7 +19,7 @@ import { type KnownEnds, knownRefs, workOfHeader } from './known-blocks.ts';
  * each. At the end of a round the look-ahead runs empty for some milliseconds of its seconds.
  */
 const pageHeaders = 2000;
-/** A chain that changes this often between the pages of one plan is looked at again later. */
+/** A chain that changes this often between the pages of one plan is read again later. */
 const restartsMax = 5;
 export type Steps = Extract<Plan, { kind: 'steps' }>;
 

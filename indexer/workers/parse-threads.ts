@@ -3,12 +3,12 @@ import { compiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
 import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
 
 /**
- * Threads that parse blocks. Starting one takes a quarter of a second, and it parses at full speed only after some hundred
- * blocks: pools that come one after the other can share them.
+ * Threads that parse blocks. Starting one takes a quarter of a second, and it reaches full speed only after some
+ * hundred blocks: consecutive pools can share them.
  */
 export interface ParseThreads {
   readonly count: number;
-  /** Parses one block. The buffers of `transfer` are gone afterwards: the result has them. */
+  /** Parses one block. The buffers of `transfer` are no longer usable afterwards: the result has them. */
   run(job: ParseJob, transfer: ArrayBuffer[]): Promise<ParseJobResult>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Prints what Schemathesis' requests were answered with (counts of ./real_values.py), and fails where that is not enough. */
+/** Prints the answers to Schemathesis' requests (counts of ./real_values.py); fails if there were too few requests. */
 import { readFileSync } from 'node:fs';
 
 type Row = readonly [operation: string, status: number, count: number];

@@ -49,7 +49,7 @@ export interface BuildProgress {
 const loadKeysMaxDefault = usualTuning.spanKeys;
 
 /**
- * Builds the next index from the tables while the current one goes on answering, and points the read alias at it when
+ * Builds the next index from the tables while the current one still answers, and points the read alias at it when
  * it is complete. An interrupted build of this database and document version is resumed; other leftovers are deleted,
  * and so is the index that was served before. Returns the name of the new index. Throws `nothing_indexed`.
  */

@@ -34,7 +34,7 @@ export async function openBlocks(
 
 export interface IndexBlocksOptions {
   readonly source: BlockSource | LiveBlockSource;
-  /** The last height to index; absent: to the tip of a folder; a node is followed for ever. */
+  /** The last height to index; absent: the tip of a folder, or a node without end. */
   readonly until?: Height | undefined;
   /** Given in a process that serves: it answers searches meanwhile, and stands by where another process indexes. */
   readonly operations: OperationsParts | null;

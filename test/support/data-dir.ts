@@ -18,8 +18,8 @@ export async function makeDataDir(): Promise<DataDir> {
 }
 
 /**
- * Such a folder with an empty cluster, as a service left it that was stopped: making one (initdb) takes longer than most tests
- * of it. With a server of its own (TEST_DATABASE_URL) a run has no cluster to copy, and the folder is empty.
+ * Such a folder with an empty cluster, as a stopped service leaves it: creating one (initdb) takes longer than most
+ * of its tests. With its own server (TEST_DATABASE_URL) a run has no cluster to copy, and the folder is empty.
  */
 export async function makeUsedDataDir(): Promise<DataDir> {
   const folder = await makeDataDir();

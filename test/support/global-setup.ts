@@ -12,8 +12,8 @@ import { openElasticsearchDoor } from './elasticsearch/elasticsearch-door.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     /**
-     * URL of a database whose account may create databases, the name of the migrated template on the same server, and the
-     * folder of a stopped embedded server to copy, if the run has one.
+     * URL of a database whose account may create databases, the name of the migrated template on the same server, and
+     * the folder of a stopped embedded server to copy, if the run has one.
      */
     testServer: { url: string; template: string; cluster: string | null };
   }

@@ -3,7 +3,7 @@ import { type ParseThreads, startParseThreads } from '#indexer/workers/parse-thr
 
 let started: ParseThreads | null = null;
 
-/** One thread that all runs of an indexer in a test file parse with: tests index small chains, again and again. */
+/** One parse thread for all indexer runs of a test file, because tests index small chains many times. */
 export function parseThreads(): ParseThreads {
   // a file has some runs at once
   started ??= startParseThreads({ count: 1, isBackground: false, queueMax: 100 });

@@ -1,14 +1,11 @@
-/**
- * How much more than `npm test` a run tries of what can be tried without end: random cases, and samples of long lists.
- * `npm run test:long` sets it to 20.
- */
+/** How many more random cases and samples a run tries than `npm test`. `npm run test:long` sets it to 20. */
 const factor = Number(process.env['TEST_RUNS'] ?? 1);
 if (!(factor >= 1)) throw new Error(`TEST_RUNS must be a number from 1 on, not ${process.env['TEST_RUNS']}`);
 
 /** Cases of a property: as many as `npm test` has time for, times TEST_RUNS. */
 export const propertyRuns = (usual: number): number => Math.ceil(usual * factor);
 
-/** The same of a property whose cases take seconds: a long run tries as many as there is time for. */
+/** The same for a property whose cases take seconds: a long run tries as many as the time allows. */
 export const propertyBounds = (usual: number): { numRuns: number; interruptAfterTimeLimit: number } => ({
   numRuns: propertyRuns(usual),
   // before the test's own timeout

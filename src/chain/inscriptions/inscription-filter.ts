@@ -18,7 +18,7 @@ export interface InscriptionFilter {
   readonly to?: Height | undefined;
   /** Script of the output that holds it now. */
   readonly owner?: Uint8Array | undefined;
-  /** Whether it is cursed. Inscriptions of which that is not known match neither value (docs/adr/0026). */
+  /** Whether it is cursed. If that is unknown, an inscription matches neither value (docs/adr/0026). */
   readonly cursed?: boolean | undefined;
   readonly metaprotocol?: string | undefined;
   /** One of its parents. */
@@ -39,7 +39,10 @@ export interface Condition {
  * the planner can use no other index, whatever it estimates.
  */
 export interface CandidateIndex {
-  /** As the writer names it (indexer/apply/secondary-indexes.ts). It is built late: in a first sync, and after upgrades. */
+  /**
+   * The writer's name for it (indexer/apply/secondary-indexes.ts). It is built late: in a first sync, and after
+   * upgrades.
+   */
   readonly name: string;
   readonly table: string;
   /** The first column as the index has it, and the value it is compared with: SQL with `$1`. */

@@ -124,7 +124,9 @@ function candidateQuery(
 
 type IndexedCondition = Condition & { readonly index: CandidateIndex };
 
-/** Conditions whose indexes are there; the others are checked by key. Throws `index_missing` where that could take too long. */
+/**
+ * Conditions with an existing index; others are checked by key. Throws `index_missing` if that could take too long.
+ */
 async function builtConditions(
   client: ClientBase,
   conditions: readonly Condition[],

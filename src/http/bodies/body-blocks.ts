@@ -6,14 +6,14 @@ const blockBytesMax = 1024 * 1024;
 const blockBytesMin = 16 * 1024;
 
 /**
- * The bytes of a body, copied once, into blocks. Chunks are not kept as they come: a client may send a hundred million of one
- * byte each, and each kept chunk would cost a hundred times its size.
+ * The bytes of a body, copied once, into blocks. Chunks are not kept: a client may send a hundred million chunks of
+ * one byte, and each kept chunk would cost a hundred times its size.
  */
 export class BodyBlocks {
   readonly #expected: number;
   readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
   #byteLength = 0;
-  /** Bytes that are free at the end of the last block. */
+  /** Free bytes at the end of the last block. */
   #free = 0;
 
   /** @param expected the length of the body in bytes as its client states it; 0: unknown */

@@ -5,9 +5,9 @@ import type { App } from '#http/server/app-dependencies.ts';
 const waiting = new WeakSet<IncomingMessage>();
 
 /**
- * Lets the hooks of a route decide before a client that sent `Expect: 100-continue` is told to send the body. By default
- * Node tells it at once, and a refused client would have sent the body for nothing. Node closes the connection behind an
- * answer without it: whether the body or the next request follows is unknown. Call it before the app listens.
+ * Lets the hooks of a route decide before a client with `Expect: 100-continue` is told to send the body. By default
+ * Node tells it at once, and a refused client sends its body in vain. After an answer without it Node closes the
+ * connection, because either the body or the next request may follow. Call it before the app listens.
  */
 export function deferContinue({ server }: App): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -16,7 +16,7 @@ export function deferContinue({ server }: App): void {
   });
 }
 
-/** Tells a waiting client to send the body; call it where the body is about to be read. */
+/** Tells a waiting client to send the body; call it when the body is about to be read. */
 export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (waiting.delete(request)) response.writeContinue();
 }

@@ -31,8 +31,8 @@ export function textBytes(text: BodyText): number {
 }
 
 /**
- * Replaces each long text in a value of JSON by its bytes, which lie in one buffer for all of them. The value is changed;
- * one that is itself a long text is returned as bytes.
+ * Replaces each long text in a JSON value by its bytes, all in one buffer. Changes the value; one that is itself a
+ * long text is returned as bytes.
  */
 export function liftLongTexts(value: unknown): { value: unknown; buffer: ArrayBuffer | null } {
   const root = { value };

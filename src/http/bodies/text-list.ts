@@ -1,6 +1,6 @@
 /**
- * A list of texts in two buffers, which a thread hands over without a copy: half a million strings would take the event
- * loop a second to receive.
+ * A list of texts in two buffers, which a thread passes on without a copy: receiving half a million strings would
+ * take the event loop a second.
  */
 export interface TextList {
   /** The texts in UTF-8, one after the other. */

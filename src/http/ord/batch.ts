@@ -5,7 +5,7 @@ import { type TextList, textParts } from '#http/bodies/text-list.ts';
 import { type AcceptedForm, acceptedList } from '#http/server/accepted-form.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** Texts that are read in one turn of the event loop: some 5 ms. */
+/** Texts read per turn of the event loop: about 5 ms. */
 const partSize = 5_000;
 
 /**

@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
 
 /**
- * What the reader of a text parameter accepts. It stands in the document, where clients and tests of the API see it; the
- * validator does not know it, because the reader refuses in words of its own. A test holds it to the readers.
+ * What the reader of a text parameter accepts. It exists only in the document, for clients and tests of the API: the
+ * reader refuses with its own messages, not the validator's. A test compares it with the readers.
  */
 export type AcceptedForm = Readonly<Record<string, unknown>>;
 
@@ -29,20 +29,20 @@ export const acceptedForms = {
   /** Entries of a page. */
   limit: whole('[1-9][0-9]{0,2}|1000'),
   order: { enum: ['asc', 'desc'] },
-  /** The text of a cursor as a page before it gave it. */
+  /** The text of a cursor from a previous page. */
   cursor: whole('[0-9A-Za-z_-]{1,128}'),
-  /** A content type to the letter, or all of a class. */
+  /** An exact content type, or all of a class. */
   contentType: whole(String.raw`[^*]{1,1000}|[^*\/]{1,1000}\/\*`),
-  /** 4,096 bytes, of which a character takes four at most. */
+  /** 4,096 bytes; a character takes at most four. */
   text: { minLength: 1, maxLength: 1000 },
 } as const satisfies Readonly<Record<string, AcceptedForm>>;
 
-/** The list of texts that a body holds, each of the form given. */
+/** The list of texts in a body, each of the given form. */
 export function acceptedList(items: AcceptedForm, maxItems: number): AcceptedForm {
   return { type: 'array', items: { type: 'string', ...items }, maxItems };
 }
 
-/** A schema as the document shows it: it, and its fields and items, with their accepted forms. */
+/** A schema as in the document: with the accepted forms of itself, its fields and items. */
 export function documentedSchema(schema: TSchema): TSchema {
   const { [acceptedFormKeyword]: form, properties, items, ...rest } = schema as DocumentedParts;
   return {

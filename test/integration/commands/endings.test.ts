@@ -118,7 +118,7 @@ describe('SIGTERM', () => {
     const search = fetch(new URL('/search?text=a', at));
     await lock.whenWaitedFor();
     const ending = terminated(service);
-    // it lets nobody in any more
+    // it refuses all connections by now
     await waitUntil(async () => {
       const { ok } = await fetch(new URL('/health/ready', at)).catch(() => ({ ok: false }));
       return !ok;

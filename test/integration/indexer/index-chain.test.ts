@@ -357,7 +357,7 @@ describe('what is refused', () => {
       code: 'block_truncated',
       details: { height: 150, hash: bad.hash },
     });
-    // with the file as it should be the next run goes on
+    // with the correct file the next run continues
     expect((await index(refused.pool, goodDir)).hash).toBe(golden.chain.tip);
   });
 

@@ -26,7 +26,7 @@ const name = 'test_payments';
 /** Blocks from here on have rows. */
 export const paymentsFrom = 120;
 
-/** Every question that was asked, for tests: the lowest block without rows, and whether a batch was being committed. */
+/** Every query, for tests: the lowest block without rows, and whether a batch was being committed. */
 export const paymentQuestions: { readonly below: number; readonly isCommitting: boolean }[] = [];
 
 export const paymentTables = `
@@ -45,7 +45,7 @@ interface SpentCoin {
   readonly sats: number;
 }
 
-/** One line for what a block pays, and one for each coin that it spends, by outpoint. */
+/** One line for the payments of a block, and one for each coin that it spends, by outpoint. */
 function writeLines(
   out: EventTextWriter,
   { outputs, sats }: { readonly outputs: number; readonly sats: number },
@@ -230,8 +230,8 @@ class PaymentRows implements DerivedRows {
 }
 
 /**
- * What each block pays and spends, from a height on: of a fact that nothing else asks for, of the coins that earlier
- * blocks made, and with events of its own.
+ * The payments and spends of each block, from a height on: made from a fact that no other table needs and from coins
+ * of earlier blocks, with its own events.
  */
 export const payments: DerivedTable = {
   name,
@@ -256,7 +256,7 @@ export const payments: DerivedTable = {
   },
 };
 
-/** All its rows, and what is told of its events: hashes, and the number of events of each block of the chain. */
+/** All its rows, and its events: hashes, and the number of events of each block of the chain. */
 export async function dumpPayments(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ line: string }>(
     `SELECT 'payment ' || to_jsonb(p)::text AS line FROM chain.test_payments p

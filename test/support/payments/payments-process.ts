@@ -1,4 +1,5 @@
-// Follows payments until it is killed, and logs to its output: payments-process.ts DATABASE_URL RPC_URL COOKIE_FILE [FAILPOINT:N]
+// Follows payments until killed, with its log on stdout: payments-process.ts DATABASE_URL RPC_URL COOKIE_FILE
+// [FAILPOINT:N]
 import { pino } from 'pino';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import { armFailpoint, paymentFailpoints } from '#kernel/failpoint.ts';

@@ -71,7 +71,7 @@ describe('a block that was changed', () => {
   test('by any single bit is refused', () => {
     const changed = Uint8Array.from(witnessed.bytes);
     const accepted: number[] = [];
-    // all of them take seconds: every bit of the header, and of the rest so many that each place of a byte has its turn
+    // all of them take seconds: every bit of the header, and enough of the rest to cover each bit position of a byte
     const step = sampleStep(11);
     for (let bit = 0; bit < changed.length * 8; bit += bit < 80 * 8 ? 1 : step) {
       changed[bit >> 3]! ^= 1 << (bit & 7);
