@@ -107,7 +107,7 @@ function weighed(
   page: readonly WeighedRef[],
 ): TheirPart['beyond'] {
   return {
-    height: page.at(-1)?.height ?? asHeight(from - 1),
+    height: page.at(-1)?.height ?? (from === genesisHeight ? -1 : asHeight(from - 1)),
     work: page.reduce((sum, { work }) => sum + work, before?.work ?? 0n),
   };
 }

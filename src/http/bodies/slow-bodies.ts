@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '#http/server/app-dependencies.ts';
 import { handleClientError } from '#http/server/errors.ts';
@@ -26,6 +27,8 @@ function watch(
   { bodyPatienceMs, bodyRate, checkMs }: BodyPace,
 ): void {
   const { socket } = raw;
+  // a request that this process injects itself has no connection
+  if (!(socket instanceof Socket)) return;
   const startedAt = performance.now();
   const bytesBefore = socket.bytesRead;
   const timer = setInterval(() => {

@@ -295,7 +295,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(body.height).toBeGreaterThan(100);
     await until(
       () => Promise.resolve(service.stderr()),
-      (text) => text.includes('the mempool is no longer followed'),
+      (text) => text.includes('the mempool is not followed'),
     );
     expect((await fetch(new URL('/search?text=a', at))).status).toBe(200);
     service.child.kill('SIGTERM');

@@ -74,7 +74,9 @@ export class SimulatedNode implements LiveBlockSource {
   }
 
   islands(): Promise<Island[]> {
-    const lastHeight = asHeight(this.#chain.length - 1);
+    const last = this.#chain.at(-1);
+    if (last === undefined) return Promise.resolve([]);
+    const { height: lastHeight } = last.ref;
     return Promise.resolve([{ firstHeight: genesisHeight, lastHeight, start: {} }]);
   }
 
