@@ -6,7 +6,8 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { addCounts } from './late-events.ts';
+import type { HashRow } from './event-chains.ts';
+import { addCounts, writeHashes } from './late-events.ts';
 import { completeOutbox } from './outbox-rows.ts';
 import { ensureSecondaryIndexes } from './secondary-indexes.ts';
 
@@ -113,32 +114,18 @@ async function addHashes(
   // blocks go from the tip downwards: while this one must stay, those below it stay too
   await tx.query('SELECT FROM chain.blocks WHERE height = $1 FOR KEY SHARE', [to]);
   const texts = await kind.readTexts(tx, network.name, { from: next, to, keep: false });
-  const rows: { height: Height; hash: BlockHash; count: number; sha256: Buffer; cumulative: Buffer }[] = [];
+  const { number, version } = kind;
+  const rows: (HashRow & { hash: BlockHash; count: number })[] = [];
   let previous = cumulative;
   for (const { ref, sha256, isKnown, count } of texts) {
     // the chain of hashes ends at a gap, or at a block that is not fully known
     if (!isKnown || ref.height !== next + rows.length) break;
     const hash = nextCumulative(previous, sha256);
-    rows.push({ ...ref, count, sha256, cumulative: hash });
+    rows.push({ ...ref, number, version, count, sha256, cumulative: hash });
     previous = hash;
   }
-  await tx.query(
-    `INSERT INTO chain.event_hashes (kind, version, height, sha256, cumulative_sha256)
-     SELECT $1, $2, h.* FROM unnest($3::integer[], $4::bytea[], $5::bytea[]) AS h`,
-    [
-      kind.number,
-      kind.version,
-      rows.map(({ height }) => height),
-      rows.map(({ sha256 }) => sha256),
-      rows.map(({ cumulative: hash }) => hash),
-    ],
-  );
-  if (kind.number !== inscriptionKind.number) {
-    await addCounts(
-      tx,
-      rows.map((row) => ({ ...row, number: kind.number })),
-    );
-  }
+  await writeHashes(tx, rows);
+  if (number !== inscriptionKind.number) await addCounts(tx, rows);
   return rows.length;
 }
 

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { BlockEvents } from '#indexer/events/block-events.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { genesisHeight, type Height } from '#kernel/primitives/height.ts';
-import { chainHashes, hashedByKind } from './event-chains.ts';
+import { chainHashes, type HashRow, hashedByKind } from './event-chains.ts';
 
 /** The number of events of a kind in a block that has its row in the outbox. */
 interface CountedBlock extends BlockRef {
@@ -27,17 +27,7 @@ export async function addLateEvents(tx: pg.ClientBase, blocks: readonly BlockEve
     })),
   );
   const hashes = chains.flatMap((chain) => chainHashes(chain, before.get(chain.number) ?? null));
-  await tx.query(
-    `INSERT INTO chain.event_hashes (kind, version, height, sha256, cumulative_sha256)
-     SELECT * FROM unnest($1::smallint[], $2::smallint[], $3::integer[], $4::bytea[], $5::bytea[])`,
-    [
-      hashes.map(({ number }) => number),
-      hashes.map(({ version }) => version),
-      hashes.map(({ height }) => height),
-      hashes.map(({ sha256 }) => sha256),
-      hashes.map(({ cumulative }) => cumulative),
-    ],
-  );
+  await writeHashes(tx, hashes);
   await addCounts(
     tx,
     blocks.flatMap(({ ref, kinds }) =>
@@ -60,6 +50,21 @@ async function readCumulative(
     [ends.map(({ number }) => number), ends.map(({ version }) => version), ends.map(({ height }) => height)],
   );
   return new Map(rows.map(({ kind, cumulative }) => [kind, cumulative]));
+}
+
+/** Stores hashes of any kinds in one statement. */
+export async function writeHashes(tx: pg.ClientBase, hashes: readonly HashRow[]): Promise<void> {
+  await tx.query(
+    `INSERT INTO chain.event_hashes (kind, version, height, sha256, cumulative_sha256)
+     SELECT * FROM unnest($1::smallint[], $2::smallint[], $3::integer[], $4::bytea[], $5::bytea[])`,
+    [
+      hashes.map(({ number }) => number),
+      hashes.map(({ version }) => version),
+      hashes.map(({ height }) => height),
+      hashes.map(({ sha256 }) => sha256),
+      hashes.map(({ cumulative }) => cumulative),
+    ],
+  );
 }
 
 /** A block that was applied, undone and applied again has several outbox rows: the last one counts. */

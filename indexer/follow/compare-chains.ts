@@ -15,7 +15,10 @@ export interface OurPart {
 
 /** The source's chain from the same height on, as far as it was read. */
 export interface TheirPart extends OurPart {
-  /** The headers after `blocks` that were read only for their work: the height reached (-1: none), and the sum of their work. */
+  /**
+   * The headers after `blocks` that were read only for their work: the height reached (-1: none), and the sum of their
+   * work.
+   */
   readonly beyond: { readonly height: Height | -1; readonly work: bigint } | null;
   /** Their chain was read up to its tip. */
   readonly isComplete: boolean;
