@@ -8,9 +8,6 @@ import type { TransactionOutput } from './transaction-batch.ts';
 export const pendingPlaces = { output: 0, fee: 1, unbound: 2, unknown: 3 } as const;
 export type PendingPlace = (typeof pendingPlaces)[keyof typeof pendingPlaces];
 
-/** An inscription by the 36 bytes of its id, as latin-1 text. */
-export type InscriptionKey = string;
-
 export interface PlacedInscription {
   readonly place: PendingPlace;
   /** The output; null where the place is not one. */

@@ -3,18 +3,15 @@ import { isUnbound, revealOffset } from '#indexer/ledger/inscriptions/place-rule
 import { fieldKinds } from '#indexer/parse/block-columns.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
-import {
-  type InscriptionKey,
-  inputOffsets,
-  type PlacedInscription,
-  pendingPlaces,
-  placeAt,
-} from './pending-place.ts';
+import { inputOffsets, type PlacedInscription, pendingPlaces, placeAt } from './pending-place.ts';
 import type { TransactionBatch, TransactionOutput } from './transaction-batch.ts';
+
+/** The 36 bytes of an inscription's id or of an outpoint (txid, index little endian) as latin-1 text, for maps. */
+type PackedId = string;
 
 /** An inscription in an output, with its offset there. */
 export interface Holding {
-  readonly inscription: InscriptionKey;
+  readonly inscription: PackedId;
   readonly satOffset: number;
 }
 
@@ -61,7 +58,7 @@ export interface PendingInscription {
 
 /** A row of chain.mempool_transfers. */
 export interface PendingTransfer {
-  readonly inscription: InscriptionKey;
+  readonly inscription: PackedId;
   readonly from: HeldOutput;
   readonly fromOffset: number;
   readonly placed: PlacedInscription;
@@ -74,8 +71,7 @@ export interface PendingMoves {
   readonly made: readonly HeldOutput[];
 }
 
-/** The 36 bytes of an inscription's id as a key. */
-export function inscriptionKey(txid: Txid, index: number): InscriptionKey {
+export function packedId(txid: Txid, index: number): PackedId {
   const id = Buffer.alloc(36);
   id.set(txid);
   id.writeUInt32LE(index, 32);
@@ -119,19 +115,19 @@ export function movesOf(batch: TransactionBatch, tx: number, inputs: readonly In
   );
   const inscriptions = inscriptionsOf(batch, tx, outputs, inputs, offsets);
   const made = new Map<number, { output: TransactionOutput; holdings: Holding[] }>();
-  const put = (inscription: InscriptionKey, { output, satOffset }: PlacedInscription): void => {
+  const put = (inscription: PackedId, { output, satOffset }: PlacedInscription): void => {
     if (output === null || satOffset === null) return;
     const there = made.get(output.vout) ?? { output, holdings: [] };
     there.holdings.push({ inscription, satOffset });
     made.set(output.vout, there);
   };
   for (const { inscription, placed } of transfers) put(inscription, placed);
-  for (const { index, placed } of inscriptions) put(inscriptionKey(txid, index), placed);
+  for (const { index, placed } of inscriptions) put(packedId(txid, index), placed);
   return {
     inscriptions,
     transfers,
     made: Array.from(made.values(), ({ output, holdings }) => ({
-      outpoint: Buffer.from(inscriptionKey(txid, output.vout), 'latin1'),
+      outpoint: Buffer.from(packedId(txid, output.vout), 'latin1'),
       value: output.value,
       script: storedScript(output.script),
       holdings,

@@ -1,9 +1,5 @@
 import type pg from 'pg';
-import {
-  type HeldOutput,
-  type Holding,
-  inscriptionKey,
-} from '#indexer/mempool/pending/pending-transaction.ts';
+import { type HeldOutput, type Holding, packedId } from '#indexer/mempool/pending/pending-transaction.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
@@ -38,7 +34,7 @@ export async function heldOutputs(
     values: [fingerprints],
   });
   for (const row of rows) {
-    const outpoint = inscriptionKey(row.txid, row.vout);
+    const outpoint = packedId(row.txid, row.vout);
     let output = found.get(outpoint);
     if (output === undefined) {
       output = {
@@ -49,7 +45,7 @@ export async function heldOutputs(
       };
       found.set(outpoint, output);
     }
-    const inscription = inscriptionKey(row.inscription_txid, row.inscription_index);
+    const inscription = packedId(row.inscription_txid, row.inscription_index);
     output.holdings.push({ inscription, satOffset: row.sat_offset });
   }
   return found;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pendingPlaces } from '#indexer/mempool/pending/pending-place.ts';
-import { inscriptionKey, type PendingInscription } from '#indexer/mempool/pending/pending-transaction.ts';
+import { type PendingInscription, packedId } from '#indexer/mempool/pending/pending-transaction.ts';
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
 import type { SearchService, TextSearch } from '#kernel/contracts/search-service.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
@@ -62,7 +62,7 @@ beforeAll(async () => {
   const kept = pending.map(({ inscription, more, moves }, index) => {
     const row = pendingRows(testTxid(1000 + index), index + 1, inscription);
     const transfer = {
-      inscription: inscriptionKey(parent.txid, parent.index),
+      inscription: packedId(parent.txid, parent.index),
       from: { outpoint: Buffer.alloc(36, index), value: asSats(546), script: Buffer.alloc(0), holdings: [] },
       fromOffset: 0,
       placed: { place: pendingPlaces.unknown, output: null, satOffset: null },

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { InputIndex } from '#indexer/mempool/pending/input-index.ts';
 import { type KeptTransaction, KeptTransactions } from '#indexer/mempool/pending/kept-transactions.ts';
 import { inputOffsets, pendingPlaces, placeAt } from '#indexer/mempool/pending/pending-place.ts';
-import { inscriptionKey, movesOf } from '#indexer/mempool/pending/pending-transaction.ts';
+import { movesOf, packedId } from '#indexer/mempool/pending/pending-transaction.ts';
 import { TransactionBatch, txidOfBytes } from '#indexer/mempool/pending/transaction-batch.ts';
 import { hashKey } from '#indexer/mempool/stream/membership.ts';
 import { MessageQueue } from '#indexer/mempool/stream/message-queue.ts';
@@ -73,7 +73,7 @@ describe('movesOf', () => {
       outpoint: Buffer.alloc(36, 1),
       value: asSats(value),
       script: Buffer.of(0x51),
-      holdings: [{ inscription: inscriptionKey(asTxid(Buffer.alloc(32, 2)), 0), satOffset }],
+      holdings: [{ inscription: packedId(asTxid(Buffer.alloc(32, 2)), 0), satOffset }],
     },
     value: asSats(value),
   });
