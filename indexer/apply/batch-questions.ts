@@ -6,6 +6,7 @@ import { OutpointReader } from '#indexer/transaction/outpoint-reader.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { type ContentRegistry, unknownId } from './memory/content-registry.ts';
 import { HashTable } from './memory/hash-table.ts';
 import { HeldOutputs } from './memory/held-outputs.ts';
@@ -146,7 +147,7 @@ export const heldColumns = `l.outpoint_fingerprint::text AS fingerprint, l.key, 
 
 export interface HeldQueryRow {
   fingerprint: string;
-  key: number;
+  key: InscriptionKey;
   height: Height;
   step: number;
   sat_offset: number;

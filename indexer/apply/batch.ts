@@ -6,6 +6,7 @@ import {
 } from '#indexer/derived/derived-batch.ts';
 import type { BlockEvents } from '#indexer/events/block-events.ts';
 import type { LedgerBlock } from '#indexer/ledger/ledger-block.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { type BatchEncoders, createEncoders } from './block-rows.ts';
 import type { ChainPosition } from './chain-position.ts';
 import type { HashTable } from './memory/hash-table.ts';
@@ -13,7 +14,7 @@ import { HeldOutputs } from './memory/held-outputs.ts';
 
 /** Rows of locations that end, as columns of an UPDATE. */
 export interface LeftRows {
-  readonly key: number[];
+  readonly key: InscriptionKey[];
   readonly height: number[];
   readonly step: number[];
   readonly spentHeight: number[];

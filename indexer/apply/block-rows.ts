@@ -10,6 +10,7 @@ import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { CopyEncoder } from '#kernel/pg/copy-binary.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
 /** Tables that a batch is copied into, besides the derived ones, with their columns in the order of encoding. */
 export const copyTargets = {
@@ -182,7 +183,7 @@ export function encodeInscriptions(
     else out.int8(fee);
     out.int2(columns.envelopeFlags[envelope]!);
     idOrNull(out, place.metadataIds, columns.envelopeMetadata[envelope]!);
-    encodeDetails(encoders.details, columns, envelope, rows.firstKey + row);
+    encodeDetails(encoders.details, columns, envelope, trustedInscriptionKey(rows.firstKey + row));
   }
   encodeParents(encoders.parents, ledger);
 }
@@ -202,7 +203,7 @@ const fieldOfKind = new Int32Array(fieldKindCount + 1);
 /**
  * One row, where the envelope has any of the rarer fields. `fieldKinds` has its numbers in the order of the columns.
  */
-function encodeDetails(out: CopyEncoder, columns: BlockColumns, envelope: number, key: number): void {
+function encodeDetails(out: CopyEncoder, columns: BlockColumns, envelope: number, key: InscriptionKey): void {
   const { arena, envelopeFirstField, fieldKind, fieldRange } = columns;
   const first = envelopeFirstField[envelope]!;
   const end = envelopeFirstField[envelope + 1]!;

@@ -10,6 +10,7 @@ import type { Island } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Batch } from './batch.ts';
 import {
@@ -206,7 +207,7 @@ function giveIds(
 
 function leave(batch: Batch, { left, height }: LedgerBlock): void {
   for (let row = 0; row < left.count; row++) {
-    batch.left.key.push(left.key[row]!);
+    batch.left.key.push(trustedInscriptionKey(left.key[row]!));
     batch.left.height.push(left.height[row]!);
     batch.left.step.push(left.step[row]!);
     batch.left.spentHeight.push(height);
@@ -237,7 +238,7 @@ function holdOutputs(
   for (let row = 0; row < rows.count; row++) {
     const into = rows.spent[row] === 1 ? ended : outputs;
     if (rows.place[row] !== places.output || into === null) continue;
-    const key = rows.key[row]!;
+    const key = trustedInscriptionKey(rows.key[row]!);
     const { txids: idTxids, at: idTxidAt, index: idIndex, curse } = identify(key);
     const txid = rows.txid[row]!;
     // -1: the output belongs to the reveal
@@ -265,9 +266,9 @@ function identities(
   { columns }: ParsedBlock,
   { inscriptions }: LedgerBlock,
   held: HeldInscriptions,
-): (key: number) => Identity {
-  const rowOfKey = new Map<number, number>();
-  for (let row = 0; row < held.count; row++) rowOfKey.set(held.key[row]!, row);
+): (key: InscriptionKey) => Identity {
+  const rowOfKey = new Map<InscriptionKey, number>();
+  for (let row = 0; row < held.count; row++) rowOfKey.set(trustedInscriptionKey(held.key[row]!), row);
   const ids = new DataView(held.id.buffer, held.id.byteOffset);
   return (key) => {
     const row = key - inscriptions.firstKey;

@@ -1,6 +1,11 @@
 import { charmsUnknown, type LedgerBlock, numberUnknown, places } from '#indexer/ledger/ledger-block.ts';
 import { OutpointReader } from '#indexer/transaction/outpoint-reader.ts';
 import type { EventTextWriter } from '#kernel/events/event-text-writer.ts';
+import {
+  type InscriptionKey,
+  trustedInscriptionKey,
+  trustedInscriptionKeys,
+} from '#kernel/primitives/inscription-key.ts';
 import type { AppliedBlock } from './event-kind.ts';
 
 const hashLength = 32;
@@ -47,7 +52,7 @@ class EventPass {
   /** The latest location row of each new inscription, and of each held one. */
   readonly #lastOfNew: Int32Array;
   readonly #lastOfHeld: Int32Array;
-  readonly #heldOfKey = new Map<number, number>();
+  readonly #heldOfKey = new Map<InscriptionKey, number>();
   readonly #heldIds: DataView;
   /** Offsets of the held ones' outpoints in the block. */
   readonly #heldOutpoint: Uint32Array;
@@ -62,7 +67,7 @@ class EventPass {
     this.#heldOutpoint = new Uint32Array(held.count);
     const outpoints = new OutpointReader(block);
     for (let row = 0; row < held.count; row++) {
-      this.#heldOfKey.set(held.key[row]!, row);
+      this.#heldOfKey.set(trustedInscriptionKey(held.key[row]!), row);
       this.#heldOutpoint[row] = outpoints.at(held.input[row]!);
     }
     this.#heldIds = new DataView(held.id.buffer, held.id.byteOffset, held.id.byteLength);
@@ -72,7 +77,7 @@ class EventPass {
   /** The event of a location row. */
   locate(row: number): void {
     const { locations, inscriptions } = this.#applied.ledger;
-    const key = locations.key[row]!;
+    const key = trustedInscriptionKey(locations.key[row]!);
     const isNew = key >= inscriptions.firstKey;
     const subject = isNew ? key - inscriptions.firstKey : (this.#heldOfKey.get(key) as number);
     const last = isNew ? this.#lastOfNew : this.#lastOfHeld;
@@ -90,13 +95,16 @@ class EventPass {
     const { locations, inscriptions } = this.#applied.ledger;
     const { held } = this.#applied;
     const isGone = (row: number): boolean => row === none || locations.spent[row] === 1;
-    const gone = [...held.key].filter((_, row) => isGone(this.#lastOfHeld[row]!)).sort((a, b) => a - b);
+    const gone = trustedInscriptionKeys(held.key)
+      .filter((_, row) => isGone(this.#lastOfHeld[row]!))
+      .sort((a, b) => a - b);
     for (const key of gone)
       this.#transferred(key, this.#lastOfHeld[this.#heldOfKey.get(key) as number]!, none);
     for (let row = 0; row < inscriptions.count; row++) {
       const last = this.#lastOfNew[row]!;
       if (last === none) this.#created(row, none);
-      else if (locations.spent[last] === 1) this.#transferred(inscriptions.firstKey + row, last, none);
+      else if (locations.spent[last] === 1)
+        this.#transferred(trustedInscriptionKey(inscriptions.firstKey + row), last, none);
     }
   }
 
@@ -110,7 +118,7 @@ class EventPass {
       applied.block.columns.revealTxid,
       inscriptions.reveal[row]! * hashLength,
       inscriptions.index[row]!,
-      this.#sequenceOf(inscriptions.firstKey + row),
+      this.#sequenceOf(trustedInscriptionKey(inscriptions.firstKey + row)),
       number === numberUnknown ? null : number,
       charms === charmsUnknown ? null : charms,
     );
@@ -128,13 +136,13 @@ class EventPass {
     if (parentsKnown[row] !== 1) out.unknown();
     else if (first === end) out.none();
     for (let at = first; at < end; at++) {
-      const key = parentKey[at]!;
+      const key = trustedInscriptionKey(parentKey[at]!);
       out.parent(at - first, this.#txidsOf(key), this.#txidAtOf(key), this.#indexOf(key));
     }
   }
 
   /** @param before location row of this block, or `none`: the output that the block's input spends */
-  #transferred(key: number, before: number, row: number): void {
+  #transferred(key: InscriptionKey, before: number, row: number): void {
     const out = this.#out;
     const applied = this.#applied;
     out.transferred(this.#txidsOf(key), this.#txidAtOf(key), this.#indexOf(key), this.#sequenceOf(key));
@@ -158,7 +166,7 @@ class EventPass {
       out.unknown();
     } else if (locations.place[row] === places.output) {
       const txid = locations.txid[row]!;
-      const key = locations.key[row]!;
+      const key = trustedInscriptionKey(locations.key[row]!);
       const vout = locations.vout[row]!;
       const satOffset = locations.satOffset[row]!;
       if (txid < 0) out.inOutput(this.#txidsOf(key), this.#txidAtOf(key), vout, satOffset);
@@ -173,7 +181,7 @@ class EventPass {
   /**
    * On unanchored chains only the sequence numbers of the block itself can be known; older ones are not looked up.
    */
-  #sequenceOf(key: number): number | null {
+  #sequenceOf(key: InscriptionKey): number | null {
     const { isKnown, ledger, block } = this.#applied;
     if (isKnown) return key;
     const { firstKey, count } = ledger.inscriptions;
@@ -182,21 +190,21 @@ class EventPass {
     return sequence - nextKey + key;
   }
 
-  #isNew(key: number): boolean {
+  #isNew(key: InscriptionKey): boolean {
     return key >= this.#applied.ledger.inscriptions.firstKey;
   }
 
-  #txidsOf(key: number): Uint8Array {
+  #txidsOf(key: InscriptionKey): Uint8Array {
     return this.#isNew(key) ? this.#applied.block.columns.revealTxid : this.#applied.held.id;
   }
 
-  #txidAtOf(key: number): number {
+  #txidAtOf(key: InscriptionKey): number {
     if (!this.#isNew(key)) return (this.#heldOfKey.get(key) as number) * idLength;
     const { reveal, firstKey } = this.#applied.ledger.inscriptions;
     return reveal[key - firstKey]! * hashLength;
   }
 
-  #indexOf(key: number): number {
+  #indexOf(key: InscriptionKey): number {
     const { index, firstKey } = this.#applied.ledger.inscriptions;
     if (this.#isNew(key)) return index[key - firstKey]!;
     return this.#heldIds.getUint32((this.#heldOfKey.get(key) as number) * idLength + hashLength, true);

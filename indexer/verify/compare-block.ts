@@ -6,6 +6,7 @@ import type { KindEvents } from '#indexer/events/block-events.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { firstCumulative, nextCumulative } from '#kernel/events/cumulative-hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { type CopyRow, copyRows, queryCopyRows } from './copy-rows.ts';
 import type { Difference } from './difference.ts';
@@ -150,7 +151,7 @@ function shown(column: string, value: Buffer | null): string | null {
 
 /** Locations of earlier blocks that the block ended, compared with those stored as ended there. */
 async function compareEnded(client: pg.ClientBase, height: Height, { left }: Batch): Promise<Difference[]> {
-  const { rows } = await client.query<{ key: number; height: Height; step: number }>(
+  const { rows } = await client.query<{ key: InscriptionKey; height: Height; step: number }>(
     'SELECT key, height, step FROM chain.locations WHERE spent_height = $1 AND height < $1',
     [height],
   );

@@ -13,6 +13,7 @@ import type {
 } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHashHex, parseBlockHash } from '#kernel/primitives/hash.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { readFacets } from './facets.ts';
 import { filterClauses } from './filter-clauses.ts';
 import type { PageSource } from './pages/key-list.ts';
@@ -132,7 +133,7 @@ async function placeOf(
   if (after === undefined) return {};
   if (sort !== 'number' || after.number === null) return { after };
   const [sides, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
-  const { rows } = await postgres.query<{ key: number }>(
+  const { rows } = await postgres.query<{ key: InscriptionKey }>(
     `SELECT key FROM chain.inscriptions
       WHERE number >= $3 AND number <= $4 AND (number, key) ${sides} ($1, $2)
       ORDER BY number ${direction}, key ${direction} LIMIT 1`,

@@ -1,4 +1,5 @@
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { foldText } from '#kernel/text/fold.ts';
 import { galleryTerm, indexPair, indexTerm } from '#search/text/index-term.ts';
 import type { Clause } from './server/clause.ts';
@@ -8,14 +9,14 @@ import { needleClauses } from './text-query.ts';
  * The clauses of a filter, without its heights (those become keys). Null where nothing can match. `parentKey` is the
  * key of the parent, null where the parent is not indexed.
  */
-export function filterClauses(filter: SearchFilter, parentKey: number | null): Clause[] | null {
+export function filterClauses(filter: SearchFilter, parentKey: InscriptionKey | null): Clause[] | null {
   if (!isWellFormed(filter) || (filter.parent !== undefined && parentKey === null)) return null;
   return [...plainClauses(filter, parentKey), ...propertyClauses(filter)];
 }
 
 function plainClauses(
   { contentType, cursed, metaprotocol }: SearchFilter,
-  parentKey: number | null,
+  parentKey: InscriptionKey | null,
 ): Clause[] {
   return [
     ...(contentType === undefined ? [] : [typeClause(contentType)]),

@@ -3,6 +3,7 @@ import { isRareClass, isRareType, typeClass } from '#chain/snapshot/index-expres
 import { keyOfInscription, keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { typeNameBytes } from '#search/segments/column-queries.ts';
 import { attributesCheck, attributesOf, galleryItem } from '#search/text/searched-properties.ts';
 import type { KeyConditions } from './key-conditions.ts';
@@ -38,7 +39,7 @@ export async function filterConditions(
   };
 }
 
-function keySets(matching: Matching, filter: SearchFilter, parentKey: number | undefined): KeySet[] {
+function keySets(matching: Matching, filter: SearchFilter, parentKey: InscriptionKey | undefined): KeySet[] {
   const { metaprotocol, title, traits = [], gallery } = filter;
   const sets: KeySet[] = [];
   if (metaprotocol !== undefined) sets.push(metaprotocolSet(matching, metaprotocol));
@@ -104,7 +105,7 @@ function metaprotocolSet(matching: Matching, metaprotocol: string): KeySet {
 }
 
 /** After an undo of the parent its children are sealed again, so its key may be stored under the name. */
-function parentSet(matching: Matching, parentKey: number): KeySet {
+function parentSet(matching: Matching, parentKey: InscriptionKey): KeySet {
   const statement =
     'SELECT child_key AS key FROM chain.parents WHERE child_key >= $1 AND child_key < $2 AND parent_key = $3';
   return cachedKeySet(matching, `parent ${parentKey}`, keysOfStatement(matching, statement, [parentKey]));

@@ -1,5 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
+import {
+  type InscriptionKey,
+  trustedInscriptionKey,
+  trustedInscriptionKeys,
+} from '#kernel/primitives/inscription-key.ts';
 import { type Segment, sealedEnd } from '#search/segments/segment-table.ts';
 import { int32s } from '#search/text/int32s.ts';
 import type { IdSet } from './id-set.ts';
@@ -13,7 +18,7 @@ export interface Slice {
 }
 
 export interface MatchingKeys {
-  readonly keys: readonly number[];
+  readonly keys: readonly InscriptionKey[];
   readonly totalItems: number;
 }
 
@@ -41,7 +46,7 @@ export async function matchInscriptions(
     if (keys !== null) {
       keys.sort();
       return {
-        keys: [...keys.subarray(slice.offset, slice.offset + slice.limit)],
+        keys: trustedInscriptionKeys(keys.subarray(slice.offset, slice.offset + slice.limit)),
         totalItems: keys.length,
       };
     }
@@ -71,7 +76,7 @@ export async function readByIndex(
 
 /** Counts the matches and keeps the keys of a slice. */
 class SliceCollector {
-  readonly keys: number[] = [];
+  readonly keys: InscriptionKey[] = [];
   total = 0;
   readonly #bits: Uint8Array;
   readonly #bound: number;
@@ -92,7 +97,7 @@ class SliceCollector {
     let place = before;
     for (let index = 0; index < ids.length && place < offset + limit; index++) {
       if (!this.#has(ids[index]!)) continue;
-      if (place >= offset) this.keys.push(keyAt(index));
+      if (place >= offset) this.keys.push(trustedInscriptionKey(keyAt(index)));
       place++;
     }
   }

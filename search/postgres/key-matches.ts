@@ -1,3 +1,4 @@
+import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { countBits, eachBit } from './id-set.ts';
 import type { KeyPart } from './key-columns.ts';
 
@@ -82,8 +83,8 @@ export function takeKeys(
   isDescending: boolean,
   skip: number,
   limit: number,
-): number[] {
-  const keys: number[] = [];
+): InscriptionKey[] {
+  const keys: InscriptionKey[] = [];
   let left = skip;
   for (const { part, bits } of isDescending ? matches.toReversed() : matches) {
     if (keys.length >= limit) break;
@@ -95,7 +96,8 @@ export function takeKeys(
     const found: number[] = [];
     eachBit(bits, (index) => found.push(part.firstKey + index));
     if (isDescending) found.reverse();
-    for (let at = left; at < found.length && keys.length < limit; at++) keys.push(found[at]!);
+    for (let at = left; at < found.length && keys.length < limit; at++)
+      keys.push(trustedInscriptionKey(found[at]!));
     left = 0;
   }
   return keys;

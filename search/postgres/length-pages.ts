@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchPlace } from '#kernel/contracts/search-engine.ts';
+import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { ContentLengths } from './content-lengths.ts';
 import { eachBit } from './id-set.ts';
 import type { KeyColumns } from './key-columns.ts';
@@ -24,7 +25,7 @@ export async function pageByLength(
   lengths: ContentLengths,
   matches: readonly PartMatches[],
   slice: LengthSlice,
-): Promise<number[]> {
+): Promise<InscriptionKey[]> {
   const lengthOf = await lengths.lookUp();
   const { after, isDescending } = slice;
   const counts = new Map<number, number>();
@@ -50,7 +51,7 @@ export async function pageByLength(
     if (place < next && place + count > first) starts.set(length, place);
     place += count;
   }
-  const page: number[] = [];
+  const page: InscriptionKey[] = [];
   await eachLength(columns, lengthOf, matches, (key, length) => {
     const at = starts.get(length);
     if (at === undefined) return;
@@ -65,12 +66,12 @@ async function eachLength(
   columns: KeyColumns,
   lengthOf: (contentId: number) => number,
   matches: readonly PartMatches[],
-  each: (key: number, length: number) => void,
+  each: (key: InscriptionKey, length: number) => void,
 ): Promise<void> {
   for (const [at, { part, bits }] of matches.entries()) {
     const { ids } = await columns.ids(part, 'content');
     eachBit(bits, (index) => {
-      each(part.firstKey + index, lengthOf(ids[index]!));
+      each(trustedInscriptionKey(part.firstKey + index), lengthOf(ids[index]!));
     });
     if (at % partsATurn === partsATurn - 1) await nextTurn();
   }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchPlace, SearchSlice } from '#kernel/contracts/search-engine.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { ContentLengths } from './content-lengths.ts';
 import type { KeyColumns } from './key-columns.ts';
 import { countOf, countRange, type PartMatches, takeKeys } from './key-matches.ts';
@@ -13,7 +14,7 @@ export async function pageOfMatches(
   lengths: ContentLengths,
   matches: readonly PartMatches[],
   slice: SearchSlice,
-): Promise<number[]> {
+): Promise<InscriptionKey[]> {
   const { sort = 'height', order = 'asc', page, itemsPerPage, after } = slice;
   const offset = (page - 1) * itemsPerPage;
   const isDescending = order === 'desc';
@@ -35,8 +36,8 @@ interface Run {
 const reversed = (runs: readonly Run[]): Run[] =>
   runs.toReversed().map(({ matches, isDescending }) => ({ matches, isDescending: !isDescending }));
 
-function takeRuns(runs: readonly Run[], offset: number, limit: number): number[] {
-  const keys: number[] = [];
+function takeRuns(runs: readonly Run[], offset: number, limit: number): InscriptionKey[] {
+  const keys: InscriptionKey[] = [];
   let skip = offset;
   for (const { matches, isDescending } of runs) {
     if (keys.length >= limit) break;
@@ -102,7 +103,7 @@ const numberPlaces: PassedOver = async ({ client }, runs, { key, number: place }
     return passed(known + countRange(unknown, 0, key), countRange(unknown, key, key + 1));
   }
   // the place may lie in blocks that were taken back: its number may belong to another inscription now
-  const { rows } = await client.query<{ key: number; number: number }>(
+  const { rows } = await client.query<{ key: InscriptionKey; number: number }>(
     `(SELECT key, number FROM chain.inscriptions WHERE number = $1)
      UNION ALL
      (SELECT key, number FROM chain.inscriptions WHERE number < $1 ORDER BY number DESC LIMIT 1)`,

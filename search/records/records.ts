@@ -4,6 +4,7 @@ import type { LookupRecord, SearchRecord } from '#kernel/contracts/search-servic
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { cutText, decodedStart, isEncoded } from '#search/text/stored-text.ts';
 
@@ -35,7 +36,7 @@ const encodedFactor = 4;
 export const encodedBytes = (bytes: number): number => Math.min(bytes * encodedFactor, wholeBytes);
 
 interface RecordRow {
-  key: number;
+  key: InscriptionKey;
   txid: Txid;
   index: number;
   input: number;
@@ -70,7 +71,7 @@ const readRecords = `
 /** The records of inscriptions by key, in the given order. Texts limited to 0 bytes are not read and null. */
 export async function recordsOfKeys(
   client: pg.ClientBase,
-  keys: readonly number[],
+  keys: readonly InscriptionKey[],
   shown: ShownBytes = listBytes,
 ): Promise<SearchRecord[]> {
   if (keys.length === 0) return [];
@@ -157,7 +158,7 @@ async function readBody(client: pg.ClientBase, row: RecordRow): Promise<Buffer |
 }
 
 interface OwnerRow {
-  key: number;
+  key: InscriptionKey;
   body: Buffer | null;
   place: number | null;
   spent_height: Height | null;

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import type { SearchPlace } from '#kernel/contracts/search-engine.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
 /** Key, whether the number is known, number, length. */
 const placeBytes = 4 + 1 + 4 + 4;
@@ -39,7 +40,7 @@ export async function readSearchCursor(
 export async function writeSearchCursor(
   client: pg.ClientBase,
   question: string,
-  { key, page }: { readonly key: number; readonly page: number },
+  { key, page }: { readonly key: InscriptionKey; readonly page: number },
 ): Promise<string> {
   const { rows } = await client.query<{ height: Height; number: number | null; length: number }>(
     `SELECT i.height, i.number, coalesce(octet_length(c.body), 0) AS length

@@ -8,6 +8,7 @@ import type {
 } from '#kernel/contracts/search-engine.ts';
 import type { Paging, PendingAnswer, RecordPage, SearchRecord } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { type PendingHits, pendingRevision } from '#search/pending/pending-matcher.ts';
 import { recordsOfPending } from '#search/pending/pending-records.ts';
 import type { Slice } from '#search/postgres/inscription-matcher.ts';
@@ -83,7 +84,7 @@ function sliceOf(
 async function nextOf(
   client: pg.ClientBase,
   name: string,
-  keys: readonly number[],
+  keys: readonly InscriptionKey[],
   { itemsPerPage, page }: { readonly itemsPerPage: number; readonly page: number },
 ): Promise<string | null> {
   const last = keys[itemsPerPage - 1];

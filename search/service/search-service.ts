@@ -22,6 +22,7 @@ import type {
   TextSearch,
 } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import { matchPendingHash, matchPendingTexts, pendingRevision } from '#search/pending/pending-matcher.ts';
 import { lookUpPending } from '#search/pending/pending-records.ts';
@@ -198,7 +199,7 @@ function hexOfBytes(_name: string, value: unknown): unknown {
  */
 async function firstOfHashes(client: pg.ClientBase, hashes: readonly Uint8Array[]): Promise<FirstOfHash[]> {
   const distinct = new Map(hashes.map((hash) => [Buffer.from(hash).toString('hex'), Buffer.from(hash)]));
-  const { rows } = await client.query<{ hash: Buffer; key: number | null }>(
+  const { rows } = await client.query<{ hash: Buffer; key: InscriptionKey | null }>(
     `SELECT hash, min(first_key) AS key
        FROM (SELECT sha256 AS hash, first_key FROM chain.contents WHERE sha256 = ANY($1)
               UNION SELECT decoded_sha256, first_key FROM chain.contents WHERE decoded_sha256 = ANY($1)) AS found
@@ -208,6 +209,8 @@ async function firstOfHashes(client: pg.ClientBase, hashes: readonly Uint8Array[
   const keys = rows.flatMap((row) => (row.key === null ? [] : [row.key]));
   const records = await recordsOfKeys(client, [...new Set(keys)], { content: 0, metadata: 0 });
   const recordOfKey = new Map([...new Set(keys)].map((key, index) => [key, records[index]]));
-  const firstOf = new Map(rows.map((row) => [row.hash.toString('hex'), recordOfKey.get(row.key ?? -1)]));
+  const firstOf = new Map(
+    rows.map(({ hash, key }) => [hash.toString('hex'), key === null ? undefined : recordOfKey.get(key)]),
+  );
   return hashes.map((hash) => ({ hash, first: firstOf.get(Buffer.from(hash).toString('hex')) ?? null }));
 }

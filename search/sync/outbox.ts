@@ -152,18 +152,18 @@ export async function countFindable(tx: pg.ClientBase, from: number, to: number)
 }
 
 /**
- * The last block that was applied up to a row of the outbox, still stands, and uses no key from `key` on: what a
+ * The last block that was applied up to a row of the outbox, still stands, and uses no key from `endKey` on: what a
  * marker covers. The row is that block's own, or 0 before the first one.
  */
 export async function readBlockUpTo(
   client: pg.ClientBase,
-  key: number,
+  endKey: number,
   sequence: number,
 ): Promise<Pick<Marker, 'epoch' | 'sequence' | 'tip' | 'nextKey'>> {
   const [block] = await readApplied(
     client,
     'o.sequence <= $1 AND b.next_key <= $2 ORDER BY o.sequence DESC LIMIT 1',
-    [sequence, key],
+    [sequence, endKey],
   );
   const { rows } = await client.query<{ epoch: number }>(
     `SELECT undo_epoch - (SELECT count(*) FROM chain.outbox WHERE cancels IS NOT NULL AND sequence > $1) AS epoch

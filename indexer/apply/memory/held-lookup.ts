@@ -2,6 +2,7 @@ import type { HeldInscriptions } from '#indexer/ledger/ledger-block.ts';
 import { OutpointReader } from '#indexer/transaction/outpoint-reader.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { trustedHeight } from '#kernel/primitives/height.ts';
+import { trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { HeldOutputs } from './held-outputs.ts';
 
 const idLength = 36;
@@ -92,7 +93,7 @@ export function holdSpent(ended: HeldOutputs, block: ParsedBlock, held: HeldInsc
     ended.add({
       fingerprintLow: inputFingerprintLow[input]!,
       fingerprintHigh: inputFingerprintHigh[input]!,
-      key: held.key[row]!,
+      key: trustedInscriptionKey(held.key[row]!),
       height: trustedHeight(held.height[row]!),
       step: held.step[row]!,
       satOffset: held.satOffset[row]!,

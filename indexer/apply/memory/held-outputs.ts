@@ -1,5 +1,6 @@
 import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { type Height, trustedHeight } from '#kernel/primitives/height.ts';
+import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
 const hashLength = 32;
 const idLength = 36;
@@ -8,7 +9,7 @@ const idLength = 36;
 export interface HeldRow {
   readonly fingerprintLow: number;
   readonly fingerprintHigh: number;
-  readonly key: number;
+  readonly key: InscriptionKey;
   readonly height: Height;
   readonly step: number;
   readonly satOffset: number;
@@ -70,7 +71,7 @@ export class HeldOutputs {
     return {
       fingerprintLow: this.#low[row]!,
       fingerprintHigh: this.#high[row]!,
-      key: this.key[row]!,
+      key: trustedInscriptionKey(this.key[row]!),
       height: trustedHeight(this.height[row]!),
       step: this.step[row]!,
       satOffset: this.satOffset[row]!,

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
+import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { DerivedBlock, DerivedRows, DerivedTable, RowSets } from '../derived-table.ts';
 
 /**
@@ -35,17 +36,18 @@ export const parentChildren: DerivedTable = {
 
 /** The children that a batch adds, by parent, each list in ascending order. */
 class NewChildren implements DerivedRows {
-  readonly #byParent = new Map<number, number[]>();
+  readonly #byParent = new Map<InscriptionKey, InscriptionKey[]>();
 
   add({ ledger: { inscriptions } }: DerivedBlock): void {
     const { firstParent, parentKey, firstKey, count } = inscriptions;
     for (let row = 0; row < count; row++) {
       const end = firstParent[row + 1]!;
       for (let at = firstParent[row]!; at < end; at++) {
-        const parent = parentKey[at]!;
+        const parent = trustedInscriptionKey(parentKey[at]!);
+        const child = trustedInscriptionKey(firstKey + row);
         const children = this.#byParent.get(parent);
-        if (children === undefined) this.#byParent.set(parent, [firstKey + row]);
-        else children.push(firstKey + row);
+        if (children === undefined) this.#byParent.set(parent, [child]);
+        else children.push(child);
       }
     }
   }
@@ -56,7 +58,7 @@ class NewChildren implements DerivedRows {
     // in key order, so that each index page is read once
     const parents = [...this.#byParent.keys()].toSorted((a, b) => a - b);
     const added = parents.map((parent) => this.#childrenOf(parent));
-    const { rows } = await tx.query<{ parent_key: number; children: number }>(
+    const { rows } = await tx.query<{ parent_key: InscriptionKey; children: number }>(
       `INSERT INTO chain.parent_children AS c (parent_key, newest_child, children)
        SELECT * FROM unnest($1::integer[], $2::integer[], $3::integer[])
        ON CONFLICT (parent_key) DO UPDATE
@@ -112,14 +114,14 @@ class NewChildren implements DerivedRows {
     ];
   }
 
-  #childrenOf(parent: number): readonly number[] {
+  #childrenOf(parent: InscriptionKey): readonly InscriptionKey[] {
     const children = this.#byParent.get(parent);
     assert(children !== undefined, 'a parent without new children');
     return children;
   }
 
   /** Those of its new children that must be marked, given its number of children. */
-  #marksOf(parent: number, children: number): Mark[] {
+  #marksOf(parent: InscriptionKey, children: number): Mark[] {
     const added = this.#childrenOf(parent);
     const before = children - added.length;
     const marks: Mark[] = [];
@@ -132,14 +134,14 @@ class NewChildren implements DerivedRows {
 
 /** The child with `nth` older children of the same parent. */
 interface Mark {
-  readonly parent: number;
+  readonly parent: InscriptionKey;
   readonly nth: number;
-  readonly child: number;
+  readonly child: InscriptionKey;
 }
 
 const markName = ({ parent, nth, child }: Mark): string =>
   `parent_key ${parent}, nth ${nth}, child_key ${child}`;
-const parentName = (parent: number, newest: number, children: number): string =>
+const parentName = (parent: InscriptionKey, newest: InscriptionKey | -1, children: number): string =>
   `parent_key ${parent}, newest_child ${newest}, children ${children}`;
 
 async function writeMarks(tx: pg.ClientBase, marks: readonly Mark[]): Promise<void> {
@@ -152,10 +154,10 @@ async function writeMarks(tx: pg.ClientBase, marks: readonly Mark[]): Promise<vo
 }
 
 interface StoredParent {
-  readonly parent: number;
+  readonly parent: InscriptionKey;
   /** Its children with lower keys. */
   readonly before: number;
-  readonly newest: number | null;
+  readonly newest: InscriptionKey | null;
   readonly children: number | null;
 }
 
@@ -165,8 +167,8 @@ interface StoredParent {
  */
 async function readParents(
   tx: pg.ClientBase,
-  parents: readonly number[],
-  key: number,
+  parents: readonly InscriptionKey[],
+  firstKey: number,
 ): Promise<StoredParent[]> {
   const { rows } = await tx.query<StoredParent>(
     `SELECT asked.parent, c.newest_child AS newest, c.children, coalesce(mark.nth, 0) + behind.children AS before
@@ -180,7 +182,7 @@ async function readParents(
        SELECT count(*)::integer AS children FROM chain.parents p
        WHERE p.parent_key = asked.parent AND p.child_key >= coalesce(mark.child_key, 0) AND p.child_key < $2
      ) AS behind`,
-    [parents, key],
+    [parents, firstKey],
   );
   return rows;
 }

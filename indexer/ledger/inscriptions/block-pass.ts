@@ -6,6 +6,7 @@ import { InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts
 import { withRoom } from '#kernel/growable.ts';
 import { curses } from '#kernel/primitives/curse.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { Floating } from './floating.ts';
 import { InscriptionRows } from './inscription-rows.ts';
 import { LocationRows, type OutputPlace } from './location-rows.ts';
@@ -101,12 +102,17 @@ export class BlockPass {
     this.outputWalk = new OutputWalk(this.block);
   }
 
-  /** Key of an inscription; -1 for an envelope whose row is not written yet. */
-  keyOf(source: number): number {
-    if (source >= this.newBase) return this.inscriptions.firstKey + source - this.newBase;
-    if (source >= this.heldBase) return this.input.held.key[source - this.heldBase]!;
-    const row = this.writtenRow[source]!;
-    return row < 0 ? -1 : this.inscriptions.firstKey + row;
+  /** Whether an inscription has its key: an envelope has none before its row is written. */
+  hasKey(source: number): boolean {
+    return source >= this.heldBase || this.writtenRow[source]! >= 0;
+  }
+
+  /** Key of an inscription that has one. */
+  keyOf(source: number): InscriptionKey {
+    if (source >= this.newBase)
+      return trustedInscriptionKey(this.inscriptions.firstKey + source - this.newBase);
+    if (source >= this.heldBase) return trustedInscriptionKey(this.input.held.key[source - this.heldBase]!);
+    return trustedInscriptionKey(this.inscriptions.firstKey + this.writtenRow[source]!);
   }
 
   /** Curse of an old inscription. */

@@ -6,6 +6,7 @@ import {
   numberUnknown,
 } from '#indexer/ledger/ledger-block.ts';
 import { withRoom } from '#kernel/growable.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
 /** Builds the rows of a block's new inscriptions; their number is known from the start. */
 export class InscriptionRows {
@@ -49,7 +50,7 @@ export class InscriptionRows {
   }
 
   /** Adds a parent to the last row. */
-  addParent(key: number): void {
+  addParent(key: InscriptionKey): void {
     this.#parentKey = withRoom(this.#parentKey, this.#parentCount + 1);
     this.#parentKey[this.#parentCount++] = key;
     this.firstParent[this.count] = this.#parentCount;

@@ -1,5 +1,6 @@
 import { type NewLocations, places, type TrackedChanges } from '#indexer/ledger/ledger-block.ts';
 import { withRoom } from '#kernel/growable.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
 /**
  * An output that receives inscriptions: its transaction as a row of `txids` (-1: the inscription's own reveal), and
@@ -57,7 +58,7 @@ export class LocationRows {
 
   /** Adds a row in an output. Returns its index. */
   addInOutput(
-    key: number,
+    key: InscriptionKey,
     tx: number,
     step: number,
     satOffset: number,
@@ -78,13 +79,13 @@ export class LocationRows {
   }
 
   /** Adds a row outside of outputs: lost or unbound. */
-  addOutside(key: number, step: number, place: number, satOffset: number): void {
+  addOutside(key: InscriptionKey, step: number, place: number, satOffset: number): void {
     const row = this.#add(key, step, place, satOffset);
     this.txid[row] = -1;
     this.value[row] = Number.NaN;
   }
 
-  #add(key: number, step: number, place: number, satOffset: number): number {
+  #add(key: InscriptionKey, step: number, place: number, satOffset: number): number {
     const row = this.count;
     if (row === this.key.length) this.#grow(row + 1);
     this.count = row + 1;

@@ -62,7 +62,7 @@ export function writeParents(pass: BlockPass, envelope: number): void {
   const first = pass.firstCandidate[envelope]!;
   const end = first + pass.candidateCount[envelope]!;
   for (let at = first; at < end; at++) {
-    const key = pass.keyOf(pass.candidate[at]!);
-    if (key >= 0) pass.inscriptions.addParent(key);
+    const source = pass.candidate[at]!;
+    if (pass.hasKey(source)) pass.inscriptions.addParent(pass.keyOf(source));
   }
 }

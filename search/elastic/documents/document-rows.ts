@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { isCursed } from '#chain/snapshot/cursed-expression.ts';
+import { type InscriptionKey, trustedInscriptionKeys } from '#kernel/primitives/inscription-key.ts';
 import { hashTerm } from '#search/elastic/text-query.ts';
 import { indexTermOfBytes } from '#search/text/index-term.ts';
 import { int32s } from '#search/text/int32s.ts';
@@ -13,7 +14,7 @@ interface GroupRow {
   unnumbered: boolean;
   metaprotocol: Buffer | null;
   properties_json: string | null;
-  parents: number[] | null;
+  parents: InscriptionKey[] | null;
   keys: Buffer;
   days: Buffer;
 }
@@ -169,7 +170,7 @@ function groupOf(
   metadata: ReadonlyMap<number, GroupMetadata>,
 ): Group {
   return {
-    keys: [...int32s(row.keys)],
+    keys: trustedInscriptionKeys(int32s(row.keys)),
     days: [...int32s(row.days)],
     contentType: indexTermOfBytes(row.content_type),
     contentClass: indexTermOfBytes(classOf(row.content_type)),

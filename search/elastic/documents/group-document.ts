@@ -1,4 +1,5 @@
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { PhraseBook } from '#search/elastic/phrases/phrase-book.ts';
 import { type ElasticTuning, usualTuning } from '#search/elastic/server/elastic-tuning.ts';
 import { gramText } from '#search/text/gram-text.ts';
@@ -13,7 +14,7 @@ import { wordsOfFolded } from '#search/text/words.ts';
  */
 export interface Group {
   /** Ascending. */
-  readonly keys: readonly number[];
+  readonly keys: readonly InscriptionKey[];
   /** For each key, the day of its block since 1970. */
   readonly days: readonly number[];
   /** As `indexTermOfBytes` writes it, like all byte terms here. Null: no content type, or not UTF-8. */
@@ -26,7 +27,7 @@ export interface Group {
   readonly isUnnumbered: boolean;
   readonly metaprotocol: string | null;
   /** Keys of the parents that hold. */
-  readonly parents: readonly number[];
+  readonly parents: readonly InscriptionKey[];
   /** chain.inscription_details.properties_json */
   readonly properties: string | null;
   readonly content: GroupContent | null;
@@ -103,7 +104,7 @@ export function tombstone(id: string, sequence: number): SearchDocument {
 
 /** Where ascending keys are cut: every `keysPerDocument` keys, and at each border of a span. */
 function slicesOf(
-  keys: readonly number[],
+  keys: readonly InscriptionKey[],
   { keysPerDocument, spanKeys }: DocumentBounds,
 ): [from: number, to: number][] {
   const spanOf = (at: number): number => Math.floor(keys[at]! / spanKeys);

@@ -1,3 +1,4 @@
+import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { KeyList, PageSource, Slice } from './key-list.ts';
 import { type KeyRange, type PlacedRange, rangeAt } from './key-ranges.ts';
 import {
@@ -19,7 +20,7 @@ export async function readDeepKeys(
   source: PageSource,
   list: KeyList,
   slice: Slice,
-): Promise<{ keys: number[]; count: number }> {
+): Promise<{ keys: InscriptionKey[]; count: number }> {
   const spans = await countSpans(source, list);
   const count = spans.reduce((sum, span) => sum + span.count, 0);
   const { offset, limit } = ascending(slice, list.order, count);
@@ -125,9 +126,9 @@ async function readKeys(
   list: KeyList,
   window: KeyWindow,
   count: number,
-): Promise<number[]> {
+): Promise<InscriptionKey[]> {
   const buckets = await aggregateKeys(source, list, window, {
     terms: { field: 'member.key', size: count, order: { _key: 'asc' } },
   });
-  return buckets.map(({ key }) => key);
+  return buckets.map(({ key }) => trustedInscriptionKey(key));
 }

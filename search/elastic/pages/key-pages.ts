@@ -1,3 +1,4 @@
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { allOf, type Clause } from '#search/elastic/server/clause.ts';
 import { readDeepKeys } from './deep-keys.ts';
 import type { KeyList, PageSource, Slice } from './key-list.ts';
@@ -14,7 +15,11 @@ import {
 } from './key-window.ts';
 
 /** Keys in the order of the list. */
-export async function readKeySlice(source: PageSource, list: KeyList, slice: Slice): Promise<number[]> {
+export async function readKeySlice(
+  source: PageSource,
+  list: KeyList,
+  slice: Slice,
+): Promise<InscriptionKey[]> {
   if (slice.limit <= 0 || isEmptyWindow(list.window)) return [];
   if (isFirstSlice(source, slice)) return (await readFirstKeys(source, list, slice)).keys;
   return (await readDeepKeys(source, list, slice)).keys;
@@ -25,12 +30,14 @@ export const isFirstSlice = ({ tuning: { hitsMax } }: PageSource, { offset, limi
   offset + limit <= hitsMax;
 
 interface FirstAnswer {
-  readonly hits: { readonly hits: readonly { readonly fields: { readonly keys: readonly number[] } }[] };
+  readonly hits: {
+    readonly hits: readonly { readonly fields: { readonly keys: readonly InscriptionKey[] } }[];
+  };
   readonly aggregations?: { readonly split: { readonly members: MembersAnswer<SplitKeys> } };
 }
 
 interface SplitKeys {
-  readonly keys: { readonly buckets: readonly { readonly key: { readonly key: number } }[] };
+  readonly keys: { readonly buckets: readonly { readonly key: { readonly key: InscriptionKey } }[] };
 }
 
 /**
@@ -46,7 +53,7 @@ export async function readFirstKeys(
   { moment }: PageSource,
   { clauses, window, order }: KeyList,
   { offset, limit }: Slice,
-): Promise<{ keys: number[]; count: number | null }> {
+): Promise<{ keys: InscriptionKey[]; count: number | null }> {
   const end = order === 'asc' ? 'firstKey' : 'lastKey';
   const listed = [...clauses, ...touching(window)];
   const begun = fieldIn(end, window);

@@ -1,3 +1,4 @@
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Clause } from '#search/elastic/server/clause.ts';
 import { ascending } from './deep-keys.ts';
 import type { KeyList, PageSource, Slice } from './key-list.ts';
@@ -15,7 +16,11 @@ type SizeRange = KeyRange;
  * A slice of the matches in the order of the lengths of their bodies; equal lengths in the order of their keys. Both
  * directions work alike. All inscriptions of a document have bodies of one length.
  */
-export async function readSizeSlice(source: PageSource, list: KeyList, slice: Slice): Promise<number[]> {
+export async function readSizeSlice(
+  source: PageSource,
+  list: KeyList,
+  slice: Slice,
+): Promise<InscriptionKey[]> {
   if (slice.limit <= 0 || isEmptyWindow(list.window)) return [];
   const isFirst = isFirstSlice(source, slice) && !isCut(list.window);
   return isFirst ? readFirst(source, list, slice) : readDeep(source, list, slice);
@@ -23,13 +28,13 @@ export async function readSizeSlice(source: PageSource, list: KeyList, slice: Sl
 
 interface PlacedKey {
   readonly size: number;
-  readonly key: number;
+  readonly key: InscriptionKey;
 }
 
 interface SizedAnswer {
   readonly hits: {
     readonly hits: readonly {
-      readonly fields: { readonly keys: readonly number[]; readonly size: readonly number[] };
+      readonly fields: { readonly keys: readonly InscriptionKey[]; readonly size: readonly number[] };
     }[];
   };
 }
@@ -62,7 +67,7 @@ async function readFirst(
   source: PageSource,
   { clauses, order }: KeyList,
   { offset, limit }: Slice,
-): Promise<number[]> {
+): Promise<InscriptionKey[]> {
   const placed = await readDocuments(source, clauses, order, offset + limit);
   return placed.slice(offset, offset + limit).map(({ key }) => key);
 }
@@ -71,7 +76,7 @@ async function readFirst(
  * Counts by ranges of lengths to find the two lengths where the slice begins and ends, and pages those two by key.
  * What lies between them is never more than the slice.
  */
-async function readDeep(source: PageSource, list: KeyList, slice: Slice): Promise<number[]> {
+async function readDeep(source: PageSource, list: KeyList, slice: Slice): Promise<InscriptionKey[]> {
   const ranges = await countSizes(source, list, firstBounds(source.tuning.rangesMax));
   const count = ranges.reduce((sum, range) => sum + range.count, 0);
   const { offset, limit } = ascending(slice, list.order, count);
@@ -82,7 +87,7 @@ async function readDeep(source: PageSource, list: KeyList, slice: Slice): Promis
     narrow(source, list, ranges, end - 1),
   ]);
   if (first === null || last === null) return [];
-  const keysOf = (range: PlacedRange): Promise<number[]> => {
+  const keysOf = (range: PlacedRange): Promise<InscriptionKey[]> => {
     const from = Math.max(0, offset - range.before);
     const sized = [...list.clauses, { term: { size: range.from } }];
     return readKeySlice(
@@ -106,7 +111,7 @@ async function readBetween(
   { clauses, window }: KeyList,
   first: PlacedRange,
   last: PlacedRange,
-): Promise<number[]> {
+): Promise<InscriptionKey[]> {
   const count = last.before - first.before - first.count;
   if (count <= 0) return [];
   const between = { range: { size: { gt: first.from, lt: last.from } } };

@@ -1,4 +1,5 @@
 import type { SearchSlice } from '#kernel/contracts/search-engine.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { allOf, type Clause } from '#search/elastic/server/clause.ts';
 import type { WithinPhrases } from '#search/elastic/text-query.ts';
 import { readDeepKeys } from './deep-keys.ts';
@@ -9,7 +10,7 @@ import { readSizeSlice } from './size-pages.ts';
 import { type SortedList, sortedLists } from './sorted-lists.ts';
 
 export interface MatchingPage {
-  readonly keys: readonly number[];
+  readonly keys: readonly InscriptionKey[];
   readonly totalItems: number;
 }
 
@@ -105,7 +106,11 @@ async function countAll({ moment }: PageSource, { clauses, window, within }: Mat
   return (within?.inscriptions ?? 0) + countOf(aggregations);
 }
 
-const readList = (source: PageSource, list: SortedList, slice: Slice | undefined): Promise<number[]> => {
+const readList = (
+  source: PageSource,
+  list: SortedList,
+  slice: Slice | undefined,
+): Promise<InscriptionKey[]> => {
   if (slice === undefined) return Promise.resolve([]);
   return list.by === 'key' ? readKeySlice(source, list, slice) : readSizeSlice(source, list, slice);
 };

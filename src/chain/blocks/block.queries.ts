@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
@@ -30,7 +31,7 @@ export interface BlockFacts {
 /** A row of a list of inscriptions: what a card shows. */
 export interface InscriptionSummary {
   readonly id: InscriptionId;
-  readonly key: number;
+  readonly key: InscriptionKey;
   readonly height: Height;
   readonly number: number | null;
   readonly contentId: number | null;
@@ -130,7 +131,7 @@ export async function neighbourHeights(
 const snippetBytes = 400;
 
 interface SummaryRow {
-  key: number;
+  key: InscriptionKey;
   txid: Txid;
   index: number;
   height: Height;
@@ -144,7 +145,7 @@ interface SummaryRow {
 /** Inscriptions by internal key, in the given order. Unknown keys are left out. */
 export async function inscriptionSummaries(
   db: pg.Pool | pg.ClientBase,
-  keys: readonly number[],
+  keys: readonly InscriptionKey[],
 ): Promise<InscriptionSummary[]> {
   const { rows } = await db.query<SummaryRow>(
     `SELECT i.key, i.txid, i.index, i.height, i.number, i.content_id, i.content_type,
@@ -175,8 +176,12 @@ export async function inscriptionSummaries(
 export async function newestInscriptions(
   db: pg.Pool | pg.ClientBase,
   limit: number,
-): Promise<{ key: number; contentId: number | null; contentType: string | null }[]> {
-  const { rows } = await db.query<{ key: number; content_id: number | null; content_type: Buffer | null }>(
+): Promise<{ key: InscriptionKey; contentId: number | null; contentType: string | null }[]> {
+  const { rows } = await db.query<{
+    key: InscriptionKey;
+    content_id: number | null;
+    content_type: Buffer | null;
+  }>(
     `SELECT i.key, i.content_id, i.content_type FROM chain.inscriptions i
      LEFT JOIN chain.inscription_details d ON d.key = i.key AND d.delegate IS NOT NULL
      WHERE i.content_id IS NOT NULL AND d.key IS NULL

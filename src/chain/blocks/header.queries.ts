@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { BlockQuestion } from './block.queries.ts';
 
 /** A block of the index with its header and its neighbours. Hashes are in internal order. */
@@ -86,8 +87,8 @@ export async function featuredInBlocks(
   client: ClientBase,
   heights: readonly number[],
   perBlock: number,
-): Promise<Map<number, number[]>> {
-  const { rows } = await client.query<{ height: Height; key: number }>(
+): Promise<Map<number, InscriptionKey[]>> {
+  const { rows } = await client.query<{ height: Height; key: InscriptionKey }>(
     `SELECT b.height, best.key FROM chain.blocks b
      CROSS JOIN LATERAL (
        SELECT key, fee FROM chain.inscriptions i WHERE i.key >= b.first_key AND i.key < b.next_key
@@ -96,7 +97,7 @@ export async function featuredInBlocks(
      WHERE b.height = ANY($1) ORDER BY b.height, best.fee DESC NULLS LAST, best.key DESC`,
     [heights, perBlock],
   );
-  const featured = new Map(heights.map((height): [number, number[]] => [height, []]));
+  const featured = new Map(heights.map((height): [number, InscriptionKey[]] => [height, []]));
   for (const { height, key } of rows) featured.get(height)?.push(key);
   return featured;
 }

@@ -4,6 +4,7 @@ import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import { parseInscriptionLine } from '#kernel/events/parse-event-text.ts';
 import { asBlockHash, type BlockHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { BlockEventText, StoredEventKind, TextRange } from './stored-event-kind.ts';
 
@@ -26,7 +27,7 @@ interface PlaceRow {
 
 interface EventRow extends PlaceRow {
   height: Height;
-  key: number;
+  key: InscriptionKey;
   id_txid: Txid;
   id_index: number;
   is_new: boolean;
@@ -40,7 +41,7 @@ interface EventRow extends PlaceRow {
 }
 
 interface ParentRow {
-  child_key: number;
+  child_key: InscriptionKey;
   txid: Txid;
   index: number;
 }
@@ -157,8 +158,8 @@ async function readEvents(client: ClientBase, from: Height, to: Height): Promise
 async function readParents(
   client: ClientBase,
   blocks: readonly BlockRow[],
-): Promise<Map<number, ParentRow[]>> {
-  const parents = new Map<number, ParentRow[]>();
+): Promise<Map<InscriptionKey, ParentRow[]>> {
+  const parents = new Map<InscriptionKey, ParentRow[]>();
   const first = blocks[0]?.first_key ?? 0;
   const end = blocks.at(-1)?.next_key ?? 0;
   if (first === end) return parents;
@@ -212,7 +213,7 @@ function writePlace(out: EventTextWriter, row: PlaceRow, reveal: Txid): void {
  * On a chain that is not anchored, only sequence numbers of the block itself can be proven; older ones are not looked
  * up.
  */
-function sequenceOf(block: BlockRow, key: number): number | null {
+function sequenceOf(block: BlockRow, key: InscriptionKey): number | null {
   if (block.is_known) return key;
   const { first_key: first, next_key: next, sequence, has_spent: hasSpent } = block;
   if (sequence === null || key < first || !(hasSpent || next - first === 1)) return null;

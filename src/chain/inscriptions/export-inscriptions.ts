@@ -5,6 +5,7 @@ import { curseName } from '#kernel/primitives/curse.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { formatInscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
@@ -40,7 +41,7 @@ export async function* exportInscriptions(client: ClientBase, range: HeightRange
 }
 
 interface ExportRow {
-  key: number;
+  key: InscriptionKey;
   txid: Txid;
   index: number;
   height: Height;
@@ -100,15 +101,19 @@ async function readPage(client: ClientBase, first: number, end: number): Promise
 }
 
 /** Ids of the valid parents, by key of the child, in order. */
-async function readParents(client: ClientBase, first: number, end: number): Promise<Map<number, string[]>> {
-  const { rows } = await client.query<{ child_key: number; txid: Txid; index: number }>(
+async function readParents(
+  client: ClientBase,
+  first: number,
+  end: number,
+): Promise<Map<InscriptionKey, string[]>> {
+  const { rows } = await client.query<{ child_key: InscriptionKey; txid: Txid; index: number }>(
     `SELECT p.child_key, i.txid, i.index
      FROM chain.parents p JOIN chain.inscriptions i ON i.key = p.parent_key
      WHERE p.child_key >= $1 AND p.child_key < $2
      ORDER BY p.child_key, p.position`,
     [first, end],
   );
-  const parents = new Map<number, string[]>();
+  const parents = new Map<InscriptionKey, string[]>();
   for (const { child_key: child, txid, index } of rows) {
     const ids = parents.get(child);
     if (ids === undefined) parents.set(child, [formatInscriptionId(txid, index)]);

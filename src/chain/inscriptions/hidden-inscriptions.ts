@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
 /** Keys checked in one statement. */
@@ -65,11 +66,14 @@ function mayBeReference(head: Uint8Array): boolean {
 }
 
 /** The inscriptions that ord does not hide: of a shown type, with a body of their own, without a metaprotocol. */
-export async function shownAmong(client: ClientBase, keys: readonly number[]): Promise<Set<number>> {
-  const shown = new Set<number>();
+export async function shownAmong(
+  client: ClientBase,
+  keys: readonly InscriptionKey[],
+): Promise<Set<InscriptionKey>> {
+  const shown = new Set<InscriptionKey>();
   for (let from = 0; from < keys.length; from += keysAtOnce) {
     const { rows } = await client.query<{
-      key: number;
+      key: InscriptionKey;
       content_id: number;
       head: Buffer | null;
       size: number;

@@ -8,6 +8,7 @@ import {
 } from '#chain/snapshot/index-expressions.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
 /** Conditions on the inscriptions of a list. An absent condition always holds. */
 export interface InscriptionFilter {
@@ -121,7 +122,7 @@ const detail = (column: string): string =>
 /**
  * The conditions of a filter without its heights. `parentKey` is the key of its parent, null where it is not indexed.
  */
-export function conditionsOf(filter: InscriptionFilter, parentKey: number | null): Condition[] {
+export function conditionsOf(filter: InscriptionFilter, parentKey: InscriptionKey | null): Condition[] {
   const { owner, delegate, metaprotocol, contentType, cursed } = filter;
   const conditions: Condition[] = [];
   if (owner !== undefined) {

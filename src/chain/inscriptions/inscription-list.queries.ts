@@ -4,6 +4,7 @@ import { keyOfInscription, keysOfHeights } from '#chain/snapshot/inscription-key
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import {
   type CandidateIndex,
   type Condition,
@@ -13,14 +14,14 @@ import {
 
 /** An inscription of a list. */
 export interface ListedInscription extends InscriptionId {
-  readonly key: number;
+  readonly key: InscriptionKey;
   readonly height: Height;
 }
 
 export interface ListPage {
   readonly inscriptions: readonly ListedInscription[];
   /** The next page begins after this key. Null: this is the last page. */
-  readonly endKey: number | null;
+  readonly endKey: InscriptionKey | null;
 }
 
 export interface ListQuestion {
@@ -93,10 +94,11 @@ async function lastCandidate(
   client: ClientBase,
   candidates: string,
   values: readonly unknown[],
-): Promise<number | null> {
-  const { rows } = await client.query<{ key: number }>(`${candidates} LIMIT 2 OFFSET ${candidatesMax - 1}`, [
-    ...values,
-  ]);
+): Promise<InscriptionKey | null> {
+  const { rows } = await client.query<{ key: InscriptionKey }>(
+    `${candidates} LIMIT 2 OFFSET ${candidatesMax - 1}`,
+    [...values],
+  );
   return rows.length === 2 ? (rows[0]?.key ?? null) : null;
 }
 
@@ -196,7 +198,7 @@ async function firstKeyOfJubilee(client: ClientBase): Promise<number> {
 }
 
 /** The height of the block that revealed an inscription. */
-export async function heightOfKey(client: ClientBase, key: number): Promise<Height> {
+export async function heightOfKey(client: ClientBase, key: InscriptionKey): Promise<Height> {
   const { rows } = await client.query<{ height: Height }>(
     'SELECT height FROM chain.inscriptions WHERE key = $1',
     [key],

@@ -2,10 +2,11 @@ import type { ClientBase } from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
 /** What is needed of an inscription to find its neighbours. */
 interface Standing {
-  readonly key: number;
+  readonly key: InscriptionKey;
   readonly has_spent: boolean;
   readonly sequenced: boolean;
   readonly island_height: Height;
@@ -45,7 +46,7 @@ export const noRelatives: Relatives = {
 export async function relativesOf(
   client: ClientBase,
   mains: readonly Standing[],
-): Promise<Map<number, Relatives>> {
+): Promise<Map<InscriptionKey, Relatives>> {
   const keys = mains.map(({ key }) => key);
   const { rows } = await client.query<RelativeRow>(
     `SELECT asked.key AS of, listed.relation, i.txid, i.index,
@@ -65,7 +66,11 @@ export async function relativesOf(
      ORDER BY asked.key, listed.relation, listed.place`,
     [keys, relativesShown],
   );
-  const { rows: counts } = await client.query<{ behind: boolean; key: number | null; children: number }>(
+  const { rows: counts } = await client.query<{
+    behind: boolean;
+    key: InscriptionKey | null;
+    children: number;
+  }>(
     `SELECT state.behind, c.parent_key AS key, c.children
      FROM (SELECT EXISTS (SELECT FROM chain.derived_tables WHERE name = 'parent_children' AND NOT is_followed) AS behind) AS state
      LEFT JOIN chain.parent_children c ON c.parent_key = ANY($1)`,

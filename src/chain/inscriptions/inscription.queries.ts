@@ -3,6 +3,7 @@ import type { ClientBase } from 'pg';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type InscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 import { noRelatives, type Relatives, relativesOf } from './inscription-relatives.queries.ts';
@@ -15,7 +16,7 @@ export type InscriptionQuestion =
 export interface InscriptionDetail {
   readonly id: InscriptionId;
   /** Order of application; ord's sequence number on an anchored chain. */
-  readonly key: number;
+  readonly key: InscriptionKey;
   readonly number: number | null;
   readonly height: Height;
   readonly blockHash: BlockHash;
@@ -62,7 +63,7 @@ export interface InscriptionDetail {
 }
 
 interface MainRow {
-  key: number;
+  key: InscriptionKey;
   txid: Txid;
   index: number;
   height: Height;
@@ -96,10 +97,10 @@ interface MainRow {
 export async function inscriptionKey(
   client: ClientBase,
   question: InscriptionQuestion,
-): Promise<number | null> {
+): Promise<InscriptionKey | null> {
   const where = question.kind === 'id' ? 'txid = $1 AND index = $2' : 'number = $1';
   const values = question.kind === 'id' ? [question.id.txid, question.id.index] : [question.number];
-  const { rows } = await client.query<{ key: number }>(
+  const { rows } = await client.query<{ key: InscriptionKey }>(
     `SELECT key FROM chain.inscriptions WHERE ${where}`,
     values,
   );
@@ -110,8 +111,8 @@ export async function inscriptionKey(
 export async function inscriptionKeys(
   db: pg.Pool | ClientBase,
   ids: readonly InscriptionId[],
-): Promise<(number | null)[]> {
-  const { rows } = await db.query<{ key: number | null }>(
+): Promise<(InscriptionKey | null)[]> {
+  const { rows } = await db.query<{ key: InscriptionKey | null }>(
     `SELECT i.key FROM unnest($1::bytea[], $2::integer[]) WITH ORDINALITY AS asked(txid, index, place)
      LEFT JOIN chain.inscriptions i ON i.txid = asked.txid AND i.index = asked.index
      ORDER BY asked.place`,
@@ -121,7 +122,10 @@ export async function inscriptionKeys(
 }
 
 /** Ids of inscriptions in the order of their keys. Unknown keys are left out. */
-export async function inscriptionIds(client: ClientBase, keys: readonly number[]): Promise<InscriptionId[]> {
+export async function inscriptionIds(
+  client: ClientBase,
+  keys: readonly InscriptionKey[],
+): Promise<InscriptionId[]> {
   const { rows } = await client.query<{ txid: Txid; index: number }>(
     `SELECT i.txid, i.index FROM unnest($1::integer[]) WITH ORDINALITY AS asked(key, place)
      JOIN chain.inscriptions i ON i.key = asked.key ORDER BY asked.place`,
@@ -142,8 +146,8 @@ export async function inscriptionDetail(
 /** Everything known of inscriptions, by key. Five reads for any number: run it in a snapshot. */
 export async function inscriptionDetails(
   client: ClientBase,
-  keys: readonly number[],
-): Promise<Map<number, InscriptionDetail>> {
+  keys: readonly InscriptionKey[],
+): Promise<Map<InscriptionKey, InscriptionDetail>> {
   const asked = [...new Set(keys)];
   const rows = await mainRows(client, asked);
   const locations = await currentLocations(client, asked);
@@ -214,7 +218,7 @@ function isFollowedToTip(row: MainRow): boolean {
   return row.anchored && row.has_spent && row.island_height === row.tip_island_height;
 }
 
-async function mainRows(client: ClientBase, keys: readonly number[]): Promise<MainRow[]> {
+async function mainRows(client: ClientBase, keys: readonly InscriptionKey[]): Promise<MainRow[]> {
   const { rows } = await client.query<MainRow>(
     `SELECT i.key, i.txid, i.index, i.height, i.tx_index, i.input, i.number, i.curse, i.charms, i.fee,
        i.content_type, i.content_id, c.sha256, length(c.body) AS size_bytes,

@@ -2,6 +2,7 @@ import type { ClientBase } from 'pg';
 import { charms } from '#kernel/primitives/charm.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
 /** Where an inscription is: an output, lost (the null outpoint) or unbound (nowhere). */
@@ -24,7 +25,7 @@ export const lostOutpoint = `${'0'.repeat(64)}:4294967295`;
 export const unboundOutpoint = `${'0'.repeat(64)}:0`;
 
 interface LocationRow {
-  key: number;
+  key: InscriptionKey;
   place: number;
   txid: Txid;
   vout: number | null;
@@ -37,8 +38,8 @@ interface LocationRow {
 /** Where inscriptions are now, by key. Absent where it is unknown. */
 export async function currentLocations(
   client: ClientBase,
-  keys: readonly number[],
-): Promise<Map<number, Location>> {
+  keys: readonly InscriptionKey[],
+): Promise<Map<InscriptionKey, Location>> {
   const { rows } = await client.query<LocationRow>(
     `SELECT i.key, last.place, coalesce(last.txid, i.txid) AS txid, last.vout, last.sat_offset, last.value,
        last.script, last.spent_height

@@ -3,6 +3,7 @@ import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { shownAmong } from './hidden-inscriptions.ts';
 import type { KeyPage } from './relative.queries.ts';
 import { pageSize } from './relative.queries.ts';
@@ -21,11 +22,11 @@ interface Known {
   /** The last blocks, ascending. */
   readonly blocks: readonly KnownBlock[];
   /** Newest child by collection; -1: the collection is hidden. */
-  readonly newestChild: Map<number, number>;
+  readonly newestChild: Map<InscriptionKey, InscriptionKey | -1>;
   /** The shown collections, in order. */
-  readonly ordered: readonly number[];
+  readonly ordered: readonly InscriptionKey[];
   /** Ascending. */
-  readonly galleries: readonly number[];
+  readonly galleries: readonly InscriptionKey[];
 }
 
 const nothingKnown = (): Known => ({ blocks: [], newestChild: new Map(), ordered: [], galleries: [] });
@@ -102,7 +103,7 @@ export class OrdLists {
 async function goneBack(client: ClientBase, known: Known, blocks: readonly KnownBlock[]): Promise<Known> {
   const nextKey = nextKeyOf(blocks);
   const newestChild = new Map(known.newestChild);
-  const changed: number[] = [];
+  const changed: InscriptionKey[] = [];
   for (const [parent, child] of known.newestChild) {
     if (child < nextKey && parent < nextKey) continue;
     newestChild.delete(parent);
@@ -140,7 +141,7 @@ async function goneOn(client: ClientBase, known: Known, tip: Tip): Promise<Known
 const nextKeyOf = (blocks: readonly KnownBlock[]): number => blocks.at(-1)?.nextKey ?? 0;
 
 /** By newest child, newest first; those with the same child by their own age. Without hidden ones. */
-function inOrder(newestChild: ReadonlyMap<number, number>): number[] {
+function inOrder(newestChild: ReadonlyMap<InscriptionKey, InscriptionKey | -1>): InscriptionKey[] {
   const shown = [...newestChild].filter(([, child]) => child !== -1);
   return shown.sort(([a, childA], [b, childB]) => childB - childA || a - b).map(([parent]) => parent);
 }
@@ -158,19 +159,19 @@ async function blocksFrom(client: ClientBase, height: Height): Promise<KnownBloc
 
 /** A collection and its newest child. */
 interface Collection {
-  readonly parent: number;
-  readonly child: number;
+  readonly parent: InscriptionKey;
+  readonly child: InscriptionKey;
 }
 
 /** Collections with new children from a key on. */
-async function collectionsSince(client: ClientBase, key: number): Promise<Collection[]> {
-  if (key === 0) await requireNotBehind(client, 'parent_children');
+async function collectionsSince(client: ClientBase, firstKey: number): Promise<Collection[]> {
+  if (firstKey === 0) await requireNotBehind(client, 'parent_children');
   const { rows } = await client.query<Collection>(
-    key === 0
+    firstKey === 0
       ? 'SELECT parent_key AS parent, newest_child AS child FROM chain.parent_children WHERE newest_child >= $1'
       : `SELECT parent_key AS parent, max(child_key) AS child FROM chain.parents
          WHERE child_key >= $1 GROUP BY parent_key`,
-    [key],
+    [firstKey],
   );
   return rows;
 }
@@ -178,8 +179,8 @@ async function collectionsSince(client: ClientBase, key: number): Promise<Collec
 /** Which of some inscriptions have children below a key, with the newest of these. */
 async function collectionsBefore(
   client: ClientBase,
-  parents: readonly number[],
-  key: number,
+  parents: readonly InscriptionKey[],
+  nextKey: number,
 ): Promise<Collection[]> {
   const { rows } = await client.query<Collection>(
     `SELECT asked.key AS parent, newest.key AS child
@@ -188,17 +189,17 @@ async function collectionsBefore(
        SELECT child_key AS key FROM chain.parents WHERE parent_key = asked.key AND child_key < $2
        ORDER BY child_key DESC LIMIT 1
      ) AS newest`,
-    [parents, key],
+    [parents, nextKey],
   );
   return rows;
 }
 
 /** Galleries from a key on that ord shows, ascending. */
-async function galleriesSince(client: ClientBase, key: number): Promise<number[]> {
-  const { rows } = await client.query<{ key: number }>(
+async function galleriesSince(client: ClientBase, firstKey: number): Promise<InscriptionKey[]> {
+  const { rows } = await client.query<{ key: InscriptionKey }>(
     `SELECT key FROM chain.inscription_details
      WHERE properties_json LIKE '{"gallery":[{%' AND key >= $1 ORDER BY key`,
-    [key],
+    [firstKey],
   );
   const keys = rows.map((row) => row.key);
   const shown = await shownAmong(client, keys);
@@ -209,7 +210,7 @@ function isSame(a: Tip, b: Tip | null): boolean {
   return b !== null && a.undoEpoch === b.undoEpoch && Buffer.compare(a.hash, b.hash) === 0;
 }
 
-function slice(keys: readonly number[], page: number): KeyPage {
+function slice(keys: readonly InscriptionKey[], page: number): KeyPage {
   const from = page * pageSize;
   return { keys: keys.slice(from, from + pageSize), more: keys.length > from + pageSize };
 }

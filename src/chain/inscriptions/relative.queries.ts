@@ -3,25 +3,26 @@ import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import { currentLocations, type Location, storedCharms } from './location.queries.ts';
 
 /** Keys of one page, and whether there are more after it. */
 export interface KeyPage {
-  readonly keys: readonly number[];
+  readonly keys: readonly InscriptionKey[];
   readonly more: boolean;
 }
 
 /** Entries per page, as in ord. */
 export const pageSize = 100;
 
-function pageOf(keys: readonly number[]): KeyPage {
+function pageOf(keys: readonly InscriptionKey[]): KeyPage {
   return { keys: keys.slice(0, pageSize), more: keys.length > pageSize };
 }
 
 /** Valid parents, in the order of the envelope. `page` counts from 0. */
-export async function parentPage(client: ClientBase, child: number, page: number): Promise<KeyPage> {
-  const { rows } = await client.query<{ key: number }>(
+export async function parentPage(client: ClientBase, child: InscriptionKey, page: number): Promise<KeyPage> {
+  const { rows } = await client.query<{ key: InscriptionKey }>(
     `SELECT parent_key AS key FROM chain.parents WHERE child_key = $1
      ORDER BY position LIMIT $2 OFFSET $3`,
     [child, pageSize + 1, page * pageSize],
@@ -38,13 +39,13 @@ const markedEvery = 1_000;
  */
 export async function childrenFrom(
   client: ClientBase,
-  parent: number,
+  parent: InscriptionKey,
   first: number,
   limit: number,
-): Promise<number[]> {
+): Promise<InscriptionKey[]> {
   if (first >= markedEvery) await requireNotBehind(client, 'parent_children');
   // a missing mark means that there are no such children
-  const { rows } = await client.query<{ key: number }>(
+  const { rows } = await client.query<{ key: InscriptionKey }>(
     `SELECT child_key AS key FROM chain.parents
      WHERE parent_key = $1 AND child_key >= CASE WHEN $2::bigint = 0 THEN 0 ELSE
        (SELECT child_key FROM chain.child_marks WHERE parent_key = $1 AND nth = $2) END
@@ -55,7 +56,7 @@ export async function childrenFrom(
 }
 
 /** A page of children. `page` counts from 0. */
-export async function childPage(client: ClientBase, parent: number, page: number): Promise<KeyPage> {
+export async function childPage(client: ClientBase, parent: InscriptionKey, page: number): Promise<KeyPage> {
   return pageOf(await childrenFrom(client, parent, page * pageSize, pageSize + 1));
 }
 
@@ -74,10 +75,10 @@ export interface InscriptionEntry {
 /** Entries in the order of their keys. Two reads: run it in a snapshot. */
 export async function inscriptionEntries(
   client: ClientBase,
-  keys: readonly number[],
+  keys: readonly InscriptionKey[],
 ): Promise<InscriptionEntry[]> {
   const { rows } = await client.query<{
-    key: number;
+    key: InscriptionKey;
     txid: Txid;
     index: number;
     number: number | null;

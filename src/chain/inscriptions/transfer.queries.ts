@@ -2,6 +2,7 @@ import type { ClientBase } from 'pg';
 import { type BlockHash, displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
 /** A place of an inscription in time. */
@@ -72,7 +73,7 @@ export async function transfersOf(
   id: InscriptionId,
   { order, limit, after }: TransferQuestion,
 ): Promise<TransferPage | null> {
-  const { rows: found } = await client.query<{ key: number; height: Height }>(
+  const { rows: found } = await client.query<{ key: InscriptionKey; height: Height }>(
     'SELECT key, height FROM chain.inscriptions WHERE txid = $1 AND index = $2',
     [Buffer.from(id.txid), id.index],
   );

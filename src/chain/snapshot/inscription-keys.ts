@@ -1,13 +1,14 @@
 import type { ClientBase } from 'pg';
 import { genesisHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
 /** The internal key of an inscription. Null: it is not indexed. */
 export async function keyOfInscription(
   client: ClientBase,
   { txid, index }: InscriptionId,
-): Promise<number | null> {
-  const { rows } = await client.query<{ key: number }>(
+): Promise<InscriptionKey | null> {
+  const { rows } = await client.query<{ key: InscriptionKey }>(
     'SELECT key FROM chain.inscriptions WHERE txid = $1 AND index = $2',
     [Buffer.from(txid), index],
   );

@@ -18,6 +18,7 @@ import { bodyLimits } from '#http/server/limits.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { SearchGate } from '#search/service/search-gate.ts';
 import { type AnswerBody, answerFromIndex, idText, sendOrd } from './answers.ts';
 import { batchBody, batchOf, batchParts } from './batch.ts';
@@ -136,15 +137,15 @@ async function detailsJson(
   ids: readonly InscriptionId[],
   { network }: AppDependencies,
 ): Promise<string> {
-  const keys = (await inscriptionKeys(client, ids)).map((key, place) => {
-    const id = ids[place];
-    if (key === null && id !== undefined)
-      throw new AppError('not_found', `inscription ${idText(id)} not found`);
-    return key ?? 0;
+  const found = await inscriptionKeys(client, ids);
+  const keys = ids.map((id, place) => {
+    const key = found[place] ?? null;
+    if (key === null) throw new AppError('not_found', `inscription ${idText(id)} not found`);
+    return key;
   });
   // a request for many children of one inscription reads it once
   const distinct = [...new Set(keys)];
-  const answers = new Map<number, string>();
+  const answers = new Map<InscriptionKey, string>();
   let chars = 0;
   for (let from = 0; from < distinct.length; from += inscriptionsAtOnce) {
     const part = distinct.slice(from, from + inscriptionsAtOnce);

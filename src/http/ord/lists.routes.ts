@@ -12,6 +12,7 @@ import { open } from '#http/server/guard.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { keysBetween } from '#kernel/primitives/inscription-key.ts';
 import { answerFromIndex, idText, sendOrd } from './answers.ts';
 import { ordAnswers, pathParts } from './ord.schemas.ts';
 import { heightOf, placeOf } from './parameters.ts';
@@ -134,6 +135,5 @@ async function blockPage(
   }
   const first = block.firstKey + page * pageSize;
   const end = block.firstKey + block.inscriptionCount;
-  const length = Math.max(Math.min(pageSize, end - first), 0);
-  return { keys: Array.from({ length }, (_, place) => first + place), more: end > first + pageSize };
+  return { keys: keysBetween(first, Math.min(first + pageSize, end)), more: end > first + pageSize };
 }

@@ -8,13 +8,13 @@ import {
   type KeyPage,
   parentPage,
 } from '#chain/inscriptions/relative.queries.ts';
-
 import { apiRoute, type RouteSchema } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { type AnswerForm, answerFromIndex, idText } from './answers.ts';
 import { ordAnswers, pathParts } from './ord.schemas.ts';
 import { inscriptionIdOf, placeOf, quoted } from './parameters.ts';
@@ -38,7 +38,7 @@ interface Relation {
 /** How a page of relatives is written. */
 type Shown = (snapshot: Snapshot, keys: KeyPage, page: number) => Promise<object>;
 
-type Read = (snapshot: Snapshot, key: number, page: number) => Promise<KeyPage>;
+type Read = (snapshot: Snapshot, key: InscriptionKey, page: number) => Promise<KeyPage>;
 
 /** `/children`, `/parents`, and the same for inscriptions under `/r/`. */
 export function relativesRoutes(app: App, deps: AppDependencies): void {

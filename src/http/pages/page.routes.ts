@@ -30,6 +30,7 @@ import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { open, pageSearches } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
+import { keysBetween } from '#kernel/primitives/inscription-key.ts';
 import { blockPage, blocksPage } from '#web/block.page.ts';
 import { homePage } from '#web/home.page.ts';
 import { inscriptionPage } from '#web/inscription.page.ts';
@@ -158,8 +159,7 @@ function blockRoute(app: App, { pool, network }: AppDependencies, blocks: BlockA
         if (block === null) throw new AppError('not_found', `block ${query.slice(0, 64)} not found`);
         const from = block.firstKey + (page - 1) * cardsPerPage;
         const to = Math.min(from + cardsPerPage, block.firstKey + block.inscriptionCount);
-        const keys = from < to ? Array.from({ length: to - from }, (_, index) => from + index) : [];
-        const summaries = await inscriptionSummaries(client, keys);
+        const summaries = await inscriptionSummaries(client, keysBetween(from, to));
         const totalPages = Math.ceil(block.inscriptionCount / cardsPerPage);
         const line = blockLine(block);
         const view = {

@@ -2,10 +2,11 @@ import type pg from 'pg';
 import { newestInscriptions } from '#chain/blocks/block.queries.ts';
 import { referencesOf } from '#chain/inscriptions/recursion.queries.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import { asInscriptionKey, type InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { type Media, mediaOf } from '#web/media.ts';
 
 interface Candidate {
-  readonly key: number;
+  readonly key: InscriptionKey;
   readonly contentId: number | null;
   readonly contentType: string | null;
 }
@@ -33,8 +34,8 @@ const framesConsideredMax = 1_000;
 const frameBytes = 8 * 1024;
 
 /** Keys of new inscriptions to show: various kinds, the visible ones first, no content twice. */
-export function chooseShowcase(newest: readonly Candidate[]): number[] {
-  const chosen = new Map<Media, number[]>(Object.keys(shares).map((media) => [media as Media, []]));
+export function chooseShowcase(newest: readonly Candidate[]): InscriptionKey[] {
+  const chosen = new Map<Media, InscriptionKey[]>(Object.keys(shares).map((media) => [media as Media, []]));
   const seen = new Set<number>();
   for (const { key, contentId, contentType } of newest) {
     const media = mediaOf(contentType);
@@ -44,7 +45,7 @@ export function chooseShowcase(newest: readonly Candidate[]): number[] {
     seen.add(contentId);
     keys.push(key);
   }
-  const first = 0;
+  const first = asInscriptionKey(0);
   const others = [...chosen.values()].flat().filter((key) => key !== first);
   return newest.length === 0 ? [] : [...others.slice(0, shownMax - 1), first];
 }
@@ -52,9 +53,9 @@ export function chooseShowcase(newest: readonly Candidate[]): number[] {
 /** The selection for the first page, made once per tip. */
 export class Showcase {
   #tip: string | null = null;
-  #keys: Promise<number[]> = Promise.resolve([]);
+  #keys: Promise<InscriptionKey[]> = Promise.resolve([]);
 
-  async keys({ client, tip }: Snapshot): Promise<readonly number[]> {
+  async keys({ client, tip }: Snapshot): Promise<readonly InscriptionKey[]> {
     const name = tip === null ? null : `${tip.height} ${Buffer.from(tip.hash).toString('hex')}`;
     if (name !== this.#tip) {
       const keys = choose(client);
@@ -69,7 +70,7 @@ export class Showcase {
   }
 }
 
-async function choose(client: pg.ClientBase): Promise<number[]> {
+async function choose(client: pg.ClientBase): Promise<InscriptionKey[]> {
   const newest = await newestInscriptions(client, consideredMax);
   const frames = newest.flatMap(({ contentId, contentType }) =>
     contentId !== null && mediaOf(contentType) === 'frame' ? [contentId] : [],

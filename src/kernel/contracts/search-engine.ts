@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
 /** The searched texts: contents of inscriptions, or canonical metadata texts. */
 export type Corpus = 'content' | 'metadata';
@@ -66,6 +67,7 @@ export type SearchSort = 'height' | 'number' | 'length';
 
 /** The position of an inscription in every sort. */
 export interface SearchPlace {
+  /** Need not be an inscription's: an undo can take it back. */
   readonly key: number;
   /** Null: its number is unknown. */
   readonly number: number | null;
@@ -110,7 +112,7 @@ export type HashQuery = HashMatches & SearchSlice;
 
 export interface SearchHits {
   /** Internal keys of the inscriptions of this page, in the order asked for. */
-  readonly keys: readonly number[];
+  readonly keys: readonly InscriptionKey[];
   /** Exact. */
   readonly totalItems: number;
   /** The tip of the answer. */

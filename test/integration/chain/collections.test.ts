@@ -6,6 +6,7 @@ import { OrdLists } from '#chain/inscriptions/ord-lists.ts';
 import { childPage, childrenFrom } from '#chain/inscriptions/relative.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { asInscriptionKey, type InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { type Child, countChildren, discountChildren } from '#test/support/chain/parent-children-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';
@@ -140,24 +141,30 @@ test('after a reorganisation the lists are read as far as it went', async () => 
   expect(lists.collections(0).keys.length).toBeGreaterThan(20);
 });
 
+const parent = asInscriptionKey(1);
+const childless = asInscriptionKey(4_000);
+
 test('any child and any page of children is found, and who has none has none', async () => {
   for (let height = 0; height < 3; height++) await apply(height, 1);
-  const { rows } = await pool.query<{ key: number }>(
+  const { rows } = await pool.query<{ key: InscriptionKey }>(
     'SELECT child_key AS key FROM chain.parents WHERE parent_key = 1 ORDER BY child_key',
   );
   const children = rows.map(({ key }) => key);
   expect(children.length).toBeGreaterThan(3_000);
   await withSnapshot(pool, async ({ client }) => {
     for (const place of [0, 1, 999, 1_000, 1_001, 2_999, 3_000, children.length - 1])
-      expect(await childrenFrom(client, 1, place, 2)).toEqual(children.slice(place, place + 2));
+      expect(await childrenFrom(client, parent, place, 2)).toEqual(children.slice(place, place + 2));
     for (const place of [children.length, 4_000, 999_999, 2 ** 32 - 1])
-      expect(await childrenFrom(client, 1, place, 1)).toEqual([]);
+      expect(await childrenFrom(client, parent, place, 1)).toEqual([]);
     for (const page of [0, 9, 10, 29, 33, 34, 2 ** 32 - 1]) {
       const keys = children.slice(page * 100, page * 100 + 100);
-      expect(await childPage(client, 1, page)).toEqual({ keys, more: children.length > (page + 1) * 100 });
+      expect(await childPage(client, parent, page)).toEqual({
+        keys,
+        more: children.length > (page + 1) * 100,
+      });
     }
-    expect((await inscriptionDetails(client, [1])).get(1)?.childCount).toBe(children.length);
-    expect((await inscriptionDetails(client, [4_000])).get(4_000)?.childCount).toBe(0);
+    expect((await inscriptionDetails(client, [parent])).get(parent)?.childCount).toBe(children.length);
+    expect((await inscriptionDetails(client, [childless])).get(childless)?.childCount).toBe(0);
   });
 });
 
@@ -181,9 +188,9 @@ test('while children are being counted, what comes of the counts alone is refuse
     };
     await expect(new OrdLists().bringUpToDate(pool)).rejects.toMatchObject(refused);
     await withSnapshot(pool, async (snapshot) => {
-      await expect(childPage(snapshot.client, 1, 10)).rejects.toMatchObject(refused);
-      expect((await childPage(snapshot.client, 1, 0)).keys).toHaveLength(100);
-      const detail = (await inscriptionDetails(snapshot.client, [1])).get(1);
+      await expect(childPage(snapshot.client, parent, 10)).rejects.toMatchObject(refused);
+      expect((await childPage(snapshot.client, parent, 0)).keys).toHaveLength(100);
+      const detail = (await inscriptionDetails(snapshot.client, [parent])).get(parent);
       expect(detail?.childCount).toBeNull();
       expect(detail?.children).not.toEqual([]);
     });

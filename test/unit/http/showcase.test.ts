@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { chooseShowcase } from '#http/pages/showcase.ts';
+import { asInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
 const candidates = (count: number, typeOf: (index: number) => string | null) =>
   Array.from({ length: count }, (_, index) => ({
-    key: count - 1 - index,
+    key: asInscriptionKey(count - 1 - index),
     contentId: index % 400,
     contentType: typeOf(index),
   }));
@@ -25,6 +26,8 @@ test('the showcase shows no content twice', () => {
 });
 
 test('the showcase leaves out what has no content of its own, and is empty where nothing is', () => {
-  expect(chooseShowcase([{ key: 1, contentId: null, contentType: 'image/png' }])).toEqual([0]);
+  expect(chooseShowcase([{ key: asInscriptionKey(1), contentId: null, contentType: 'image/png' }])).toEqual([
+    0,
+  ]);
   expect(chooseShowcase([])).toEqual([]);
 });

@@ -16,6 +16,7 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHashHex, displayHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { keysBetween } from '#kernel/primitives/inscription-key.ts';
 import { targetHex } from './block-stats.ts';
 import type { RawBlocks } from './raw-blocks.ts';
 
@@ -96,7 +97,7 @@ export class BlockAnswers {
       const found = await headerFacts(snapshot.client, question);
       if (found === null || !withInscriptions) return { tip: snapshot.tip, facts: found, inscriptions: [] };
       const { firstKey, nextKey } = found;
-      const keys = Array.from({ length: nextKey - firstKey }, (_, place) => firstKey + place);
+      const keys = keysBetween(firstKey, nextKey);
       const ids = await inscriptionIds(snapshot.client, keys);
       return { tip: snapshot.tip, facts: found, inscriptions: ids.map(idText) };
     });

@@ -3,6 +3,7 @@ import { HeldOutputs } from '#indexer/apply/memory/held-outputs.ts';
 import { RecentOutputs } from '#indexer/apply/memory/recent-outputs.ts';
 import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
+import { asInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
 /** The outpoint of an output as an input names it; its fingerprint is the number itself. */
 function outpoint(output: number): Uint8Array {
@@ -20,7 +21,7 @@ function made(height: number, outputs: readonly number[], tracked: TrackedOutput
       held.add({
         fingerprintLow: output,
         fingerprintHigh: 0,
-        key: output * 10 + index,
+        key: asInscriptionKey(output * 10 + index),
         height: asHeight(height),
         step: 1,
         satOffset: index,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { asInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { foldText } from '#kernel/text/fold.ts';
 import { documentsOf, type Group, tombstone } from '#search/elastic/documents/group-document.ts';
 import { PhraseBook } from '#search/elastic/phrases/phrase-book.ts';
@@ -11,7 +12,7 @@ import { galleryTerm, indexPair, indexTermOfBytes } from '#search/text/index-ter
 const noPhrases = new PhraseBook([]);
 
 const group = (changed: Partial<Group> = {}): Group => ({
-  keys: [7],
+  keys: [asInscriptionKey(7)],
   days: [19_500],
   contentType: 'text/plain',
   contentClass: 'text/',
@@ -28,7 +29,7 @@ const group = (changed: Partial<Group> = {}): Group => ({
 test('every key is in one document, none of two spans or of more keys than allowed', () => {
   const keys = fc
     .uniqueArray(fc.nat({ max: 300 }), { minLength: 1 })
-    .map((list) => list.sort((a, b) => a - b));
+    .map((list) => list.sort((a, b) => a - b).map(asInscriptionKey));
   fc.assert(
     fc.property(
       keys,
@@ -75,7 +76,7 @@ test('fields that are not there are left out, and all others are in the mapping'
   const id = `${'ab'.repeat(32)}i0`;
   const full = group({
     metaprotocol: 'cbrc-20:deploy',
-    parents: [3, 4],
+    parents: [3, 4].map(asInscriptionKey),
     content: { sha256: 'aa', decodedSha256: 'bb', sizeBytes: 5, folded: 'hello' },
     metadata: { json: '{"K":"V"}', folded: '{"k":"v"}' },
     properties: JSON.stringify({
@@ -97,7 +98,7 @@ test('fields that are not there are left out, and all others are in the mapping'
     size: 5,
     words: 'hello',
     metadataWords: 'k v',
-    parents: [3, 4],
+    parents: [3, 4].map(asInscriptionKey),
     sequence: 9,
   });
 });
