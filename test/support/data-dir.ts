@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
+import { databaseFolder } from './database-folder.ts';
 
 export interface DataDir {
   readonly path: string;
@@ -12,7 +12,7 @@ export interface DataDir {
 
 /** An empty temporary folder that the embedded server's account can reach, and its removal. */
 export async function makeDataDir(): Promise<DataDir> {
-  const path = await mkdtemp(join(tmpdir(), 'satscribe-data-'));
+  const path = await mkdtemp(join(databaseFolder(), 'satscribe-data-'));
   await chmod(path, 0o755);
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }

@@ -40,7 +40,8 @@ export async function createFilledDatabase(
 async function cloneOf(template: string): Promise<TestDatabase> {
   const { url: serverUrl } = inject('testServer');
   const name = `satscribe_test_${process.pid}_${Date.now().toString(36)}_${made++}`;
-  await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  // by default each page goes through the log, in twice the time
+  await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const pool = createPool(url.href, { applicationName: 'satscribe test' });

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { access, chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
+import { databaseFolder } from './database-folder.ts';
 import { openElasticsearchDoor } from './elasticsearch/elasticsearch-door.ts';
 
 declare module 'vitest' {
@@ -52,7 +52,7 @@ function givenServer(url: string): TestServer {
 }
 
 async function startTemporaryServer(): Promise<TestServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'satscribe-test-'));
+  const folder = await mkdtemp(join(databaseFolder(), 'satscribe-test-'));
   // as root the server runs as an ordinary account, which must be able to reach the folder
   await chmod(folder, 0o755);
   const dataDir = join(folder, 'data');
