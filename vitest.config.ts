@@ -46,6 +46,8 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           ...processes,
+          // the files of a process share modules, as those of unit tests do
+          isolate: false,
           globalSetup: ['test/support/global-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
@@ -57,8 +59,6 @@ export default defineConfig({
           name: 'chaos',
           include: ['test/chaos/**/*.test.ts'],
           ...processes,
-          // behind all others: it brings half a dozen processes of its own
-          sequence: { ...shared.sequence, groupOrder: 1 },
           testTimeout: 600_000,
         },
       },
@@ -81,7 +81,6 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           ...processes,
-          fileParallelism: false,
           globalSetup: ['test/support/global-setup.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,

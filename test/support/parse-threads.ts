@@ -1,13 +1,10 @@
-import { afterAll } from 'vitest';
 import { type ParseThreads, startParseThreads } from '#indexer/workers/parse-threads.ts';
 
 let started: ParseThreads | null = null;
 
-/** One parse thread for all indexer runs of a test file, because tests index small chains many times. */
+/** One parse thread for all indexer runs of a test process, because tests index small chains many times. */
 export function parseThreads(): ParseThreads {
   // a file has some runs at once
   started ??= startParseThreads({ count: 1, isBackground: false, queueMax: 100 });
   return started;
 }
-
-afterAll(() => started?.close());
