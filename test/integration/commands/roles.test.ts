@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
@@ -9,6 +8,7 @@ import { watchScripts } from '#payments/store/watches.store.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { type CliProcess, startCli } from '#test/support/run-cli.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const address = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 /** BIP 173 has them as an example. */
@@ -47,11 +47,7 @@ async function json(at: string, path: string): Promise<Record<string, unknown>> 
 }
 
 async function until(look: () => Promise<unknown>, expected: unknown, withinMs = 60_000): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  for (let found = await look(); found !== expected; found = await look()) {
-    if (performance.now() > deadline) throw new Error(`${String(found)} is never ${String(expected)}`);
-    await sleep(100);
-  }
+  await waitUntil(async () => expect(await look()).toBe(expected), { limitMs: withinMs, everyMs: 50 });
 }
 
 const databaseWith = async <Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> => {

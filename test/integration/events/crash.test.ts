@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { lastSequence, readOutboxPage } from '#chain/events/events.queries.ts';
@@ -11,6 +10,7 @@ import { createPool } from '#kernel/pg/pool.ts';
 import { readPosition } from '#search/sync/outbox.ts';
 import { pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { type DataDir, makeUsedDataDir } from '#test/support/data-dir.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 let folder: DataDir;
 let server: EmbeddedPostgres;
@@ -53,7 +53,7 @@ async function killServer(walWriter: number): Promise<void> {
   process.kill(Number(pidFile.split('\n')[0]), 'SIGKILL');
   process.kill(walWriter, 'SIGKILL');
   await pool.end();
-  while (await server.isRunning()) await sleep(20);
+  await waitUntil(async () => !(await server.isRunning()));
   await server.restart();
   pool = createPool(server.url);
 }

@@ -13,6 +13,7 @@ import { type Output, writeRevealScript } from '#test/builders/transaction.ts';
 import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const first = networks.signet.firstInscriptionHeight;
 const databases: TestDatabase[] = [];
@@ -118,10 +119,8 @@ async function until(isSo: () => Promise<boolean> | boolean, end: Promise<unknow
   end.catch((error: unknown) => {
     failure = { error };
   });
-  while (!(await isSo())) {
-    if (failure !== null) throw (failure as { error: unknown }).error;
-    await sleep(10);
-  }
+  await waitUntil(async () => failure !== null || (await isSo()));
+  if (failure !== null) throw (failure as { error: unknown }).error;
 }
 
 /** Follows a node through chains, waiting for each; the result equals a clean index of the last one. */

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { follow } from '#indexer/follow/follow.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
@@ -13,6 +12,7 @@ import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { feedGoldenChain } from '#test/support/node/regtest-feed.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const hasBitcoind = bitcoindForTests() !== null;
 
@@ -47,11 +47,12 @@ async function start(bitcoind: Bitcoind, { pool }: TestDatabase): Promise<Runnin
     undone,
     atTip: async () => {
       const best = await bitcoind.rpc.call<string>('getbestblockhash');
-      for (let tip = ''; tip !== best; await sleep(10)) {
-        if (failure !== null) throw failure.error;
+      await waitUntil(async () => {
+        if (failure !== null) return true;
         const { rows } = await pool.query<{ tip_hash: Buffer | null }>('SELECT tip_hash FROM chain.state');
-        tip = rows[0]?.tip_hash == null ? '' : displayHash(rows[0].tip_hash);
-      }
+        return rows[0]?.tip_hash != null && displayHash(rows[0].tip_hash) === best;
+      });
+      if (failure !== null) throw failure.error;
     },
     stop: async () => {
       controller.abort();
@@ -146,12 +147,12 @@ describe.skipIf(!hasBitcoind)('a follower of a real node', () => {
 
   test('waits for a node that is stopped, and goes on when it is there again', async () => {
     await bitcoind.stop();
-    while (running.statuses.at(-1)?.state !== 'waiting') await sleep(20);
+    await waitUntil(() => running.statuses.at(-1)?.state === 'waiting');
     expect(running.statuses.at(-1)?.problem?.code).toMatch(/^node_(?:unreachable|warming_up)$/u);
     await bitcoind.start();
     await mineReveals(1);
     await running.atTip();
-    while (running.statuses.at(-1)?.state !== 'following') await sleep(20);
+    await waitUntil(() => running.statuses.at(-1)?.state === 'following');
     expect(running.statuses.at(-1)?.problem).toBeNull();
   });
 

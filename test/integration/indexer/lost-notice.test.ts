@@ -100,6 +100,7 @@ describe.skipIf(bitcoindForTests() === null)('a notice of a block that is lost',
       relay.dropsBlocks = true;
       const unheard = await chain.mine();
       await expect.poll(() => relay.dropped).toBe(1);
+      // nothing may happen: there is nothing to wait for
       await sleep(500);
       expect(await tip()).toBe(heard.hash);
       // a transaction of the mempool says nothing of blocks, but has another number than the next one

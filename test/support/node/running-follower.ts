@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { follow } from '#indexer/follow/follow.ts';
 import type { FollowOptions, IndexSummary } from '#indexer/follow/follow-options.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import type { SimulatedNode } from './simulated-node.ts';
 
 /** A follower in this process, and its reports. */
@@ -45,13 +45,12 @@ export function startFollower(
       return end;
     },
     until: async (hash) => {
-      for (let tip: string | undefined; ; ) {
-        if (failure !== null) throw failure.error;
+      await waitUntil(async () => {
+        if (failure !== null) return true;
         const { rows } = await pool.query<{ tip_hash: Buffer | null }>('SELECT tip_hash FROM chain.state');
-        tip = rows[0]?.tip_hash == null ? undefined : displayHash(rows[0].tip_hash);
-        if (tip === hash) return;
-        await sleep(10);
-      }
+        return (rows[0]?.tip_hash == null ? undefined : displayHash(rows[0].tip_hash)) === hash;
+      });
+      if (failure !== null) throw failure.error;
     },
   };
 }

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
@@ -20,6 +20,7 @@ import { silentLogger } from '#test/support/http-app.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { testOperations } from '#test/support/operations.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 /**
  * Sends an ord and this server, both with the same node, requests that have no recorded answer. Runs if ORD names an
@@ -112,8 +113,7 @@ describe.skipIf(ord === '' || bitcoindForTests() === null)('beside a running ord
       node: node.rpc,
     });
     await app.ready();
-    // the hook has a limit of its own
-    while ((await ordHeight()) !== String(tip.height)) await delay(200);
+    await waitUntil(async () => (await ordHeight()) === String(tip.height), { everyMs: 200 });
   }, 120_000);
 
   afterAll(async () => {
@@ -122,7 +122,7 @@ describe.skipIf(ord === '' || bitcoindForTests() === null)('beside a running ord
     await blocks.close();
     await database.drop();
     await node.remove();
-    await delay(100);
+    if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
     rmSync(folder, { recursive: true });
   });
 
