@@ -28,7 +28,8 @@ export const configSchema = Type.Object(
       maxLength: 255,
       default: '127.0.0.1',
       flag: 'host',
-      description: 'address to listen on; 0.0.0.0 or :: listens on all',
+      description:
+        'address to listen on; 0.0.0.0 or :: listens on all; of a name, its first IPv4 address, else its first IPv6 one',
     }),
     dataDir: Type.String({
       minLength: 1,

@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -5,10 +6,15 @@ import { AppError } from '#kernel/errors/app-error.ts';
 /** Throws if the address cannot be listened on, before long work that would be in vain. */
 export async function checkPort(host: string, port: number): Promise<void> {
   const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(error, host, port)));
-    server.listen(port, host, () => server.close(() => resolve()));
-  });
+  try {
+    const address = await oneAddressOf(host);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, address, () => server.close(() => resolve()));
+    });
+  } catch (error) {
+    throw listenError(error, host, port);
+  }
 }
 
 /** Listens, and returns the port: 0 takes a free one. Throws `port_in_use` or `address_unusable`. */
@@ -18,12 +24,21 @@ export async function listen(
   port: number,
 ): Promise<number> {
   try {
-    await app.listen({ host, port });
+    await app.listen({ host: await oneAddressOf(host), port });
   } catch (error) {
     throw listenError(error, host, port);
   }
   const address = app.server.address();
   return address !== null && typeof address === 'object' ? address.port : port;
+}
+
+/**
+ * The address of a host, IPv4 if it has one. For the name `localhost` Fastify opens a server for each address, and all
+ * but the first lack what we set on `app.server`: the limit of connections, their count, and `checkContinue`.
+ */
+async function oneAddressOf(host: string): Promise<string> {
+  const { address } = await lookup(host, { order: 'ipv4first' });
+  return address;
 }
 
 function listenError(error: unknown, host: string, port: number): unknown {

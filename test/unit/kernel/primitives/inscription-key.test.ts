@@ -1,5 +1,12 @@
-import { expect, test } from 'vitest';
-import { asInscriptionKey, keysBetween } from '#kernel/primitives/inscription-key.ts';
+import { expect, expectTypeOf, test } from 'vitest';
+import type { Height } from '#kernel/primitives/height.ts';
+import { asInscriptionKey, type InscriptionKey, keysBetween } from '#kernel/primitives/inscription-key.ts';
+
+test('the key of an inscription is no other number, and no height', () => {
+  expectTypeOf<number>().not.toExtend<InscriptionKey>();
+  expectTypeOf<Height>().not.toExtend<InscriptionKey>();
+  expectTypeOf(asInscriptionKey(1) + 1).not.toExtend<InscriptionKey>();
+});
 
 test('a number that cannot be a key in our tables is refused', () => {
   expect([0, 2 ** 31 - 1].map(asInscriptionKey)).toEqual([0, 2 ** 31 - 1]);
