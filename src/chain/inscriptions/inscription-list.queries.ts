@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
 import { jubileeHeight } from '#chain/snapshot/cursed-expression.ts';
 import { keyOfInscription, keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -136,12 +137,10 @@ async function builtConditions(
 ): Promise<IndexedCondition[]> {
   const indexed = conditions.filter((condition): condition is IndexedCondition => condition.index !== null);
   if (indexed.length === 0) return [];
-  const { rows } = await client.query<{ name: string }>(
-    `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-     WHERE c.relnamespace = 'chain'::regnamespace AND c.relname = ANY($1) AND i.indisvalid`,
-    [indexed.map(({ index }) => index.name)],
+  const names = await builtIndexes(
+    client,
+    indexed.map(({ index }) => index.name),
   );
-  const names = new Set(rows.map(({ name }) => name));
   const built = indexed.filter(({ index }) => names.has(index.name));
   if (built.length > 0 || high - low < candidatesMax) return built;
   throw new AppError(

@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
+import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -37,7 +38,7 @@ const planSettings = `SELECT set_config('enable_seqscan', 'off', true), set_conf
 /**
  * The unspent outputs of a script, `limit` at most, by height and then by outpoint. Needs the address index. Costs
  * what it returns, plus the outputs of the block that `after` is in. Run it in a snapshot: it changes planner
- * settings of its transaction.
+ * settings of its transaction. Throws `index_missing` during a first sync.
  */
 export async function addressOutputs(
   client: ClientBase,
@@ -45,6 +46,7 @@ export async function addressOutputs(
   limit: number,
   after: OutputPosition | null = null,
 ): Promise<AddressOutput[]> {
+  await requireIndexes(client, ['outputs_script'], 'owners');
   await client.query(planSettings);
   const { rows } = await client.query<AddressOutput>(
     `SELECT txid, vout, value, height FROM chain.outputs
@@ -59,13 +61,14 @@ export async function addressOutputs(
 
 /**
  * The number of unspent outputs of a script, and their sum in sats; counts at most `most` + 1 outputs. Needs the
- * address index, and a snapshot of its own like `addressOutputs`.
+ * address index, and a snapshot of its own like `addressOutputs`. Throws `index_missing` like it.
  */
 export async function addressBalance(
   client: ClientBase,
   script: Uint8Array,
   most: number,
 ): Promise<{ outputs: number; sats: Sats }> {
+  await requireIndexes(client, ['outputs_script'], 'owners');
   await client.query(planSettings);
   const { rows } = await client.query<{ outputs: number; sats: Sats }>(
     `SELECT count(*) AS outputs, coalesce(sum(value), 0)::bigint AS sats FROM (
@@ -87,13 +90,14 @@ interface HeldRow extends AddressOutput {
 
 /**
  * The unspent outputs of a script that hold inscriptions, as far as their places are known; at most `limit`
- * inscriptions, by key. Works without the address index.
+ * inscriptions, by key. Works without the address index. Throws `index_missing` during a first sync.
  */
 export async function inscribedOutputs(
   client: ClientBase,
   script: Uint8Array,
   limit: number,
 ): Promise<InscribedOutput[]> {
+  await requireIndexes(client, ['locations_owner'], 'owners');
   await client.query(planSettings);
   const { rows } = await client.query<HeldRow>(
     `SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.value, l.height, i.txid AS id_txid, i.index AS id_index

@@ -49,7 +49,7 @@ export const requestErrors = {
   },
   index_missing: {
     meaning:
-      'A filter of a list needs an index that is still to be built: in a first sync, or after an upgrade that brought the index.',
+      'A filter of a list, or an address, needs an index that is still to be built: in a first sync, or after an upgrade that brought the index.',
     action:
       'Try again after the seconds that Retry-After names, or ask for fewer heights. The process that indexes builds it once it has caught up with the chain.',
     retry: 'soon',

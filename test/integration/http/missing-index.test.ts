@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { App } from '#http/server/app-dependencies.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
-import { writeListedRows } from '#test/support/listed-rows.ts';
+import { ownerScript, writeListedRows } from '#test/support/listed-rows.ts';
 import { testOperations } from '#test/support/operations.ts';
 
 let database: TestDatabase;
@@ -52,6 +53,39 @@ test('after an upgrade, a list of cursed inscriptions is 503 until its index is 
     await ensureSecondaryIndexes(client);
     expect((await list('cursed=true')).json<{ ids: string[] }>().ids).toHaveLength(100);
   } finally {
+    client.release();
+  }
+});
+
+test.each([
+  ['locations_owner', ['', '?type=inscribed']],
+  ['outputs_script', ['', '?type=any', '?limit=10']],
+])('during a first sync an address is 503 with the indexed height: %s is missing', async (index, queries) => {
+  const client = await database.pool.connect();
+  const ask = (url: string, accept = 'application/json') => app.inject({ url, headers: { accept } });
+  const owner = scriptToAddress(ownerScript(77), networks.regtest);
+  const paths = [`/address/${owner}`, ...queries.map((query) => `/outputs/${owner}${query}`)];
+  const statuses = async () => Promise.all(paths.map(async (path) => (await ask(path)).statusCode));
+  try {
+    await client.query(
+      `INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('outputs', 0, true)`,
+    );
+    expect(new Set(await statuses())).toEqual(new Set([200]));
+    await client.query(`DROP INDEX chain.${index}`);
+    for (const path of paths) {
+      const refused = await ask(path);
+      expect([path, refused.statusCode, refused.headers['retry-after']]).toEqual([path, 503, '2']);
+      expect(refused.json()).toEqual({
+        status: 'error',
+        reason:
+          'the index of owners is still being built (blocks are indexed up to height 239): try again later',
+      });
+    }
+    const page = await ask(`/address/${owner}`, 'text/html');
+    expect([page.statusCode, page.body]).toEqual([503, expect.stringContaining('still being built')]);
+  } finally {
+    await client.query(`DELETE FROM chain.derived_tables WHERE name = 'outputs'`);
+    await ensureSecondaryIndexes(client);
     client.release();
   }
 });
