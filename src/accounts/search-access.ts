@@ -10,7 +10,7 @@ import type { Decision, RateLimiter } from './rate-limiter.ts';
 import type { UsageCounter } from './usage-counter.ts';
 
 export interface SearchAccessParts {
-  /** `open`: a key is optional. */
+  /** Of searches. `open`: a key is optional. */
   readonly mode: 'open' | 'restricted';
   readonly domains: AllowedDomains;
   /** The host of our own pages, with its port; null: any host that a request names. */
@@ -38,6 +38,8 @@ export interface AccessRequest {
   readonly endpoints: string;
   /** The bucket that a request without a key takes a token of. */
   readonly bucket: BucketName;
+  /** The scope that a key must have. */
+  readonly scope: Scope;
   /** False: a page of ours, which needs no key but is limited. */
   readonly needsRight: boolean;
 }
@@ -50,9 +52,9 @@ export interface Admission {
 }
 
 /**
- * Decides whether a search is allowed: where searches are restricted, it needs a key with the scope `search`, or a
- * page of a listed domain; always within the rate of the key, or of the address without a key. Cheap checks come
- * first: the form of a key, then the remembered keys, then the limit on unknown keys, then the database. Throws
+ * Decides whether a request is allowed: it needs a key with the scope of its route. Where searches are open, they need
+ * none, and where they are restricted, a page of a listed domain needs none for them. Always within the rate of the
+ * key, or of the address without a key. Cheap checks come first: the form of a key, then the remembered keys, then the limit on unknown keys, then the database. Throws
  * `access_unavailable`.
  */
 export class SearchAccess {
@@ -63,14 +65,15 @@ export class SearchAccess {
   }
 
   async decide(request: AccessRequest): Promise<Admission> {
-    const isOpen = this.#parts.mode === 'open' || !request.needsRight;
+    const { scope, needsRight } = request;
+    const isOpen = !needsRight || (scope === 'search' && this.#parts.mode === 'open');
     const given = givenKey(request.apiKey, request.authorization);
     // where a key is optional, an invalid one counts as no key, and so do two different ones
     if (given.kind === 'two' && !isOpen) return refuse(twoKeys());
     if (given.kind === 'one') {
       const { key, admission } = await this.#keyOf(given.key, request);
-      if (key?.scopes.includes(searchScope) === true) return this.#withinKeyRate(key, request);
-      if (!isOpen) return key === null ? admission : refuse(wrongScope(key.scopes));
+      if (key?.scopes.includes(scope) === true) return this.#withinKeyRate(key, request);
+      if (!isOpen) return key === null ? admission : refuse(wrongScope(scope, key.scopes));
     }
     if (!isOpen && !this.#comesFromListed(request)) return refuse(missingKey(request));
     return this.#withinAddressRate(request);
@@ -112,9 +115,10 @@ export class SearchAccess {
 
   /**
    * Whether a browser reports a page of a listed domain, or one of ours. Programs can claim the same: this is for
-   * pages that cannot keep a key secret, and the limits by address apply to them.
+   * pages that cannot keep a key secret, and the limits by address apply to them. Only searches are allowed to pages.
    */
-  #comesFromListed({ origin, referer, fetchSite, host }: AccessRequest): boolean {
+  #comesFromListed({ scope, origin, referer, fetchSite, host }: AccessRequest): boolean {
+    if (scope !== 'search') return false;
     // our own pages send no Referer, and browsers send no Origin to the page's own site
     if (fetchSite === 'same-origin') return true;
     const site = callingSite(origin, referer);
@@ -123,7 +127,13 @@ export class SearchAccess {
   }
 }
 
-const searchScope: Scope = 'search';
+/** The requests of a scope, as messages call them. */
+const requestsOf: Readonly<Record<Scope, string>> = {
+  search: 'searches',
+  orders: 'orders',
+  tokenpay: 'token payments',
+  admin: 'requests of operators',
+};
 /**
  * Unknown keys, by address. 160 bits cannot be guessed: the limit keeps attempts, and programs with an old key, from
  * costing a database look-up each time.
@@ -143,12 +153,12 @@ function limited(rate: Decision | null, whose: string): Admission {
 
 const howToSend = 'send it as x-api-key or as Authorization: Bearer';
 
-function missingKey({ origin, referer }: AccessRequest): AppError {
+function missingKey({ scope, origin, referer }: AccessRequest): AppError {
   const site = callingSite(origin, referer);
   const reason =
     site === null
-      ? `searches need a key: ${howToSend}`
-      : `searches from pages of ${site.hostname.slice(0, 100)} need a key: ${howToSend}`;
+      ? `${requestsOf[scope]} need a key: ${howToSend}`
+      : `${requestsOf[scope]} from pages of ${site.hostname.slice(0, 100)} need a key: ${howToSend}`;
   return new AppError('key_missing', reason);
 }
 
@@ -161,6 +171,6 @@ function twoKeys(): AppError {
   return new AppError('key_ambiguous', 'x-api-key and Authorization: Bearer hold different keys: send one');
 }
 
-function wrongScope(scopes: readonly Scope[]): AppError {
-  return new AppError('key_scope', `this key is for ${scopes.join(', ')}, not for searches`);
+function wrongScope(scope: Scope, scopes: readonly Scope[]): AppError {
+  return new AppError('key_scope', `this key is for ${scopes.join(', ')}, not for ${requestsOf[scope]}`);
 }

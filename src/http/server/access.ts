@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Scope } from '#accounts/api-key.ts';
 import type { Admission, SearchAccess } from '#accounts/search-access.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { App } from './app-dependencies.ts';
@@ -22,9 +23,11 @@ export function guardRoutes(routes: App, access: SearchAccess): void {
     const guard = guardOf(request);
     if (guard.kind === 'none') return;
     const { headers } = request;
+    const scope = guard.kind === 'scope' ? guard.scope : 'search';
     const admission = await access.decide({
       endpoints: guard.endpoints,
-      needsRight: guard.kind === 'search',
+      scope,
+      needsRight: guard.kind === 'scope',
       bucket: guard.bucket,
       apiKey: one(headers['x-api-key']),
       authorization: headers.authorization,
@@ -34,24 +37,27 @@ export function guardRoutes(routes: App, access: SearchAccess): void {
       host: request.host,
       address: request.ip,
     });
-    tell(reply, admission);
+    tell(reply, scope, admission);
     if (admission.refusal !== null) throw admission.refusal;
   });
 }
 
 /** A key, or a different one, would help (RFC 9110, 11.6.1). */
 const keyFaults: ReadonlySet<ErrorCode> = new Set(['key_missing', 'key_refused', 'key_ambiguous']);
-const challenges = ['ApiKey realm="search", header="x-api-key"', 'Bearer realm="search"'];
+const challengesOf = (scope: Scope): string[] => [
+  `ApiKey realm="${scope}", header="x-api-key"`,
+  `Bearer realm="${scope}"`,
+];
 
 function guardOf({ routeOptions, query }: FastifyRequest): Guard {
   const { guard = open } = routeOptions.config;
   return typeof guard === 'function' ? guard(query as Readonly<Record<string, unknown>>) : guard;
 }
 
-function tell(reply: FastifyReply, { refusal, rate }: Admission): void {
+function tell(reply: FastifyReply, scope: Scope, { refusal, rate }: Admission): void {
   // a cache between us must not give one client's answer to another client without access
   varyBy(reply, 'Origin', 'Referer', 'Sec-Fetch-Site', 'x-api-key', 'Authorization');
-  if (refusal !== null && keyFaults.has(refusal.code)) reply.header('www-authenticate', challenges);
+  if (refusal !== null && keyFaults.has(refusal.code)) reply.header('www-authenticate', challengesOf(scope));
   if (rate === null) return;
   reply
     .header('x-ratelimit-limit', rate.rate.burst)

@@ -47,7 +47,7 @@ export const seeOther = noBody('redirects to Location');
 const statusesOfAll = [400, 404, 414, 500, 503, 504];
 const statusesOfBodies = [413, 415];
 /** Pages need no key, so they refuse none. */
-const statusesOfGuards = { none: [], search: [401, 403, 429], 'page-search': [429] } as const;
+const statusesOfGuards = { none: [], scope: [401, 403, 429], 'page-search': [429] } as const;
 
 interface ErrorSources {
   readonly guard: RouteGuard;
@@ -66,7 +66,7 @@ export function errorAnswers(
   const given = [
     ...statusesOfAll,
     ...(hasBody ? statusesOfBodies : []),
-    ...statusesOfGuards[typeof guard === 'function' ? 'search' : guard.kind],
+    ...statusesOfGuards[typeof guard === 'function' ? 'scope' : guard.kind],
     ...failures,
   ];
   const answers: Answers = { ...own };

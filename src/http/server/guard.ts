@@ -1,3 +1,4 @@
+import type { Scope } from '#accounts/api-key.ts';
 import type { BucketName } from '#accounts/rate-buckets.ts';
 
 interface Counted {
@@ -8,10 +9,14 @@ interface Counted {
 }
 
 /**
- * Who may ask a path, and the bucket and name it counts under. `search`: where searches are restricted, needs a key
- * or a listed domain; limited. `page-search`: open to everybody, with the same limits. `none`: open, without limits.
+ * Who may ask a path, and the bucket and name it counts under. `scope`: needs a key with that scope; searches need
+ * one only where they are restricted, or else a listed domain (docs/access.md); limited. `page-search`: open to
+ * everybody, with the limits of searches. `none`: open, without limits.
  */
-export type Guard = { readonly kind: 'none' } | ({ readonly kind: 'search' | 'page-search' } & Counted);
+export type Guard =
+  | { readonly kind: 'none' }
+  | ({ readonly kind: 'scope'; readonly scope: Scope } & Counted)
+  | ({ readonly kind: 'page-search' } & Counted);
 
 /** For a path that answers several kinds of questions: the query decides the guard. */
 export type RouteGuard = Guard | ((query: Readonly<Record<string, unknown>>) => Guard);
@@ -20,7 +25,7 @@ export const open: Guard = { kind: 'none' };
 
 /** @param endpoints the group of routes that are counted together */
 export function searches(endpoints: string): Guard {
-  return { kind: 'search', endpoints, bucket: 'search' };
+  return { kind: 'scope', scope: 'search', endpoints, bucket: 'search' };
 }
 
 /** A redirect to a page, without a search. */
