@@ -135,8 +135,11 @@ interface ParseContext {
   columnsBytes: number;
 }
 
-/** The size of a usual block's columns; from the second block on buffers are made for larger ones. */
-const columnsBytesFirst = 1024 * 1024;
+/**
+ * Enough for the columns of the small blocks with which a chain begins; after a larger block, buffers are made for
+ * those. A batch may hold thousands of small blocks.
+ */
+const columnsBytesFirst = 64 * 1024;
 
 async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock> {
   const { threads, buffers, source, fingerprintKey, textMaxBytes, signal, onStep } = context;
