@@ -8,6 +8,7 @@ import { insertChain } from '#test/support/chain/chain-rows.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type CliProcess, type CliResult, runCli, startCli } from '#test/support/run-cli.ts';
+import { giveKey } from '#test/support/search-access.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 let database: TestDatabase;
@@ -27,12 +28,6 @@ const cli = (...words: string[]): Promise<CliResult> => runCli(words, { DATABASE
 async function end({ child, ended }: CliProcess): Promise<void> {
   child.kill('SIGTERM');
   await ended;
-}
-
-async function makeKey(...flags: string[]): Promise<string> {
-  await cli('accounts', 'create', 'alice');
-  const { stdout } = await cli('keys', 'create', '--account', 'alice', ...flags);
-  return stdout.trim();
 }
 
 /** Processes that answer questions from the database, and where. */
@@ -86,7 +81,7 @@ async function usageOf(): Promise<{ requests: number; refused: number }> {
 describe('two processes of one database', () => {
   test('keep the rate of a key together, within the stated error, and ask the database seldom', async () => {
     const perMinute = 120;
-    const key = await makeKey('--rate', String(perMinute));
+    const { key } = await giveKey(database.pool, { rate: String(perMinute) });
     const addresses = await startServices(2);
     const began = performance.now();
     const { allowed, refused } = await hammer(addresses, key, 3000);
@@ -108,7 +103,7 @@ describe('two processes of one database', () => {
   });
 
   test('go on when one is killed: its lease comes back by time, and what it counted last is lost', async () => {
-    const key = await makeKey('--rate', '600');
+    const { key } = await giveKey(database.pool);
     const [first = '', second = ''] = await startServices(2);
     const before = await hammer([first, second], key, 1000);
     // written with the next flush
@@ -131,10 +126,10 @@ describe('two processes of one database', () => {
   });
 
   test('refuse a key within the stated time after it was revoked', async () => {
-    const key = await makeKey();
+    const { key, account } = await giveKey(database.pool);
     const addresses = await startServices(2);
     for (const at of addresses) expect((await search(at, key)).status).toBe(200);
-    const { exitCode, stdout } = await cli('keys', 'revoke', '--account', 'alice', '--key', key.slice(0, 18));
+    const { exitCode, stdout } = await cli('keys', 'revoke', '--account', account, '--key', key.slice(0, 18));
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `revoked ${key.slice(0, 18)}\n` });
     const deadline = performance.now() + keyMemoryMs + 500;
     for (const at of addresses) {
