@@ -41,8 +41,8 @@ export default {
     ),
     room(
       'commands',
-      '^src/(commands/|main|cli|config)',
-      '^src/(commands/|app/|accounts/|chain/|kernel/|main|cli|config|version)',
+      '^src/(commands/|main|command-line|compiled-code|cli|config)',
+      '^src/(commands/|app/|accounts/|chain/|kernel/|main|command-line|compiled-code|cli|config|version)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
     room('search-text', '^search/text/', '^(search/text|src/kernel)/'),

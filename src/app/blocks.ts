@@ -1,7 +1,6 @@
 import { follow } from '#indexer/follow/follow.ts';
 import type { IndexSummary } from '#indexer/follow/follow-options.ts';
 import { WriterActivity } from '#indexer/follow/writer-activity.ts';
-import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { createPool } from '#kernel/pg/pool.ts';
@@ -27,6 +26,8 @@ export async function openBlocks(
   dir: string,
   tip: string | undefined,
 ): Promise<BlockSource> {
+  // a node's blocks need none of it
+  const { openFolderSource } = await import('#indexer/source/folder-source.ts');
   const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
   lifecycle.add('block source', () => source.close());
   return source;

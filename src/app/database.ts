@@ -12,7 +12,6 @@ import { migrate, pendingMigrations } from '#kernel/pg/migrate.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { CommandContext } from './command-context.ts';
-import { serveWhileWaiting } from './waiting.ts';
 
 /** Two stops of pg_ctl, 60 s each: fast, then immediate if needed. */
 const postgresStopMs = 130_000;
@@ -85,6 +84,8 @@ export async function awaitDatabase(context: CommandContext): Promise<Database> 
   const pending = await pendingOf(url);
   if (pending.length > 0) {
     logger.info({ pending }, 'waiting for the process that indexes to migrate the database');
+    // only processes that serve need a web server
+    const { serveWhileWaiting } = await import('./waiting.ts');
     const { release } = await serveWhileWaiting(context, async () => {
       for (let left = pending; left.length > 0; left = await pendingOf(url)) {
         health.report('database', behind(left));

@@ -34,12 +34,13 @@ goes to stderr, a JSON summary to stdout. Beside a running service it uses that 
 async function runIndex(context: CommandContext): Promise<void> {
   const until = heightFlag(context.flags, 'until');
   const tip = hashFlag(context.flags, 'tip');
-  const [{ indexBlocks }, { openDatabase }, { openSource }] = await Promise.all([
+  const { openDatabase } = await import('#src/app/database.ts');
+  // a new data folder takes a second of Postgres' time: the rest is loaded meanwhile
+  const [database, { indexBlocks }, { openSource }] = await Promise.all([
+    openDatabase(context, 'attach'),
     import('#src/app/blocks.ts'),
-    import('#src/app/database.ts'),
     import('#src/app/source.ts'),
   ]);
-  const database = await openDatabase(context, 'attach');
   const source = await openSource(context, database, { tip, away: 'wait' });
   const summary = await indexBlocks(context, database, { source, until, operations: null });
   await context.print(`${JSON.stringify(summary)}\n`);

@@ -1,0 +1,150 @@
+import closeWithGrace from 'close-with-grace';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { errorCodes } from '#kernel/errors/error-codes.ts';
+import { allFailpoints, armFailpoint } from '#kernel/failpoint.ts';
+import { createHealth } from '#kernel/health.ts';
+import { createLifecycle, type Lifecycle, type StopReason } from '#kernel/lifecycle.ts';
+import { createLogger, type Logger } from '#kernel/logger.ts';
+import { UsageError } from './app/command-context.ts';
+import { type CommandLine, exitCodes, parseCommandLine } from './cli.ts';
+import { type Config, loadConfig, processEnvironment } from './config.ts';
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * npm passes on a Ctrl-C that the terminal has already sent: signals this close together count as one. A person who
+ * means it presses again later.
+ */
+const sameSignalMs = 400;
+
+/** After all parts have stopped, a command has this long to notice and return. */
+const unnoticedMs = 2000;
+
+/** Runs the command of the command line, and ends the process with its exit code. */
+export async function runCommandLine(words: readonly string[]): Promise<void> {
+  let line: CommandLine;
+  let config: Config;
+  // a failed write rejects by itself
+  process.stdout.on('error', () => undefined);
+  try {
+    line = parseCommandLine(words);
+    if (line.kind === 'help') {
+      await print(line.text);
+      return;
+    }
+    const env = processEnvironment();
+    const { command, flags, settings } = line;
+    const prepared = command.prepare?.({ flags, settings, env }) ?? { settings, defaults: {} };
+    config = loadConfig({ env, flags: prepared.settings, defaults: prepared.defaults });
+  } catch (error) {
+    process.exitCode = report(error);
+    return;
+  }
+  armForTest(config.failpoint);
+  const lifecycle = createLifecycle();
+  const logger = createLogger(config.logLevel);
+  listenForTheEnd(lifecycle, logger);
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // any other error rejects its write
+    if (error.code === 'EPIPE') void end(lifecycle, logger, 'done', exitCodes.outputClosed);
+  });
+  try {
+    const { flags, words: operands } = line;
+    await line.command.run({
+      config,
+      flags,
+      words: operands,
+      lifecycle,
+      health: createHealth(),
+      logger,
+      print,
+    });
+    // a service that was asked to end has succeeded
+    await end(lifecycle, logger, lifecycle.reason ?? 'done', exitCodes.ok);
+  } catch (error) {
+    if (lifecycle.signal.aborted) await end(lifecycle, logger, 'done', interrupted(lifecycle.reason));
+    else await end(lifecycle, logger, 'error', report(error));
+  }
+}
+
+/** `NAME:N`, validated with the settings: this process kills itself when it passes that point for the Nth time. */
+function armForTest(setting: string | undefined): void {
+  const [name, passes] = setting?.split(':') ?? [];
+  const point = allFailpoints.find((known) => known === name);
+  if (point !== undefined) armFailpoint(point, Number(passes));
+}
+
+function listenForTheEnd(lifecycle: Lifecycle, logger: Logger): void {
+  let firstAt: number | null = null;
+  for (const signal of signals) {
+    process.on(signal, () => {
+      if (firstAt === null) {
+        firstAt = performance.now();
+        logger.info({ signal }, 'ending; a second signal ends at once');
+        // the process exits even if a command does not notice the end
+        void lifecycle
+          .stop(signal)
+          .then(() => setTimeout(() => process.exit(exitCodes[signal]), unnoticedMs));
+      } else if (performance.now() - firstAt > sameSignalMs) {
+        process.exit(exitCodes[signal]);
+      }
+    });
+  }
+  // on uncaught errors: stop the parts, then exit with 1
+  closeWithGrace({ delay: false, logger: false, skip: [...signals, 'beforeExit'] }, async ({ err }) => {
+    if (err === undefined) return;
+    report(err);
+    await lifecycle.stop('error');
+  });
+}
+
+let ending = false;
+
+async function end(
+  lifecycle: Lifecycle,
+  logger: Logger,
+  reason: StopReason,
+  exitCode: number,
+): Promise<void> {
+  if (ending) return;
+  ending = true;
+  const { late, failed } = await lifecycle.stop(reason);
+  for (const part of late) logger.error({ part }, 'did not end in time and is abandoned');
+  for (const { part, error } of failed) logger.error({ part, err: error }, 'failed while ending');
+  const clean = late.length === 0 && failed.length === 0;
+  process.exit(exitCode === exitCodes.ok && !clean ? exitCodes.failure : exitCode);
+}
+
+function interrupted(reason: StopReason | null): number {
+  return reason === 'SIGINT' || reason === 'SIGTERM' || reason === 'SIGHUP'
+    ? exitCodes[reason]
+    : exitCodes.failure;
+}
+
+/** Prints to stderr what happened, what it means and what to do; returns the exit code. */
+function report(error: unknown): number {
+  if (error instanceof UsageError) {
+    process.stderr.write(`satscribe: ${error.message}\n`);
+    return exitCodes.usage;
+  }
+  if (error instanceof AppError) {
+    const { meaning, action } = errorCodes[error.code];
+    process.stderr.write(
+      `satscribe: ${error.message}\n  ${error.code}: ${meaning}\n  What to do: ${action}\n`,
+    );
+    return error.code === 'config_invalid' ? exitCodes.usage : exitCodes.failure;
+  }
+  const shown = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`satscribe: unexpected error, please report it\n${shown}\n`);
+  return exitCodes.failure;
+}
+
+function print(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+      // the output was closed: the 'error' event ends the process
+      if (error === null || error === undefined || error.code === 'EPIPE') resolve();
+      else reject(new AppError('output_failed', `stdout: ${error.message}`, {}, error));
+    });
+  });
+}
