@@ -1,8 +1,10 @@
+import { availableParallelism } from 'node:os';
 import type pg from 'pg';
 import { mayBeCursed } from '#chain/snapshot/cursed-expression.ts';
 import { isRareClass, isRareType, typeClass } from '#chain/snapshot/index-expressions.ts';
 import type { DerivedTable, SecondaryIndex } from '#indexer/derived/derived-table.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
+import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 
 /**
@@ -96,10 +98,13 @@ export const searchIndexes: readonly SecondaryIndexName[] = [
   'contents_decoded',
 ];
 
-/** Memory for the sort of a build, or the server's setting where that is higher: 10,000,000 small keys. */
+/** Memory for the sorts of all builds at once, or the server's setting where that is higher: 10,000,000 small keys. */
 const buildMemoryBytes = 256 * 1024 * 1024;
 
-/** Processes that help to build an index while no searches are answered. */
+/** Connections that build at once while no searches are answered. More leave each too little memory to sort. */
+const buildersMax = 4;
+
+/** Processes that help one build where cores are left. Postgres starts none for tables below 8 MB. */
 const helpersMax = 2;
 
 /** The indexes of the chain tables and of some derived ones, by name. */
@@ -141,6 +146,8 @@ export interface IndexBuild {
   readonly tables?: readonly DerivedTable[];
   /** Searches are answered meanwhile: one process builds and leaves them the other cores. */
   readonly isSearched?: boolean;
+  /** For further connections, so that several indexes are built at once; absent: one after the other. */
+  readonly pool?: pg.Pool;
 }
 
 /**
@@ -149,36 +156,103 @@ export interface IndexBuild {
  */
 export async function ensureSecondaryIndexes(
   client: pg.ClientBase,
-  { wanted, tables = derivedTables, isSearched = false }: IndexBuild = {},
+  { wanted, tables = derivedTables, isSearched = false, pool }: IndexBuild = {},
 ): Promise<string[]> {
   const known = secondaryIndexes(tables);
   const missing = (await missingIndexes(client, tables)).filter((name) => wanted?.includes(name) ?? true);
   if (missing.length === 0) return missing;
-  await client.query(
-    `SELECT set_config('maintenance_work_mem',
-       greatest(pg_size_bytes(current_setting('maintenance_work_mem')), ${buildMemoryBytes}) / 1024 || 'kB', false)`,
-  );
-  const helpers = isSearched ? 0 : helpersMax;
-  await client.query(`SET max_parallel_maintenance_workers = ${helpers}; SET statement_timeout = 0`);
-  const grown = new Set<string>();
-  for (const name of missing) {
-    const index = known[name];
-    if (index === undefined) continue;
-    const where = index.where === undefined ? '' : ` WHERE ${index.where}`;
-    const unique = index.unique === true ? 'UNIQUE ' : '';
-    await withTransaction(client, async (tx) => {
-      // unlike the lock of CREATE INDEX, this one excludes itself: the second process waits, and finds the index
-      await tx.query(`LOCK TABLE ${index.table} IN SHARE ROW EXCLUSIVE MODE`);
-      await tx.query(
-        `CREATE ${unique}INDEX IF NOT EXISTS ${name} ON ${index.table} (${index.columns})${where}`,
-      );
-    });
-    grown.add(index.table);
-  }
-  // lets the planner choose by the current contents of the tables, not by those of empty ones
-  await client.query(`ANALYZE ${[...grown].join(', ')}`);
-  await client.query(
-    'RESET maintenance_work_mem; RESET max_parallel_maintenance_workers; RESET statement_timeout',
-  );
+  const cores = availableParallelism();
+  const builders = isSearched || pool === undefined ? 1 : Math.min(buildersMax, cores, missing.length);
+  const helpers = isSearched ? 0 : Math.min(helpersMax, Math.ceil(cores / builders) - 1);
+  const begin = beginBuild(builders, helpers);
+  const builds = new Builds(await largestFirst(client, missing, known));
+  // without a free connection the others build all
+  const others = Array.from({ length: builders - 1 }, () => pool?.connect().catch(() => undefined));
+  await allOf([
+    builds.run(client, begin),
+    ...others.map(async (connecting) => {
+      const other = await connecting;
+      if (other === undefined) return;
+      try {
+        await builds.run(other, begin);
+      } finally {
+        other.release();
+      }
+    }),
+  ]);
   return missing;
+}
+
+/** Begins a transaction with the settings of a build. */
+function beginBuild(builders: number, helpers: number): string {
+  return `BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_maintenance_workers = ${helpers};
+    SELECT set_config('maintenance_work_mem', greatest(pg_size_bytes(current_setting('maintenance_work_mem')),
+      ${buildMemoryBytes}) / ${1024 * builders} || 'kB', true)`;
+}
+
+interface Build extends SecondaryIndex {
+  readonly name: string;
+}
+
+/** Those of the largest table first: the last builds are short, and no connection waits long for another. */
+async function largestFirst(
+  client: pg.ClientBase,
+  names: readonly string[],
+  known: Readonly<Record<string, SecondaryIndex>>,
+): Promise<Build[]> {
+  const builds = names.flatMap((name) => (known[name] === undefined ? [] : [{ ...known[name], name }]));
+  const { rows } = await client.query<{ table: string; bytes: number }>(
+    'SELECT name AS table, pg_relation_size(name::regclass) AS bytes FROM unnest($1::text[]) AS name',
+    [[...new Set(builds.map(({ table }) => table))]],
+  );
+  const bytes = new Map(rows.map((row) => [row.table, row.bytes]));
+  return builds.sort((a, b) => (bytes.get(b.table) ?? 0) - (bytes.get(a.table) ?? 0));
+}
+
+/** Builds that several connections take from one list. */
+class Builds {
+  readonly #waiting: Build[];
+  /** Indexes that are not built yet, by table. */
+  readonly #left = new Map<string, number>();
+  #hasFailed = false;
+
+  constructor(builds: readonly Build[]) {
+    this.#waiting = [...builds];
+    for (const { table } of builds) this.#left.set(table, (this.#left.get(table) ?? 0) + 1);
+  }
+
+  /** Builds until none is waiting, or one has failed. */
+  async run(client: pg.ClientBase, begin: string): Promise<void> {
+    try {
+      for (let next = this.#take(); next !== undefined; next = this.#take()) {
+        const index = next;
+        await withTransaction(client, (tx) => build(tx, index), begin);
+        const left = (this.#left.get(index.table) ?? 0) - 1;
+        this.#left.set(index.table, left);
+        // lets the planner choose by the current contents of the tables, not by those of empty ones
+        if (left === 0) await withTransaction(client, (tx) => tx.query(`ANALYZE ${index.table}`), begin);
+      }
+    } catch (error) {
+      this.#hasFailed = true;
+      throw error;
+    }
+  }
+
+  #take(): Build | undefined {
+    return this.#hasFailed ? undefined : this.#waiting.shift();
+  }
+}
+
+async function build(tx: pg.ClientBase, { name, table, columns, where, unique }: Build): Promise<void> {
+  // unlike the lock of CREATE INDEX, this one excludes itself: the second process waits, and finds the index
+  await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [advisoryLocks.indexBuild, name]);
+  await tx.query(
+    `CREATE ${unique === true ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${name} ON ${table} (${columns})${where === undefined ? '' : ` WHERE ${where}`}`,
+  );
+}
+
+/** Waits for all, and throws the first error then. */
+async function allOf(works: readonly Promise<void>[]): Promise<void> {
+  const ends = await Promise.allSettled(works);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }

@@ -44,7 +44,10 @@ export type FollowStep = ParseStep | WriterStep;
 
 export interface FollowOptions {
   readonly source: BlockSource | LiveBlockSource;
-  /** Two of its connections are held, and a third one is used now and then. They must have no statement timeout. */
+  /**
+   * Two of its connections are held, a third one is used now and then, and three more build indexes at the end of a
+   * load. They must have no statement timeout.
+   */
   readonly pool: pg.Pool;
   /** Aborted: the current write is finished, and the run ends early without an error. */
   readonly signal: AbortSignal;
@@ -91,6 +94,8 @@ export interface FollowOptions {
   /** After each commit, and once before the first. */
   readonly onProgress?: (progress: IndexProgress) => void;
   readonly onCommit?: (committed: Committed) => void;
+  /** The load is over, and the secondary indexes are built next. */
+  readonly onIndexing?: () => void;
   /** Before blocks are taken back: their number and the tip that will be left. */
   readonly onUndo?: (depth: number, height: Height | -1) => void;
   /** Called each time it begins to wait for the writer's lock. */

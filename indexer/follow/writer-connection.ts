@@ -79,11 +79,13 @@ export class WriterConnection {
   async ensureIndexes(): Promise<void> {
     const session = this.#session;
     if (this.#isIndexed || session === null) return;
-    const { demand } = this.#options;
+    const { demand, pool, onIndexing } = this.#options;
+    onIndexing?.();
     await this.run(() =>
       ensureSecondaryIndexes(session.writer, {
         tables: session.tables.filter((table) => !session.followed.behind.includes(table)),
         isSearched: demand?.isRecent === true,
+        pool,
       }),
     );
     this.#writer?.memory.recent.close();

@@ -125,19 +125,28 @@ export function createSealer({ pool, demand, onError, bounds: given }: SealerOpt
     return next;
   };
 
+  // of two at once, one would make the last segment for nothing
+  let last: Promise<unknown> = Promise.resolve();
+  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+    const own = last.then(work);
+    last = own.catch(() => undefined);
+    return own;
+  };
+
   const pauseMs = (): number => (demand?.isRecent === true ? searchedLookEveryMs : lookEveryMs);
 
   return {
-    sealPending: async (signal) => {
-      let segments = 0;
-      for (const kind of kinds) segments += await sealKind(kind, everything, signal);
-      return { segments };
-    },
+    sealPending: (signal) =>
+      alone(async () => {
+        let segments = 0;
+        for (const kind of kinds) segments += await sealKind(kind, everything, signal);
+        return { segments };
+      }),
     run: async (signal) => {
       let before: NextIds | null = null;
       while (!signal.aborted) {
         try {
-          before = await look(before, signal);
+          before = await alone(() => look(before, signal));
         } catch (error) {
           onError?.(error);
         }

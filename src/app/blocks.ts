@@ -1,13 +1,15 @@
+import type pg from 'pg';
 import { follow } from '#indexer/follow/follow.ts';
 import type { IndexSummary } from '#indexer/follow/follow-options.ts';
 import { WriterActivity } from '#indexer/follow/writer-activity.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import type { Logger } from '#kernel/logger.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
-import { createSealer } from '#search/seal/sealer.ts';
+import { createSealer, type Sealer } from '#search/seal/sealer.ts';
 import { forgetAbove } from '#search/segments/forget-segments.ts';
 import { mayPostgresSearch } from '#src/config.ts';
 import type { CommandContext } from './command-context.ts';
@@ -19,6 +21,9 @@ import type { OperationsParts } from './reports/operations.ts';
 
 /** The transaction of a batch, or the build of an index that cannot be interrupted. */
 const indexingStopMs = 60_000;
+
+/** Seven are in use while a load ends (writer, reader, status, sealer, mempool, catch-up), and three build indexes. */
+const connectionsMax = 13;
 
 /** Opens a folder of blocks for the life of the process. */
 export async function openBlocks(
@@ -43,6 +48,23 @@ export interface IndexBlocksOptions {
   readonly node?: BitcoinNode;
 }
 
+function openSealer(
+  { logger }: CommandContext,
+  pool: pg.Pool,
+  operations: OperationsParts | null,
+): { sealer: Sealer; sealerLog: Logger } {
+  const sealerLog = logger.child({ part: 'sealer' });
+  const repeats = new Repeats();
+  const sealer = createSealer({
+    pool,
+    ...(operations === null ? {} : { demand: operations.demand }),
+    onError: (error) => {
+      if (repeats.isDue(String(error))) sealerLog.error({ err: error }, 'sealing failed');
+    },
+  });
+  return { sealer, sealerLog };
+}
+
 /**
  * Brings the database to the source's tip, or to `until`, keeps it there where the source is a node, reports progress
  * on stderr, and seals new inscriptions for searches.
@@ -54,20 +76,13 @@ export async function indexBlocks(
 ): Promise<IndexSummary> {
   const { config, lifecycle, logger } = context;
   const pool = createPool(database.url, {
+    max: connectionsMax,
     applicationName: 'satscribe indexer',
     onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),
   });
   lifecycle.add('indexer connections', () => pool.end());
   operations?.watchPool('indexer', pool);
-  const sealerLog = logger.child({ part: 'sealer' });
-  const sealerRepeats = new Repeats();
-  const sealer = createSealer({
-    pool,
-    ...(operations === null ? {} : { demand: operations.demand }),
-    onError: (error) => {
-      if (sealerRepeats.isDue(String(error))) sealerLog.error({ err: error }, 'sealing failed');
-    },
-  });
+  const { sealer, sealerLog } = openSealer(context, pool, operations);
   lifecycle.add('sealer', () => sealer.close());
   const isSealed = mayPostgresSearch(config);
   const loaded = new AbortController();
@@ -77,6 +92,10 @@ export async function indexBlocks(
     : lifecycle
         .run('sealing', (signal) => sealer.run(AbortSignal.any([signal, loaded.signal])))
         .catch((error: unknown) => sealerLog.error({ err: error }, 'sealing ended'));
+  const sealBeside = (signal: AbortSignal): void => {
+    // what it does not seal is sealed at the end, which throws the error too
+    sealer.sealPending(signal).catch(() => undefined);
+  };
   const activity = new WriterActivity();
   const catchUp = (): Promise<void> => makeDerivedTables(context, { source, pool, activity, operations });
   // while serving, derived tables catch up in parallel with the writer; in a command that ends, after it
@@ -100,6 +119,8 @@ export async function indexBlocks(
         eventsKeepBlocks: config.eventsKeepBlocks,
         indexAddresses: config.indexAddresses,
         activity,
+        // sealing reads by primary keys only, so the last blocks are sealed while the indexes are built
+        ...(isSealed && operations === null ? { onIndexing: () => sealBeside(signal) } : {}),
         ...(config.databaseUrl === undefined ? { diskFolder: config.dataDir } : {}),
       }).finally(finish);
       signal.throwIfAborted();

@@ -15,6 +15,8 @@ export const advisoryLocks = {
   payments: 7_700_104,
   /** The one process that fills derived tables for blocks that were indexed before. 105 is reserved. */
   catchUp: 7_700_106,
+  /** With the hash of its name: the one connection that builds a secondary index. */
+  indexBuild: 7_700_107,
 } as const;
 export type AdvisoryLock = keyof typeof advisoryLocks;
 

@@ -123,6 +123,42 @@ describe('secondary indexes', () => {
     expect(missing).not.toContain('locations_outside');
   });
 
+  test('are built over several connections at once, and their tables analysed', async () => {
+    const { pool } = await freshDatabase();
+    await pool.query(
+      `INSERT INTO chain.locations (key, height, step, place, sat_offset)
+       SELECT key, 1, 0, 1, 0 FROM generate_series(1, 1000) AS key`,
+    );
+    const client = await pool.connect();
+    const all = await missingIndexes(client);
+    expect(await ensureSecondaryIndexes(client, { pool })).toEqual(all);
+    expect(await missingIndexes(client)).toEqual([]);
+    const { rows } = await client.query(
+      "SELECT reltuples FROM pg_class WHERE oid = 'chain.locations'::regclass",
+    );
+    expect(rows).toEqual([{ reltuples: 1000 }]);
+    const { rows: distinct } = await client.query(
+      `SELECT attname FROM pg_stats WHERE schemaname = 'chain' AND tablename = 'locations' AND attname = 'key'`,
+    );
+    expect(distinct).toHaveLength(1);
+    client.release();
+  });
+
+  test('that cannot be built end all builds with the error, and the connections stay usable', async () => {
+    const { pool } = await freshDatabase();
+    await pool.query(
+      `INSERT INTO chain.metadata_texts (metadata_id, sha256, json)
+       SELECT id, '\\x00', '1' FROM generate_series(1, 2) AS id`,
+    );
+    const client = await pool.connect();
+    await expect(ensureSecondaryIndexes(client, { pool })).rejects.toMatchObject({ code: '23505' });
+    expect(await missingIndexes(client)).toContain('metadata_texts_sha256');
+    await pool.query('DELETE FROM chain.metadata_texts');
+    await ensureSecondaryIndexes(client, { pool });
+    expect(await missingIndexes(client)).toEqual([]);
+    client.release();
+  });
+
   test.each([
     ['that a first load does not need itself are built at its end', {}, true],
     // small batches: the rows of the last two are in memory regardless of its bound, and never queried

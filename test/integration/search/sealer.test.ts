@@ -133,6 +133,19 @@ describe('the sealer', () => {
     await expectExact('word', '1');
   });
 
+  test('asked twice at once makes nothing twice', async () => {
+    const sealer = createSealer({ pool: database.pool, bounds: { windowIds: 64, windowKeys: 64 } });
+    await rows.addBlock(block(0, 40, 'once'));
+    const idsTaken = `SELECT coalesce(pg_sequence_last_value(
+      pg_get_serial_sequence('chain.search_segments', 'segment_id')), 0) AS last`;
+    const before = await database.pool.query<{ last: number }>(idsTaken);
+    const [first, second] = await Promise.all([sealer.sealPending(forever), sealer.sealPending(forever)]);
+    await sealer.close();
+    const after = await database.pool.query<{ last: number }>(idsTaken);
+    expect([first, second]).toEqual([{ segments: 4 }, { segments: 0 }]);
+    expect(after.rows[0]!.last - before.rows[0]!.last).toBe(4);
+  });
+
   test('in the background seals whole windows at once and leaves a small rest to the scan', async () => {
     const sealer = createSealer({ pool: database.pool, bounds: { windowIds: 64, windowKeys: 64 } });
     await rows.addBlock(block(0, 150, 'word'));
