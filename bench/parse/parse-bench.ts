@@ -4,7 +4,7 @@ import { Piscina } from 'piscina';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
-import { createParsePool, type ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import { createParsePool } from '#indexer/workers/parse-pool.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { asBlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
@@ -18,8 +18,6 @@ import { bitcoinjsScan, hashedByte, walk } from './references.ts';
 
 const fingerprintKey = Buffer.alloc(32, 7);
 const hashLoopCount = 200_000;
-/** The pool reads two blocks a thread ahead and one more, and one is being consumed. */
-const blocksAtOnce = availableParallelism() * 2 + 6;
 const leastBlocksOfARun = 60; // so that the end of a run, when one thread has nothing left, does not count
 
 interface ThreadsVariant extends Variant {
@@ -27,9 +25,9 @@ interface ThreadsVariant extends Variant {
 }
 
 /** Columns reuse one buffer, as between the pool and its workers. */
-let columnsBuffer = new ArrayBuffer(0);
+let columnsBuffer: ArrayBufferLike = new ArrayBuffer(0);
 
-function parse(file: SourceFile): ArrayBuffer {
+function parse(file: SourceFile): ArrayBufferLike {
   const result = parseBlock(file.bytes, { spent: file.spent, fingerprintKey, into: columnsBuffer });
   if (result.kind === 'broken') throw new Error(`block ${file.height}: ${result.message}`);
   columnsBuffer = result.columns;
@@ -50,13 +48,13 @@ function hashVariant(threads: number): ThreadsVariant {
   };
 }
 
-/**
- * Blocks in memory, marked as trusted, so that workers only parse. Their buffers are lent and returned by `giveBack`:
- * only spent outputs are copied. At most `blocksAtOnce` blocks are lent at a time.
- */
-function memorySource(files: readonly SourceFile[]): BlockSource & { giveBack(block: ParsedBlock): void } {
-  const copies = Math.ceil(blocksAtOnce / files.length);
-  const idle = files.map((file) => Array.from({ length: copies }, () => new Uint8Array(file.bytes)));
+/** Blocks in shared memory, marked as trusted, so that workers only parse: nothing is read or copied. */
+function memorySource(files: readonly SourceFile[]): BlockSource {
+  const shared = files.map(({ bytes, spent }) => ({
+    bytes: inShared(bytes),
+    spentOutputs: spent === null ? null : inShared(spent),
+    spentHeights: null,
+  }));
   const none = (): Promise<[]> => Promise.resolve([]);
   return {
     name: 'memory',
@@ -64,24 +62,19 @@ function memorySource(files: readonly SourceFile[]): BlockSource & { giveBack(bl
     trusted: true,
     islands: none,
     refs: none,
-    read(ref) {
-      const place = ref.height % files.length;
-      const spent = files[place]?.spent ?? null;
-      return Promise.resolve({
-        ref,
-        bytes: idle[place]?.pop() as Uint8Array<ArrayBuffer>,
-        spentOutputs: spent === null ? null : new Uint8Array(spent),
-        spentHeights: null,
-      });
-    },
-    giveBack({ ref, bytes }) {
-      idle[ref.height % files.length]?.push(bytes);
-    },
+    read: (ref) =>
+      Promise.resolve({ ref, ...(shared[ref.height % files.length] as (typeof shared)[number]) }),
     close: () => Promise.resolve(),
   };
 }
 
-/** Parses the blocks in worker threads as the indexer does: buffers are transferred both ways and reused. */
+function inShared(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  copy.set(bytes);
+  return copy;
+}
+
+/** Parses the blocks in worker threads as the indexer does. */
 function poolVariant(threads: number, files: readonly SourceFile[], repeats: number): ThreadsVariant {
   const pool = createParsePool(createBufferPool(), { threads });
   const source = memorySource(files);
@@ -93,10 +86,7 @@ function poolVariant(threads: number, files: readonly SourceFile[], repeats: num
   return {
     name: `parse ${threads}`,
     async run() {
-      for await (const block of pool.blocks(source, refs, fingerprintKey, signal)) {
-        source.giveBack(block);
-        block.release();
-      }
+      for await (const block of pool.blocks(source, refs, fingerprintKey, signal)) block.release();
     },
     close: () => pool.close(),
   };

@@ -1,7 +1,7 @@
 import { type ColumnsOf, decodeColumns, encodeColumns } from './column-buffer.ts';
 
 /**
- * A parsed block as flat columns in one transferable buffer: what a worker hands to the main thread.
+ * A parsed block as flat columns in one buffer: what a worker hands to the main thread.
  * ./column-buffer.ts has the layout.
  *
  * Conventions
@@ -99,11 +99,14 @@ export const blockFlags = {
 const blockColumnsVersion = 1;
 
 /** Puts columns into one buffer: `into` where it is large enough (./column-buffer.ts). */
-export function encodeBlockColumns(columns: BlockColumns, into: ArrayBuffer | null = null): ArrayBuffer {
+export function encodeBlockColumns(
+  columns: BlockColumns,
+  into: ArrayBufferLike | null = null,
+): ArrayBufferLike {
   return encodeColumns(columnTypes, blockColumnsVersion, columns, into);
 }
 
 /** Views of an encoded block. Throws where the buffer is of another version, or incomplete. */
-export function decodeBlockColumns(buffer: ArrayBuffer): BlockColumns {
+export function decodeBlockColumns(buffer: ArrayBufferLike): BlockColumns {
   return decodeColumns(columnTypes, blockColumnsVersion, buffer, 'block columns');
 }

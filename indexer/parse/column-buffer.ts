@@ -1,5 +1,5 @@
 /**
- * Named columns in one transferable buffer.
+ * Named columns in one buffer, which another thread can read.
  *
  * Layout (little endian): version u32, number of columns u32, then a directory entry per column (byte offset u32,
  * length in elements u32), in the order of their types; then the columns, each aligned to 8 bytes.
@@ -24,15 +24,15 @@ const headBytes = 8;
 const entryBytes = 8;
 
 /**
- * Encodes columns into one buffer, to be transferred. The result is `into` if that is large enough (bytes between and
- * after the columns keep their old values), else a new buffer of exactly the size.
+ * Encodes columns into one buffer. The result is `into` if that is large enough (bytes between and after the columns
+ * keep their old values), else a new buffer of exactly the size.
  */
-export function encodeColumns<Types extends ColumnTypes>(
+export function encodeColumns<Types extends ColumnTypes, Into extends ArrayBufferLike = ArrayBuffer>(
   types: Types,
   version: number,
   columns: ColumnsOf<Types>,
-  into: ArrayBuffer | null = null,
-): ArrayBuffer {
+  into: Into | null = null,
+): Into | ArrayBuffer {
   const names = Object.keys(types);
   const all = names.map((name) => columns[name] as Uint8Array);
   const first = align(headBytes + names.length * entryBytes);
@@ -57,7 +57,7 @@ export function encodeColumns<Types extends ColumnTypes>(
 export function decodeColumns<Types extends ColumnTypes>(
   types: Types,
   version: number,
-  buffer: ArrayBuffer,
+  buffer: ArrayBufferLike,
   what: string,
 ): ColumnsOf<Types> {
   const names = Object.keys(types);

@@ -28,7 +28,7 @@ export class DistinctTypes {
   indexOf(source: Uint8Array, start: number, length: number): number {
     // most envelopes of a block repeat the type of the previous one
     if (this.#last >= 0 && this.#isAt(this.#last, source, start, length)) return this.#last;
-    const bytes = Buffer.from(source.buffer as ArrayBuffer, source.byteOffset + start, length);
+    const bytes = Buffer.from(source.buffer, source.byteOffset + start, length);
     const name = bytes.toString('latin1');
     let index = this.#indexByBytes.get(name);
     if (index === undefined) {

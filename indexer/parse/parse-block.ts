@@ -30,7 +30,7 @@ export interface ParseOptions {
    * A buffer that is free for reuse, such as the columns of an earlier block: the columns go there if it is large
    * enough. Zeroing, faulting in and collecting a new buffer costs a tenth of a parse.
    */
-  readonly into?: ArrayBuffer | null;
+  readonly into?: ArrayBufferLike | null;
   /** The layout of this block, if it was already read. */
   readonly layout?: BlockLayout;
 }
@@ -39,7 +39,7 @@ export interface ParseOptions {
 export const searchableBytesMaxDefault = 4_000_000;
 
 export type ParseResult =
-  | { readonly kind: 'parsed'; readonly columns: ArrayBuffer }
+  | { readonly kind: 'parsed'; readonly columns: ArrayBufferLike }
   | {
       readonly kind: 'broken';
       readonly code: BrokenBlock['code'] | 'spent_outputs_mismatch';

@@ -16,25 +16,31 @@ function sizeClass(sizeBytes: number): number {
 }
 
 /**
- * Reusable buffers: a file is read into one, which is transferred to a worker and back, and used again. A new
- * allocation of 2 MB per block would be zeroed each time, and the garbage collector does not account for the old
- * ones.
+ * Reusable buffers: a block is read into one, a worker parses it there, and it is used again. A new allocation of
+ * 2 MB per block would be zeroed each time. They are shared because V8 counts each other buffer as its isolate's
+ * memory, again with each transfer, and marks the whole heap whenever that count has grown by 64 MB: that was every
+ * ten megabytes of blocks.
  */
 export function createBufferPool(): BufferPool {
-  const idle = new Map<number, ArrayBuffer[]>();
+  const idle = new Map<number, SharedArrayBuffer[]>();
+  const own = new WeakSet<SharedArrayBuffer>();
   let idleBytes = 0;
   return {
     take(sizeBytes) {
       const size = sizeClass(sizeBytes);
       const found = idle.get(size)?.pop();
-      if (found === undefined) return new ArrayBuffer(size);
+      if (found === undefined) {
+        const made = new SharedArrayBuffer(size);
+        own.add(made);
+        return made;
+      }
       idleBytes -= size;
       return found;
     },
     give(buffer) {
       const size = buffer.byteLength;
-      // a detached buffer has no bytes; one of another size is not from this pool
-      if (size === 0 || sizeClass(size) !== size || idleBytes + size > idleBytesMax) return;
+      if (!(buffer instanceof SharedArrayBuffer) || !own.has(buffer) || idleBytes + size > idleBytesMax)
+        return;
       idleBytes += size;
       const list = idle.get(size);
       if (list === undefined) idle.set(size, [buffer]);

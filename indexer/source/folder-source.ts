@@ -124,7 +124,7 @@ async function readWhole(
   lengthMax: number,
   what: Record<string, unknown>,
   buffers: BufferPool | undefined,
-): Promise<Uint8Array<ArrayBuffer> | null> {
+): Promise<Uint8Array | null> {
   try {
     const file = await open(path);
     try {

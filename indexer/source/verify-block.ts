@@ -55,11 +55,7 @@ const commitmentLengthMin = 38;
  *
  * @param layout receives the layout of the block, for later steps
  */
-export function verifyBlock(
-  block: Uint8Array<ArrayBuffer>,
-  claim: Claim,
-  layout: BlockLayout = kept,
-): Verification {
+export function verifyBlock(block: Uint8Array, claim: Claim, layout: BlockLayout = kept): Verification {
   if (block.length > blockWeightMax) {
     return { ok: false, code: 'block_oversized', at: blockWeightMax, message: 'no valid block is as long' };
   }

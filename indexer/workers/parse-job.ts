@@ -5,11 +5,11 @@ import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
-/** The input of a worker: one block. The buffers of `block`, `spent` and `into` are transferred. */
+/** The input of a worker: one block. The memory of `block`, `spent` and `into` is shared: nobody else writes it. */
 export interface ParseJob {
-  readonly block: Uint8Array<ArrayBuffer>;
+  readonly block: Uint8Array<SharedArrayBuffer>;
   /** The outputs that it spends (`SourceBlock.spentOutputs`); null: unknown. */
-  readonly spent: Uint8Array<ArrayBuffer> | null;
+  readonly spent: Uint8Array<SharedArrayBuffer> | null;
   readonly hash: BlockHash;
   readonly height: Height;
   readonly network: NetworkName;
@@ -19,21 +19,17 @@ export interface ParseJob {
   /** The longest text, decoded, that is made searchable. */
   readonly textMaxBytes: number;
   /** A buffer for the columns, used if it is large enough. */
-  readonly into: ArrayBuffer;
+  readonly into: SharedArrayBuffer;
   /** The facts to read besides the columns. `outputs` costs half as much again as the parse. */
   readonly facts: FactSet;
 }
 
-/** The result; the buffers are transferred, also for a refused block. */
+/** The result. */
 export type ParseJobResult = ParseJobOutcome & {
-  /**
-   * The columns: `into`, or a buffer of exactly their size. For a refused block `into`, with meaningless contents.
-   */
-  readonly columns: ArrayBuffer;
-  /** The requested facts; empty for a refused block. */
+  /** The columns, where `into` is too small for them; null: they are in `into`, or the block is refused. */
+  readonly columns: ArrayBufferLike | null;
+  /** The requested facts; empty for a refused block. Their buffers are transferred. */
   readonly facts: EncodedFacts;
-  readonly block: Uint8Array<ArrayBuffer>;
-  readonly spent: Uint8Array<ArrayBuffer> | null;
 };
 
 export type ParseJobOutcome =

@@ -16,7 +16,7 @@ export interface ParsedBlock {
   readonly ref: BlockRef;
   readonly columns: BlockColumns;
   /** The block itself. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
   readonly hasSpent: boolean;
   /** The facts that the pool was asked to read besides the columns. */
   readonly facts: BlockFacts;
@@ -144,15 +144,17 @@ const columnsBytesFirst = 64 * 1024;
 async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock> {
   const { threads, buffers, source, fingerprintKey, textMaxBytes, signal, onStep } = context;
   const startedAt = performance.now();
-  const { bytes, spentOutputs } = await source.read(ref, signal, buffers);
+  const read = await source.read(ref, signal, buffers);
   const fetchedAt = performance.now();
   failpoint('fetch');
   onStep('fetch', (fetchedAt - startedAt) / 1000);
   signal.throwIfAborted();
+  const block = inShared(read.bytes, buffers);
+  const spent = read.spentOutputs === null ? null : inShared(read.spentOutputs, buffers);
   const into = buffers.take(context.columnsBytes);
   const job: ParseJob = {
-    block: bytes,
-    spent: spentOutputs,
+    block,
+    spent,
     hash: ref.hash,
     height: ref.height,
     network: source.network,
@@ -162,17 +164,15 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
     into,
     facts: context.facts,
   };
-  const transfer = [bytes.buffer, into];
-  if (spentOutputs !== null) transfer.push(spentOutputs.buffer);
-  const run = (): Promise<ParseJobResult> => threads.run(job, transfer);
+  const run = (): Promise<ParseJobResult> => threads.run(job);
   const result = await (context.demand === null ? run() : context.demand.turn(run));
   failpoint('parse');
   onStep('parse', (performance.now() - fetchedAt) / 1000);
-  const used = [result.block.buffer, result.columns];
-  if (result.spent !== null) {
+  const used = [block.buffer, into];
+  if (spent !== null) {
     // the scripts of `spent-scripts` are ranges of these bytes
-    if (context.facts.has('spent-scripts')) used.push(result.spent.buffer);
-    else buffers.give(result.spent.buffer);
+    if (context.facts.has('spent-scripts')) used.push(spent.buffer);
+    else buffers.give(spent.buffer);
   }
   const release = (): void => used.splice(0).forEach((buffer) => buffers.give(buffer));
   if (!result.ok) {
@@ -184,9 +184,8 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
       { height: ref.height, hash, at: result.at },
     );
   }
-  context.columnsBytes = Math.max(context.columnsBytes, result.columns.byteLength);
-  const { block, spent } = result;
-  const columns = decodeBlockColumns(result.columns);
+  context.columnsBytes = Math.max(context.columnsBytes, result.columns?.byteLength ?? 0);
+  const columns = decodeBlockColumns(result.columns ?? into);
   return {
     ref,
     columns,
@@ -195,4 +194,14 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
     facts: openFacts(context.facts, result.facts, { bytes: block, columns, spent }),
     release,
   };
+}
+
+/** The same bytes where the workers can read them in place: those of a source that did not use the pool are copied. */
+function inShared(bytes: Uint8Array, buffers: BufferPool): Uint8Array<SharedArrayBuffer> {
+  if (bytes.buffer instanceof SharedArrayBuffer) {
+    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+  const copy = new Uint8Array(buffers.take(bytes.length), 0, bytes.length);
+  copy.set(bytes);
+  return copy;
 }

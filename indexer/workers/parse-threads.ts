@@ -8,8 +8,8 @@ import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
  */
 export interface ParseThreads {
   readonly count: number;
-  /** Parses one block. The buffers of `transfer` are no longer usable afterwards: the result has them. */
-  run(job: ParseJob, transfer: ArrayBuffer[]): Promise<ParseJobResult>;
+  /** Parses one block. */
+  run(job: ParseJob): Promise<ParseJobResult>;
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function startParseThreads({ count, isBackground, queueMax }: ParseThread
   });
   return {
     count,
-    run: (job, transferList) => workers.run(job, { transferList }),
+    run: (job) => workers.run(job),
     close: () => workers.destroy(),
   };
 }

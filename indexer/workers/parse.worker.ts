@@ -13,27 +13,27 @@ const { isBackground, sha256 } = workerData as ParseThread;
 if (isBackground) runInBackground();
 useCompiledSha256(sha256);
 
-/** Checks and parses one block. Returns its buffers for reuse. */
+/** Checks and parses one block. */
 export default function run(job: ParseJob): unknown {
   const result = resultOf(job);
-  const { block, spent, columns, facts } = result;
-  const buffers: ArrayBuffer[] = [block.buffer, columns, ...facts.values()];
-  if (spent !== null) buffers.push(spent.buffer);
+  const buffers: ArrayBuffer[] = [...result.facts.values()];
+  if (result.columns instanceof ArrayBuffer) buffers.push(result.columns);
   return move({ [transferableSymbol]: buffers, [valueSymbol]: result } as unknown as Parameters<
     typeof move
   >[0]);
 }
 
 function resultOf(job: ParseJob): ParseJobResult {
-  const { block, spent, into } = job;
+  const { block, into } = job;
   const verification = job.verify ? verifyBlock(block, job, layout) : readable(block);
-  if (!verification.ok) return { ...verification, block, spent, columns: into, facts: noFactsRead };
+  if (!verification.ok) return { ...verification, columns: null, facts: noFactsRead };
   const parsed = parseBlock(block, { ...job, layout });
   if (parsed.kind === 'parsed') {
-    return { ok: true, block, spent, columns: parsed.columns, facts: readFacts(job.facts, job, layout) };
+    const columns = parsed.columns === into ? null : parsed.columns;
+    return { ok: true, columns, facts: readFacts(job.facts, job, layout) };
   }
   const { code, message, at } = parsed;
-  return { ok: false, code, message, at, block, spent, columns: into, facts: noFactsRead };
+  return { ok: false, code, message, at, columns: null, facts: noFactsRead };
 }
 
 const noFactsRead: EncodedFacts = new Map();

@@ -22,9 +22,10 @@ export class AnswerReader {
     resourceLimits: { maxYoungGenerationSizeMb },
   });
 
-  /** The bytes are transferred, so they are gone here. */
-  async read<Kind extends AnswerKind>(kind: Kind, bytes: Uint8Array<ArrayBuffer>): Promise<ReadAnswer<Kind>> {
-    return (await this.#workers.run({ kind, bytes }, { transferList: [bytes.buffer] })) as ReadAnswer<Kind>;
+  /** The bytes are transferred, so they are gone here, except those in shared memory. */
+  async read<Kind extends AnswerKind>(kind: Kind, bytes: Uint8Array): Promise<ReadAnswer<Kind>> {
+    const transferList = bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : [];
+    return (await this.#workers.run({ kind, bytes }, { transferList })) as ReadAnswer<Kind>;
   }
 
   close(): Promise<void> {

@@ -41,7 +41,7 @@ export interface BitcoinNode {
    * node does not have it, `node_pruned` where it no longer has it, `block_truncated`, `block_oversized` and
    * `block_corrupt` for bytes that cannot be it, and as NodeRpc does.
    */
-  block(hash: BlockHash, options?: ReadOptions): Promise<Uint8Array<ArrayBuffer>>;
+  block(hash: BlockHash, options?: ReadOptions): Promise<Uint8Array>;
   /** What a block spends, in the encoding of `/rest/spenttxouts`. Throws as `block` does. */
   spentOutputs(hash: BlockHash, options?: ReadOptions): Promise<SpentOutputs>;
   /**

@@ -57,7 +57,7 @@ export class BlockReads {
   }
 
   /** A raw block. Throws `block_unavailable`, `node_pruned`, `block_truncated`, `block_oversized`, `block_corrupt`. */
-  async block(hash: BlockHash, options: ReadOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+  async block(hash: BlockHash, options: ReadOptions = {}): Promise<Uint8Array> {
     const shown = displayHash(hash);
     const path = `/rest/block/${shown}.bin`;
     const fromRest = await this.#byRest('block', path, blockBytesMax, options, (bytes) => {
@@ -149,7 +149,7 @@ export class BlockReads {
     path: string,
     bytesMax: number,
     options: ReadOptions,
-    use: (bytes: Uint8Array<ArrayBuffer>) => Result,
+    use: (bytes: Uint8Array) => Result,
   ): Promise<Result | null> {
     if (performance.now() < this.#pauses[endpoint]) return null;
     try {
@@ -212,7 +212,7 @@ function hashOfHeader(header: Uint8Array): Buffer {
 }
 
 /** Decodes hex into a buffer of its own. Throws `node_answer_invalid` for anything else. */
-function bytesOfHex(hex: unknown, { buffers }: ReadOptions): Uint8Array<ArrayBuffer> {
+function bytesOfHex(hex: unknown, { buffers }: ReadOptions): Uint8Array {
   if (typeof hex === 'string' && hex.length % 2 === 0) {
     const length = hex.length / 2;
     const bytes = new Uint8Array(buffers?.take(length) ?? new ArrayBuffer(length), 0, length);

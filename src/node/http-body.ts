@@ -24,7 +24,7 @@ export interface Body {
   readonly status: number;
   readonly contentType: string;
   /** In a buffer of its own; from `buffers` where they are given. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
 }
 
 /** First buffer where the length is unknown; it grows by doubling. */
@@ -68,8 +68,8 @@ class BodyHandler implements Dispatcher.DispatchHandler {
   #status = 0;
   #contentType = '';
   #expected: number | null = null;
-  #buffer: ArrayBuffer | null = null;
-  #target = new Uint8Array(0);
+  #buffer: ArrayBufferLike | null = null;
+  #target: Uint8Array = new Uint8Array(0);
   #length = 0;
 
   constructor(request: BodyRequest, resolve: (body: Body) => void, reject: (error: unknown) => void) {

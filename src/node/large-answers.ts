@@ -10,8 +10,7 @@ export type AnswerKind = 'spent-outputs' | 'mempool' | 'hex-batch';
 
 export interface AnswerTask {
   readonly kind: AnswerKind;
-  /** Transferred. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
 }
 
 /** Txids, 32 bytes each in internal order, and the mempool sequence number of the next change. */
@@ -32,7 +31,7 @@ export interface HexBatch {
 /** What was read, in transferable buffers. */
 export interface ReadAnswers {
   readonly 'spent-outputs': {
-    readonly bytes: Uint8Array<ArrayBuffer>;
+    readonly bytes: Uint8Array;
     readonly heights: Uint32Array<ArrayBuffer>;
   };
   readonly mempool: RawMempool;

@@ -5,7 +5,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
  * Outputs that a block spends (contracts/block-source.ts, `spentOutputs`), with their heights where they are known.
  */
 export interface SpentOutputs {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
   readonly heights: Uint32Array | null;
 }
 

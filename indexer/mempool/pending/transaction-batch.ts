@@ -35,7 +35,7 @@ export class TransactionBatch {
   readonly #outputWalk: OutputWalk;
   readonly #rowOfReveal = new Map<number, number>();
 
-  private constructor(bytes: Uint8Array, columns: ArrayBuffer) {
+  private constructor(bytes: Uint8Array, columns: ArrayBufferLike) {
     this.bytes = bytes;
     this.columns = decodeBlockColumns(columns);
     this.#inputWalk = new InputWalk(bytes);

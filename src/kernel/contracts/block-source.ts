@@ -25,27 +25,27 @@ export interface Island {
   readonly start: StartCounters;
 }
 
-/** Buffers that circulate between a source and the workers (indexer/source/buffer-pool.ts). */
+/** Buffers that a source fills and the workers read in place (indexer/source/buffer-pool.ts). */
 export interface BufferPool {
   /** A buffer of at least this many bytes, with leftovers of an earlier use. */
-  take(sizeBytes: number): ArrayBuffer;
-  give(buffer: ArrayBuffer): void;
+  take(sizeBytes: number): SharedArrayBuffer;
+  /** Takes a buffer back: views of it must not be used afterwards. A buffer of another origin is left alone. */
+  give(buffer: ArrayBufferLike): void;
 }
 
 export interface SourceBlock {
   readonly ref: BlockRef;
   /**
-   * The raw block as the network serialises it. The caller may transfer the buffer to a worker. The buffer may be
-   * longer than the block.
+   * The raw block as the network serialises it. The buffer is the caller's, and may be longer than the block.
    */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
   /**
    * The outputs that the block spends, in the encoding of Bitcoin Core's `/rest/spenttxouts/<hash>.bin`:
    * compact size, number of transactions (the coinbase too, with 0 entries); for each a compact size and
    * that many outputs (8 bytes of value, compact size, script) in the order of its inputs.
    * Null where the source does not have them.
    */
-  readonly spentOutputs: Uint8Array<ArrayBuffer> | null;
+  readonly spentOutputs: Uint8Array | null;
   /**
    * Heights at which the spent outputs were made, in the order of `spentOutputs`. Null where the source does not know
    * them.

@@ -10,7 +10,7 @@ const headerLength = 80;
 
 /** Raw blocks of a node without their spent outputs: half of the bytes. */
 export interface RawBlocks {
-  block(hash: BlockHash, options?: { readonly signal?: AbortSignal }): Promise<Uint8Array<ArrayBuffer>>;
+  block(hash: BlockHash, options?: { readonly signal?: AbortSignal }): Promise<Uint8Array>;
 }
 
 /** The best chain of a source, as the search for payments reads it. */
@@ -70,10 +70,7 @@ export class PaymentChain {
     });
   }
 
-  #problemOf(
-    { height, hash }: BlockRef,
-    bytes: Uint8Array<ArrayBuffer>,
-  ): Exclude<Verification, { ok: true }> | null {
+  #problemOf({ height, hash }: BlockRef, bytes: Uint8Array): Exclude<Verification, { ok: true }> | null {
     if (!this.#source.trusted) {
       const verified = verifyBlock(bytes, { hash, height, network: this.#source.network });
       return verified.ok ? null : verified;

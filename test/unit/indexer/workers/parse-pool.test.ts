@@ -27,13 +27,13 @@ function countedBuffers(): BufferPool & { readonly taken: Set<number>; out: numb
   const counted = {
     taken: new Set<number>(),
     out: 0,
-    take(sizeBytes: number): ArrayBuffer {
+    take(sizeBytes: number): SharedArrayBuffer {
       counted.out++;
       const buffer = buffers.take(sizeBytes);
       counted.taken.add(buffer.byteLength);
       return buffer;
     },
-    give(buffer: ArrayBuffer): void {
+    give(buffer: ArrayBufferLike): void {
       counted.out--;
       expect(buffer.byteLength).toBeGreaterThan(0);
       buffers.give(buffer);
@@ -194,9 +194,9 @@ describe('the pool of buffers', () => {
     for (const buffer of large) buffers.give(buffer);
     const again = Array.from({ length: 20 }, () => buffers.take(4_000_000));
     expect(again.filter((buffer) => large.includes(buffer))).toHaveLength(12);
-    const foreign = new ArrayBuffer(100_000);
-    buffers.give(foreign);
-    expect(buffers.take(100_000)).not.toBe(foreign);
-    buffers.give(new ArrayBuffer(0));
+    for (const foreign of [new SharedArrayBuffer(131_072), new ArrayBuffer(131_072)]) {
+      buffers.give(foreign);
+      expect(buffers.take(100_000)).not.toBe(foreign);
+    }
   });
 });
