@@ -16,6 +16,7 @@ import { unreachable } from '#kernel/unreachable.ts';
 import { diskNeed } from './disk-need.ts';
 import type { FollowOptions, IndexSummary } from './follow-options.ts';
 import { batchBounds, gather } from './gather-batches.ts';
+import { withRareCollections } from './heap-growth.ts';
 import { knownEnds } from './known-blocks.ts';
 import { isLive, makePlan, type Steps } from './plan-steps.ts';
 import { StatusRow } from './status-row.ts';
@@ -225,7 +226,8 @@ class Follower {
       await this.#compareDisk(blocksToCome);
     }
     const { activity } = this.#options;
-    const work = (): Promise<void> => this.#apply(refs, isBulk, session, writer);
+    const load = (): Promise<void> => this.#apply(refs, isBulk, session, writer);
+    const work = isBulk ? (): Promise<void> => withRareCollections(load) : load;
     await (activity === undefined ? work() : activity.during(work));
     return 'again';
   }
