@@ -7,12 +7,14 @@ import {
 import type { BlockEvents } from '#indexer/events/block-events.ts';
 import type { LedgerBlock } from '#indexer/ledger/ledger-block.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
+import { BatchLocations } from './batch-locations.ts';
 import { type BatchEncoders, createEncoders } from './block-rows.ts';
 import type { ChainPosition } from './chain-position.ts';
 import type { HashTable } from './memory/hash-table.ts';
 import { HeldOutputs } from './memory/held-outputs.ts';
+import type { StoredBlockEvents } from './outbox-rows.ts';
 
-/** Rows of locations that end, as columns of an UPDATE. */
+/** Rows of locations of earlier batches that end, as columns of an UPDATE. */
 export interface LeftRows {
   readonly key: InscriptionKey[];
   readonly height: number[];
@@ -63,6 +65,9 @@ export class Batch {
   readonly derived: DerivedBatch;
   readonly ledgers: LedgerBlock[] = [];
   readonly events: BlockEvents[] = [];
+  /** The same as they will be stored. */
+  readonly storedEvents: Promise<StoredBlockEvents>[] = [];
+  readonly locations = new BatchLocations();
   /** Number of newest blocks that keep their event texts; null: all blocks that have one keep it. */
   keptEventBlocks: number | null = null;
   bytes = 0;

@@ -234,8 +234,17 @@ function encodeParents(out: CopyEncoder, ledger: LedgerBlock): void {
   }
 }
 
-/** Encodes the new locations of a block. */
-export function encodeLocations(out: CopyEncoder, block: Uint8Array, ledger: LedgerBlock): void {
+/**
+ * Encodes the new locations of a block.
+ *
+ * @param ends by row: the height of a later block that spent the location, 0: none did; null: none of all
+ */
+export function encodeLocations(
+  out: CopyEncoder,
+  block: Uint8Array,
+  ledger: LedgerBlock,
+  ends: Int32Array | null,
+): void {
   const { locations: rows, txids, height } = ledger;
   for (let row = 0; row < rows.count; row++) {
     const txid = rows.txid[row]!;
@@ -247,7 +256,8 @@ export function encodeLocations(out: CopyEncoder, block: Uint8Array, ledger: Led
     if (txid < 0) out.null();
     else out.range(txids, txid * hashLength, hashLength);
     encodeOutput(out, block, rows, row);
-    if (rows.spent[row] === 1) out.int4(height);
+    const spentHeight = rows.spent[row] === 1 ? height : (ends?.[row] ?? 0);
+    if (spentHeight > 0) out.int4(spentHeight);
     else out.null();
   }
 }

@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DerivedBatch } from '#indexer/derived/derived-batch.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
@@ -10,8 +11,9 @@ import { Batch, EncoderPool } from './batch.ts';
 import { BatchQuestions } from './batch-questions.ts';
 import type { ChainPosition } from './chain-position.ts';
 import { type ChainSession, readPosition } from './chain-session.ts';
-import { addToBatch, type ChainFacts } from './fill-batch.ts';
+import { addToBatch, type ChainFacts, endBatch } from './fill-batch.ts';
 import { loadWriterMemory, type WriterMemory } from './memory/writer-memory.ts';
+import { deflateTexts, type OutboxEnd } from './outbox-rows.ts';
 import { type UndoHook, type UndoOptions, undoAbove } from './undo.ts';
 import { writeBatch } from './write-batch.ts';
 
@@ -55,6 +57,8 @@ export class BlockWriter {
   readonly #onStep: (step: WriterStep, seconds: number) => void;
   readonly #demand: SearchDemand | null;
   #position: ChainPosition;
+  /** After the last commit; null: not known yet. */
+  #outboxEnd: OutboxEnd | null = null;
   /** The batch that is being written. */
   #underWay: Batch | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -125,12 +129,18 @@ export class BlockWriter {
         refusal = { error };
         break;
       }
-      block.release();
+      const events = batch.events.at(-1);
+      assert(events !== undefined, 'an applied block has events');
+      // zlib's threads work while the next block is applied
+      batch.storedEvents.push(deflateTexts(events));
       ledgerMs += performance.now() - startedAt;
       // a block takes some milliseconds: let other tasks run before the next one
       await nextTurn();
     }
-    this.#onStep('ledger', ledgerMs / 1000);
+    const startedAt = performance.now();
+    endBatch(batch);
+    for (const block of blocks) block.release();
+    this.#onStep('ledger', (ledgerMs + performance.now() - startedAt) / 1000);
     await this.#begin(batch, isBulk && refusal === null);
     if (refusal !== null) throw refusal.error;
   }
@@ -161,6 +171,7 @@ export class BlockWriter {
       },
     });
     this.#position = await readPosition(session.writer);
+    this.#outboxEnd = null;
     memory.contents.forgetFrom(this.#position.nextContentId);
     memory.metadata.forgetFrom(this.#position.nextMetadataId);
     memory.recent.forget();
@@ -185,10 +196,11 @@ export class BlockWriter {
     const { memory } = this;
     const startedAt = performance.now();
     try {
-      await this.#turn(isBulk, () =>
-        writeBatch(this.#session.writer, batch, this.#session.followed.epoch, isBulk),
-      );
+      const { writer, followed } = this.#session;
+      const how = { epoch: followed.epoch, isBulk, outboxEnd: this.#outboxEnd };
+      this.#outboxEnd = await this.#turn(isBulk, () => writeBatch(writer, batch, how));
     } catch (error) {
+      this.#outboxEnd = null;
       memory.contents.rollback();
       memory.metadata.rollback();
       throw error;

@@ -6,6 +6,7 @@ import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import { cborRulesVersion } from '#indexer/parse/cbor/cbor-json.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
+import { connectPipelined } from '#kernel/pg/pool.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
 import { type Height, maxHeight } from '#kernel/primitives/height.ts';
@@ -15,8 +16,8 @@ import { type ChainPosition, emptyChain } from './chain-position.ts';
 
 /** The two connections of the single process that applies blocks, and what it must know of the database. */
 export interface ChainSession {
-  /** Writes; holds the advisory lock. */
-  readonly writer: pg.PoolClient;
+  /** Writes; holds the advisory lock. Pipelined. */
+  readonly writer: pg.Client;
   /** Queries committed data while a batch is being written. */
   readonly reader: pg.PoolClient;
   readonly fingerprintKey: Uint8Array;
@@ -48,21 +49,21 @@ export async function openChainSession(
   settings: DerivedSettings | null = null,
   tables: readonly DerivedTable[] = derivedTables,
 ): Promise<ChainSession> {
-  const clients: pg.PoolClient[] = [];
+  let writer: pg.Client | null = null;
+  let reader: pg.PoolClient | null = null;
   const close = async (): Promise<void> => {
-    const [writer] = clients;
     // a lost connection has lost the lock too; one that is just ending holds it for a moment longer
     await writer?.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
-    // not returned to the pool: their settings end with the connections
-    for (const client of clients.splice(0)) client.release(true);
+    await writer?.end().catch(() => undefined);
+    // not returned to the pool: its settings end with the connection
+    reader?.release(true);
+    writer = reader = null;
   };
   try {
-    const writer = await pool.connect();
-    clients.push(writer);
+    writer = await connectPipelined(pool);
     await takeAdvisoryLock(writer, 'writer');
-    const reader = await pool.connect();
-    clients.push(reader);
-    for (const client of clients) await client.query(writerSettings);
+    reader = await pool.connect();
+    for (const client of [writer, reader]) await client.query(writerSettings);
     const claimed = await withTransaction(writer, async (tx) => {
       const fingerprintKey = await claimDatabase(tx, network);
       if (settings !== null) await claimDerivedTables(tx, networks[network], tables, settings);

@@ -13,13 +13,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Batch } from './batch.ts';
-import {
-  encodeBlock,
-  encodeContent,
-  encodeInscriptions,
-  encodeLocations,
-  encodeMetadata,
-} from './block-rows.ts';
+import { encodeBlock, encodeContent, encodeInscriptions, encodeMetadata } from './block-rows.ts';
 import { enterBlock } from './chain-position.ts';
 import type { HashTable } from './memory/hash-table.ts';
 import { heldByBlock, holdSpent } from './memory/held-lookup.ts';
@@ -61,7 +55,7 @@ export interface BlockAnswers {
 
 /**
  * Applies one block to the ledger and appends its rows to the batch. Throws what the ledger throws,
- * `block_not_linked` or `block_corrupt`; the batch is then unchanged.
+ * `block_not_linked` or `block_corrupt`; the batch is then unchanged. The block must stay as it is until `endBatch`.
  */
 export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswers, facts: ChainFacts): void {
   const { columns, ref } = block;
@@ -115,7 +109,7 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
   };
   encodeBlock(encoders.blocks, block, ledger, place);
   encodeInscriptions(encoders, columns, ledger, place);
-  encodeLocations(encoders.locations, block.bytes, ledger);
+  batch.locations.add(ledger, block.bytes);
   batch.derived.add({ block, ledger, held, isUnchecked: answers.ended !== null });
   const isKnown = position.anchored && ledger.anchored;
   const eventsOfTables = (kind: EventKind): LedgerEvents | null => batch.derived.eventsOf(kind);
@@ -133,6 +127,11 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
     nextContentId,
     nextMetadataId,
   };
+}
+
+/** Completes the rows of a batch: no block may follow. */
+export function endBatch(batch: Batch): void {
+  batch.locations.encode(batch.encoders.locations);
 }
 
 /** Lowest key of the new inscriptions of each content of a block; -1: it has no inscription. */
@@ -205,11 +204,16 @@ function giveIds(
   return nextId;
 }
 
+/** Ends the locations that a block spends: in this batch, or by an UPDATE of earlier rows. */
 function leave(batch: Batch, { left, height }: LedgerBlock): void {
   for (let row = 0; row < left.count; row++) {
-    batch.left.key.push(trustedInscriptionKey(left.key[row]!));
-    batch.left.height.push(left.height[row]!);
-    batch.left.step.push(left.step[row]!);
+    const key = trustedInscriptionKey(left.key[row]!);
+    const madeAt = left.height[row]!;
+    const step = left.step[row]!;
+    if (batch.locations.end(key, madeAt, step, height)) continue;
+    batch.left.key.push(key);
+    batch.left.height.push(madeAt);
+    batch.left.step.push(step);
     batch.left.spentHeight.push(height);
   }
 }

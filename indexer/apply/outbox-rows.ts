@@ -6,6 +6,7 @@ import type { BlockEvents, KindEvents } from '#indexer/events/block-events.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { outboxChannel } from '#kernel/contracts/outbox.ts';
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { chainHashes, type HashedBlocks, hashedByKind } from './event-chains.ts';
@@ -20,19 +21,31 @@ export interface StoredBlockEvents {
   readonly kinds: readonly (Omit<KindEvents, 'text'> & { readonly deflated: Buffer | null })[];
 }
 
-/** Deflates the texts of some blocks with the threads of zlib. */
-export function deflateTexts(blocks: readonly BlockEvents[]): Promise<StoredBlockEvents[]> {
-  return Promise.all(
-    blocks.map(async ({ ref, kinds }) => ({
-      ref,
-      kinds: await Promise.all(
-        kinds.map(async ({ text, ...events }) => ({
-          ...events,
-          deflated: text === null ? null : await deflateBytes(text, { level: deflateLevel }),
-        })),
-      ),
-    })),
-  );
+/** Deflates the texts of a block with the threads of zlib. */
+export async function deflateTexts({ ref, kinds }: BlockEvents): Promise<StoredBlockEvents> {
+  return {
+    ref,
+    kinds: await Promise.all(
+      kinds.map(async ({ text, ...events }) => ({
+        ...events,
+        deflated: text === null ? null : await deflateBytes(text, { level: deflateLevel }),
+      })),
+    ),
+  };
+}
+
+/** Where the outbox and the chains of hashes end. */
+export interface OutboxEnd {
+  /** The last sequence; 0: it is empty. */
+  readonly sequence: number;
+  /** The last hash of each chain of hashes, by the number of its kind. */
+  readonly hashes: ReadonlyMap<number, EndOfHashes>;
+}
+
+export interface EndOfHashes {
+  readonly version: number;
+  readonly height: number;
+  readonly cumulative: Uint8Array;
 }
 
 export interface OutboxAddition {
@@ -40,26 +53,33 @@ export interface OutboxAddition {
   readonly blocks: readonly StoredBlockEvents[];
   /** Texts of blocks up to this height are deleted; null: none. */
   readonly forgetUpTo: number | null;
-  /** There was no block before these. */
-  readonly isFirst: boolean;
+}
+
+/** A statement, and where the outbox ends after it. */
+export interface OutboxStatement {
+  readonly text: string;
+  readonly values: unknown[];
+  readonly end: OutboxEnd;
 }
 
 /**
- * Adds blocks to the outbox and to the chains of hashes, deletes texts that are too old by now, and notifies
- * listeners: two statements, in the transaction of the blocks and before their other rows. A block whose predecessor
- * lacks a hash that it should have gets none here (complete-event-hashes.ts).
+ * The statement that adds blocks to the outbox and to the chains of hashes, deletes texts that are too old by now, and
+ * notifies listeners. A block whose predecessor lacks a hash that it should have gets none here
+ * (complete-event-hashes.ts).
  */
-export async function addToOutbox(
-  tx: pg.ClientBase,
-  { blocks, forgetUpTo, isFirst }: OutboxAddition,
-): Promise<void> {
+export function addToOutbox(
+  { sequence: last, hashes: before }: OutboxEnd,
+  { blocks, forgetUpTo }: OutboxAddition,
+): OutboxStatement {
   const hashed = hashedByKind(blocks);
-  const { last, cumulative } = await readEnds(tx, hashed, isFirst);
-  const hashes = hashed.flatMap((chain) => chainHashes(chain, cumulative.get(chain.number) ?? null));
+  const hashes = hashed.flatMap((chain) => chainHashes(chain, hashBefore(chain, before)));
   const rows = blocks.map(outboxRow);
   const texts = blocks.flatMap((block, at) => textRows(block, last + 1 + at));
-  await tx.query(
-    `WITH added AS (
+  const ends = new Map(before);
+  for (const { number, ...end } of hashes) ends.set(number, end);
+  return {
+    end: { sequence: last + blocks.length, hashes: ends },
+    text: `WITH added AS (
        INSERT INTO chain.outbox (sequence, height, block_hash, event_count, events)
        SELECT $1::bigint + at, height, hash, count, events
        FROM unnest($2::integer[], $3::bytea[], $4::integer[], $5::bytea[]) WITH ORDINALITY AS o(height, hash, count, events, at)
@@ -74,7 +94,7 @@ export async function addToOutbox(
      ), forgotten_texts AS (
        UPDATE chain.outbox_texts SET events = NULL WHERE events IS NOT NULL AND height <= $16
      ) SELECT pg_notify('${outboxChannel}', '')`,
-    [
+    values: [
       last,
       rows.map(({ height }) => height),
       rows.map(({ hash }) => hash),
@@ -92,7 +112,17 @@ export async function addToOutbox(
       hashes.map(({ cumulative: hash }) => hash),
       forgetUpTo ?? -1,
     ],
-  );
+  };
+}
+
+/** The cumulative hash before the first of some blocks; null: there is none. */
+function hashBefore(
+  { number, version, blocks }: HashedBlocks,
+  ends: ReadonlyMap<number, EndOfHashes>,
+): Uint8Array | null {
+  const end = ends.get(number);
+  const first = blocks[0]?.height ?? 0;
+  return end !== undefined && end.version === version && end.height === first - 1 ? end.cumulative : null;
 }
 
 interface OutboxRow {
@@ -128,34 +158,48 @@ function textRows({ ref: { height }, kinds }: StoredBlockEvents, sequence: numbe
     .map(({ kind: { number }, count, deflated }) => ({ sequence, number, height, count, deflated }));
 }
 
-interface Ends {
-  /** The last sequence of the outbox; 0: it is empty. */
-  readonly last: number;
-  /** By the number of a kind: the cumulative hash before the first of its blocks. */
-  readonly cumulative: ReadonlyMap<number, Uint8Array>;
-}
-
-async function readEnds(tx: pg.ClientBase, chains: readonly HashedBlocks[], isFirst: boolean): Promise<Ends> {
-  const { rows } = await tx.query<{ last: number | null; kind: number | null; cumulative: Buffer | null }>(
+/**
+ * Where the outbox and the chains of hashes of these blocks end before them. Completes an outbox that is older than the
+ * blocks of its database.
+ *
+ * @param isFirst there is no block before these
+ */
+export async function readOutboxEnd(
+  client: pg.ClientBase,
+  blocks: readonly StoredBlockEvents[],
+  isFirst: boolean,
+): Promise<OutboxEnd> {
+  const chains = hashedByKind(blocks).map(({ number, version, blocks: [first] }) => ({
+    number,
+    version,
+    height: (first?.height ?? 0) - 1,
+  }));
+  const { rows } = await client.query<{
+    last: number | null;
+    kind: number | null;
+    cumulative: Buffer | null;
+  }>(
     `SELECT o.last, h.kind, h.cumulative_sha256 AS cumulative
      FROM (SELECT max(sequence) AS last FROM chain.outbox) AS o
      LEFT JOIN unnest($1::smallint[], $2::smallint[], $3::integer[]) AS c(kind, version, height) ON true
-     LEFT JOIN chain.event_hashes h ON h.kind = c.kind AND h.version = c.version AND h.height = c.height - 1`,
+     LEFT JOIN chain.event_hashes h ON h.kind = c.kind AND h.version = c.version AND h.height = c.height`,
     [
       chains.map(({ number }) => number),
       chains.map(({ version }) => version),
-      chains.map(({ blocks }) => blocks[0]?.height ?? 0),
+      chains.map(({ height }) => height),
     ],
   );
-  const last = rows[0]?.last ?? null;
-  if (last === null && !isFirst) {
-    await completeOutbox(tx);
-    return readEnds(tx, chains, true);
+  const sequence = rows[0]?.last ?? null;
+  if (sequence === null && !isFirst) {
+    await withTransaction(client, completeOutbox);
+    return readOutboxEnd(client, blocks, true);
   }
-  const cumulative = new Map<number, Uint8Array>();
-  for (const { kind, cumulative: hash } of rows)
-    if (kind !== null && hash !== null) cumulative.set(kind, hash);
-  return { last: last ?? 0, cumulative };
+  const hashes = new Map<number, EndOfHashes>();
+  for (const { number, version, height } of chains) {
+    const cumulative = rows.find(({ kind }) => kind === number)?.cumulative ?? null;
+    if (cumulative !== null) hashes.set(number, { version, height, cumulative });
+  }
+  return { sequence: sequence ?? 0, hashes };
 }
 
 /**

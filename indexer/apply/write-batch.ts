@@ -4,58 +4,74 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { copyBinary } from '#kernel/pg/copy-binary.ts';
-import { withTransaction } from '#kernel/pg/transaction.ts';
+import { pipelinedTransaction, type SentStatements } from '#kernel/pg/transaction.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { Batch, LeftRows } from './batch.ts';
 import { type CopyTarget, copyTargets } from './block-rows.ts';
-import { addToOutbox, deflateTexts } from './outbox-rows.ts';
+import { addToOutbox, type OutboxEnd, readOutboxEnd } from './outbox-rows.ts';
 
 const targets = Object.keys(copyTargets) as CopyTarget[];
 
-/**
- * Writes a batch of whole blocks in one transaction: a COPY for each table that gets rows, one UPDATE for the
- * locations that end, two statements for the outbox, those of derived tables, and the tip, compared and set. Fifteen
- * statements at most, however many blocks. Throws `tip_changed` where the tip is not the one that the batch was made
- * for, and `derived_tables_changed` where the writer must follow other derived tables by now.
- *
- * @param epoch of the derived tables that the batch was made for
- *
- * @param isBulk more batches follow at once: no wait for the disk, because the commit of the last batch waits for all
- * of them
- */
-export async function writeBatch(
-  client: pg.ClientBase,
-  batch: Batch,
-  epoch: number,
-  isBulk: boolean,
-): Promise<void> {
-  const begin = isBulk ? 'BEGIN; SET LOCAL synchronous_commit = off' : 'BEGIN';
-  const { before, after, keptEventBlocks } = batch;
-  const addition = {
-    blocks: await deflateTexts(batch.events),
-    forgetUpTo: keptEventBlocks === null ? null : (after.tip?.height ?? -1) - keptEventBlocks,
-    isFirst: before.tip === null,
-  };
-  await withTransaction(
-    client,
-    async (tx) => {
-      await addToOutbox(tx, addition);
-      for (const target of targets) {
-        const encoder = batch.encoders[target];
-        if (encoder.rows === 0) continue;
-        const [table, columns] = copyTargets[target];
-        await copyBinary(tx, `${table} (${columns})`, encoder);
-      }
-      await endLocations(tx, batch.left);
-      await batch.derived.write(tx);
-      failpoint('transaction');
-      await moveTip(tx, batch, epoch);
-    },
-    begin,
-  );
+export interface BatchWrite {
+  /** The state of the derived tables that the batch was made for. */
+  readonly epoch: number;
+  /** More batches follow at once: no wait for the disk, because the commit of the last batch waits for all of them. */
+  readonly isBulk: boolean;
+  /** Where the outbox ends before the batch; null: not known, it is read. */
+  readonly outboxEnd: OutboxEnd | null;
 }
 
+/**
+ * Writes a batch of whole blocks in one transaction: the tip, compared and set; one UPDATE for the locations that end;
+ * the statement of the outbox; those of derived tables; a COPY for each table that gets rows. A dozen statements,
+ * however many blocks, sent at once: the server goes from one to the next, and to the commit, without waiting for this
+ * process. Returns where the outbox ends. Throws `tip_changed` where the tip is not the one that the batch was made
+ * for, and `derived_tables_changed` where the writer must follow other derived tables by now.
+ *
+ * @param client pipelined
+ */
+export async function writeBatch(
+  client: pg.Client,
+  batch: Batch,
+  { epoch, isBulk, outboxEnd }: BatchWrite,
+): Promise<OutboxEnd> {
+  const begin = isBulk ? 'BEGIN; SET LOCAL synchronous_commit = off' : 'BEGIN';
+  const { before, after, keptEventBlocks } = batch;
+  const blocks = await Promise.all(batch.storedEvents);
+  const end = outboxEnd ?? (await readOutboxEnd(client, blocks, before.tip === null));
+  const addition = addToOutbox(end, {
+    blocks,
+    forgetUpTo: keptEventBlocks === null ? null : (after.tip?.height ?? -1) - keptEventBlocks,
+  });
+  const send = (tx: pg.ClientBase): SentStatements => {
+    const decisive = [moveTip(tx, batch, epoch), endLocations(tx, batch.left), batch.derived.write(tx)];
+    const rest: Promise<unknown>[] = [tx.query(addition.text, addition.values)];
+    for (const target of targets) {
+      const encoder = batch.encoders[target];
+      if (encoder.rows === 0) continue;
+      const [table, columns] = copyTargets[target];
+      rest.push(copyBinary(tx, `${table} (${columns})`, encoder));
+    }
+    failpoint('transaction');
+    return { decisive, rest };
+  };
+  try {
+    await pipelinedTransaction(client, send, begin);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'tip_changed') await refuseOldTables(client, epoch);
+    throw error;
+  }
+  return addition.end;
+}
+
+async function refuseOldTables(client: pg.Client, epoch: number): Promise<void> {
+  const { rows } = await client.query<{ epoch: number }>('SELECT derived_epoch AS epoch FROM chain.state');
+  if (rows[0]?.epoch === epoch) return;
+  throw new AppError('derived_tables_changed', 'The writer has taken over another derived table.');
+}
+
+/** Locations of earlier batches. Those of this batch were written with their end (fill-batch.ts). */
 async function endLocations(tx: pg.ClientBase, left: LeftRows): Promise<void> {
   if (left.key.length === 0) return;
   const { rowCount } = await tx.query(
@@ -67,6 +83,7 @@ async function endLocations(tx: pg.ClientBase, left: LeftRows): Promise<void> {
   assert(rowCount === left.key.length, 'a location that ends is not there');
 }
 
+/** The first statement: another process that writes waits for this transaction, or this one for it. */
 async function moveTip(tx: pg.ClientBase, { before, after }: Batch, epoch: number): Promise<void> {
   const { rowCount } = await tx.query(
     `UPDATE chain.state SET tip_height = $1, tip_hash = $2
@@ -75,10 +92,6 @@ async function moveTip(tx: pg.ClientBase, { before, after }: Batch, epoch: numbe
     [...columnsOf(after.tip), ...columnsOf(before.tip), epoch],
   );
   if (rowCount === 1) return;
-  const { rows } = await tx.query<{ epoch: number }>('SELECT derived_epoch AS epoch FROM chain.state');
-  if (rows[0]?.epoch !== epoch) {
-    throw new AppError('derived_tables_changed', 'The writer has taken over another derived table.');
-  }
   throw new AppError('tip_changed', 'The tip is not where the last batch left it: another process wrote.', {
     expected: before.tip?.height ?? null,
   });

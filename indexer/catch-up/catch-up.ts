@@ -16,6 +16,7 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
+import { connectPipelined } from '#kernel/pg/pool.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
@@ -87,7 +88,7 @@ class CatchUpPass {
   readonly #tables: readonly DerivedTable[];
   readonly #wanted: readonly DerivedTable[];
   readonly #patience: Patience;
-  #client: pg.PoolClient | null = null;
+  #client: pg.Client | null = null;
   #parsePool: ParsePool | null = null;
   #parsedFacts = '';
   /** The tables in progress. */
@@ -121,7 +122,7 @@ class CatchUpPass {
   /** Releases what a pass over blocks holds: the connection with the lock, and the threads. */
   async #rest(): Promise<void> {
     this.#current = [];
-    this.#disconnect();
+    await this.#disconnect();
     await this.#parsePool?.close();
     this.#parsePool = null;
   }
@@ -134,7 +135,7 @@ class CatchUpPass {
       return end;
     } catch (error) {
       const failure = postgresFailure(error);
-      this.#disconnect();
+      await this.#disconnect();
       if (signal.aborted && (failure instanceof AppError || isAbort(failure))) return 'end';
       if (!(failure instanceof AppError)) throw failure;
       const delayMs = this.#patience.delayAfter(failure);
@@ -243,14 +244,14 @@ class CatchUpPass {
   }
 
   /** The connection that holds the lock; null where another process has it. */
-  async #connect(): Promise<pg.PoolClient | null> {
+  async #connect(): Promise<pg.Client | null> {
     if (this.#client !== null) return this.#client;
-    const client = await this.#options.pool.connect();
+    const client = await connectPipelined(this.#options.pool);
     try {
       await takeAdvisoryLock(client, 'catchUp');
       await client.query(writerSettings);
     } catch (error) {
-      client.release(true);
+      await client.end().catch(() => undefined);
       if (error instanceof AppError && error.code === 'database_busy') return null;
       throw error;
     }
@@ -258,9 +259,10 @@ class CatchUpPass {
     return client;
   }
 
-  #disconnect(): void {
-    this.#client?.release(true);
+  async #disconnect(): Promise<void> {
+    const client = this.#client;
     this.#client = null;
+    await client?.end().catch(() => undefined);
   }
 
   /** Stores why tables cannot continue, for `/status`. The same problem keeps the time of its first occurrence. */

@@ -5,6 +5,7 @@ import type { Fact, FactSet } from '#indexer/facts/fact.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { CopyEncoder, copyBinary } from '#kernel/pg/copy-binary.ts';
+import { allAnswers } from '#kernel/pg/transaction.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { DerivedBlock, DerivedRows, DerivedTable } from './derived-table.ts';
 
@@ -106,14 +107,21 @@ export class DerivedBatch {
     return part.rows.events();
   }
 
-  /** A COPY for each target that gets rows, then each table's further statements. In a transaction. */
+  /**
+   * A COPY for each target that gets rows, then each table's further statements. Sends what it can before it waits.
+   *
+   * @param tx in a transaction of a pipelined connection
+   */
   async write(tx: pg.ClientBase): Promise<void> {
+    const sent: Promise<unknown>[] = [];
     for (const { table, encoders, rows } of this.parts) {
       for (const [at, { table: name, columns }] of table.targets.entries()) {
         const encoder = encoders[at];
-        if (encoder !== undefined && encoder.rows > 0) await copyBinary(tx, `${name} (${columns})`, encoder);
+        if (encoder === undefined || encoder.rows === 0) continue;
+        sent.push(copyBinary(tx, `${name} (${columns})`, encoder));
       }
-      await rows.write?.(tx);
+      if (rows.write !== undefined) sent.push(rows.write(tx));
     }
+    await allAnswers(sent);
   }
 }

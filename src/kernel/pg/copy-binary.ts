@@ -1,6 +1,5 @@
-import { pipeline } from 'node:stream/promises';
-import type pg from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
+import { Buffer } from 'node:buffer';
+import pg from 'pg';
 
 /** PostgreSQL manual, COPY, "Binary Format": signature, no flags, no extension. */
 const fileHeader = Buffer.from([
@@ -194,16 +193,58 @@ export class CopyEncoder {
 }
 
 /**
- * Sends the rows of an encoder into `target` (a table and its columns) and returns their number. The client must not
- * be a pool: a COPY occupies its connection. Sends no faster than the server reads. The encoder may be reset once
+ * Sends the rows of an encoder into `target` (a table and its columns) and returns their number. Everything is handed
+ * to the socket at once, before the server has answered: on a pipelined connection (pool.ts) further statements may
+ * follow without a wait. The client must not be a pool: a COPY occupies its connection. The encoder may be reset once
  * this has settled.
  */
-export async function copyBinary(
-  client: pg.ClientBase,
-  target: string,
-  encoder: CopyEncoder,
-): Promise<number> {
-  const copy = client.query(copyFrom(`COPY ${target} FROM STDIN (FORMAT binary)`));
-  await pipeline(encoder.chunks(), copy);
-  return copy.rowCount;
+export function copyBinary(client: pg.ClientBase, target: string, encoder: CopyEncoder): Promise<number> {
+  return new Promise((resolve, reject) => {
+    client.query(
+      new CopyIn(`COPY ${target} FROM STDIN (FORMAT binary)`, encoder, (error, result) => {
+        if (error instanceof Error) reject(error);
+        else resolve(result.rowCount ?? 0);
+      }),
+    );
+  });
 }
+
+/** Messages of a COPY (PostgreSQL manual, "Message Formats"): a code, and the length of the rest. */
+const copyDataCode = 0x64;
+const lengthBytes = 4;
+const copyDone = Buffer.from([0x63, 0, 0, 0, lengthBytes]);
+
+/**
+ * A COPY whose rows are sent with the command. If the server refuses the command or a row, it drops the rest of the
+ * rows (PostgreSQL manual, "COPY Operations"), and the connection remains usable.
+ */
+class CopyIn extends pg.Query {
+  readonly #encoder: CopyEncoder;
+
+  constructor(text: string, encoder: CopyEncoder, callback: QueryCallback) {
+    super(text, callback);
+    this.#encoder = encoder;
+    this.submit = (connection): void => this.#send(connection, text);
+  }
+
+  /** The server asks for rows that are on their way already. */
+  handleCopyInResponse(): void {}
+
+  #send(connection: pg.Connection, text: string): void {
+    const { stream } = connection;
+    // one system call for many parts
+    stream.cork();
+    connection.query(text);
+    for (const chunk of this.#encoder.chunks()) {
+      const head = Buffer.allocUnsafe(1 + lengthBytes);
+      head[0] = copyDataCode;
+      head.writeUInt32BE(lengthBytes + chunk.length, 1);
+      stream.write(head);
+      stream.write(chunk);
+    }
+    stream.write(copyDone);
+    stream.uncork();
+  }
+}
+
+type QueryCallback = (error: Error | undefined, result: pg.QueryResult) => void;

@@ -73,3 +73,18 @@ export async function connectClient(url: string, applicationName = 'satscribe'):
   }
   return client;
 }
+
+/**
+ * Opens one connection with the settings of a pool, outside of it, that sends each statement at once, whether or not
+ * those before it were answered. They run in their order. A statement in a transaction in which an earlier one has
+ * failed fails too.
+ */
+export async function connectPipelined(pool: pg.Pool): Promise<pg.Client> {
+  const { options } = pool;
+  // the pool hides its password from enumeration
+  const client = new pg.Client({ ...options, password: options.password, pipeline: true });
+  await client.connect();
+  // what listens to the connections of the pool listens to this one too
+  pool.emit('connect', client);
+  return client;
+}

@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 
 /**
@@ -21,6 +22,59 @@ export async function withTransaction<T>(
     client.release(broken);
   }
 }
+
+/** Statements of a pipelined transaction that were sent and may not be answered yet. */
+export interface SentStatements {
+  /** The commit is sent once these have succeeded: their answers are checked, or they send further statements. */
+  readonly decisive: readonly Promise<unknown>[];
+  /** Statements that only fail or succeed. If one fails, the server answers the commit with a rollback. */
+  readonly rest: readonly Promise<unknown>[];
+}
+
+/**
+ * Runs a transaction on a pipelined connection (pool.ts): `send` sends its statements without waiting for answers, so
+ * the server never waits for this process between two of them. Any error rolls back and is thrown.
+ */
+export async function pipelinedTransaction(
+  client: pg.Client,
+  send: (tx: pg.ClientBase) => SentStatements,
+  begin = 'BEGIN',
+): Promise<void> {
+  assert(client.pipeline, 'the connection sends each statement at once');
+  const sent: Promise<unknown>[] = [client.query(begin)];
+  try {
+    const { decisive, rest } = send(client);
+    sent.push(...decisive, ...rest);
+    for (const statement of sent) statement.catch(() => undefined);
+    await Promise.all(decisive);
+    sent.push(client.query('COMMIT'));
+    await allAnswers(sent);
+  } catch (error) {
+    // no statement may follow the rollback: it would commit by itself
+    const cause = await allAnswers(sent).then(
+      () => error,
+      (failure: unknown) => failure,
+    );
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw cause;
+  }
+}
+
+/**
+ * Waits for all answers to statements of one transaction. Throws the failure that is not the consequence of another:
+ * promises do not reject in the order of the statements.
+ */
+export async function allAnswers(sent: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(sent);
+  const failures = results
+    .filter((result) => result.status === 'rejected')
+    .map(({ reason }) => reason as unknown);
+  if (failures.length > 0) throw failures.find((failure) => !isConsequence(failure)) ?? failures[0];
+}
+
+/** A statement after the failed one: SQLSTATE in_failed_sql_transaction. */
+const isConsequence = (failure: unknown): boolean =>
+  failure instanceof Error && 'code' in failure && failure.code === '25P02';
 
 async function runTransaction<C extends pg.ClientBase, T>(
   client: C,

@@ -110,31 +110,35 @@ describe('indexing a chain', () => {
   test('takes as many statements for a batch of many blocks as for one of few', async () => {
     const dir = folderOf(new GoldenChain('mixed-1'));
     const counts: number[] = [];
-    for (const until of [60, 174]) {
+    for (const until of [140, 174]) {
       const other = await freshDatabase();
       const statements = countStatements(other.pool);
       await indexFolder(other.pool, dir, { until: asHeight(until) });
       counts.push(statements());
     }
-    // locking, claiming, planning, loading, one batch, indexes
+    // claiming, planning, loading, one batch, the missing indexes
     expect(counts[1]).toBe(counts[0]);
     const batched = await freshDatabase();
     await indexFolder(batched.pool, dir, { until: asHeight(159) });
     const statements = countStatements(batched.pool);
     await indexFolder(batched.pool, dir, { bounds: { blocksMax: 5 } });
-    // 15 blocks in three batches: nine statements each at most, three questions each at most, 25 around them
-    expect(statements()).toBeLessThanOrEqual(3 * 12 + 25);
+    // 15 blocks in three batches: ten statements each at most, three questions each at most, 25 around them
+    expect(statements()).toBeLessThanOrEqual(3 * 13 + 25);
   });
 });
 
-/** Counts the statements on connections that a pool opens from now on. */
+/** How many connections build indexes, with their settings and locks, depends on the machine. */
+const ofIndexBuild = /^\s*(?:SET|RESET|ANALYZE|CREATE|BEGIN|COMMIT|SELECT (?:set_config|pg_))/u;
+
+/** Counts the statements on connections that a pool opens from now on, except those that build indexes. */
 function countStatements(pool: pg.Pool): () => number {
   let statements = 0;
   pool.on('connect', (client) => {
     const counted = client as unknown as { query: (...values: unknown[]) => unknown };
     const query = counted.query.bind(client);
     counted.query = (...values) => {
-      statements++;
+      const [first] = values as [string | { readonly text: string }];
+      if (!ofIndexBuild.test(typeof first === 'string' ? first : first.text)) statements++;
       return query(...values);
     };
   });

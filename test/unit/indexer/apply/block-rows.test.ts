@@ -28,7 +28,7 @@ test('rows of locations grow with the inscriptions, not with the script that the
   const script = new Uint8Array(50_000).fill(0x6a);
   const sizeOf = (scriptLength: number): number => {
     const out = new CopyEncoder(11);
-    encodeLocations(out, script, inOneOutput(1000, scriptLength));
+    encodeLocations(out, script, inOneOutput(1000, scriptLength), null);
     let size = 0;
     for (const chunk of out.chunks()) size += chunk.length;
     return size;
