@@ -1,0 +1,75 @@
+import { openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+
+/** Nanoseconds per millisecond, and milliseconds per clock tick (USER_HZ is 100 on all of Linux's platforms). */
+const nanoseconds = 1e6;
+const tickMs = 10;
+
+/** The file of the calling thread, kept open: each thread has its own copy of this module. Null: there is none. */
+let ownThread: number | null | undefined;
+const ownTimes = Buffer.alloc(100);
+
+/**
+ * Milliseconds in which the calling thread could have run, but other threads had the processors; 0 where the system
+ * does not tell. Processor time itself cannot be read so finely: Linux brings it up to date every few milliseconds.
+ */
+export function threadDelayMs(): number {
+  if (ownThread === undefined) ownThread = openOwnThread();
+  if (ownThread === null) return 0;
+  const length = readSync(ownThread, ownTimes, 0, ownTimes.length, 0);
+  return Number(ownTimes.toString('latin1', 0, length).split(' ')[1]) / nanoseconds;
+}
+
+function openOwnThread(): number | null {
+  try {
+    return openSync('/proc/thread-self/schedstat', 'r');
+  } catch {
+    return null;
+  }
+}
+
+/** Processor milliseconds of a process of this machine so far. Null where they are unknown: only Linux tells. */
+export function processCpuMs(pid: number): number | null {
+  const [ns] = readProc(`${pid}/schedstat`)?.split(' ') ?? [];
+  return ns === undefined || ns === '' ? null : Number(ns) / nanoseconds;
+}
+
+export function parentOf(pid: number): number | null {
+  return statOf(pid)?.parent ?? null;
+}
+
+/** The same of a process, its children, and those of its children that have ended. */
+export function familyCpuMs(pid: number): number | null {
+  const own = statOf(pid);
+  if (own === null) return null;
+  let ms = own.cpuMs + own.endedChildrenMs;
+  for (const name of readdirSync('/proc')) {
+    const child = /^\d+$/u.test(name) ? statOf(Number(name)) : null;
+    if (child?.parent === pid) ms += child.cpuMs + child.endedChildrenMs;
+  }
+  return ms;
+}
+
+interface ProcessStat {
+  readonly parent: number;
+  readonly cpuMs: number;
+  readonly endedChildrenMs: number;
+}
+
+/** proc_pid_stat(5): the name stands in brackets, and may hold any character. */
+function statOf(pid: number): ProcessStat | null {
+  const text = readProc(`${pid}/stat`);
+  const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
+  if (fields === undefined || fields.length < 15) return null;
+  const ticks = (first: number): number => (Number(fields[first]) + Number(fields[first + 1])) * tickMs;
+  return { parent: Number(fields[1]), cpuMs: ticks(11), endedChildrenMs: ticks(13) };
+}
+
+function readProc(name: string): string | null {
+  if (process.platform !== 'linux') return null;
+  try {
+    return readFileSync(`/proc/${name}`, 'utf8');
+  } catch {
+    // it has ended
+    return null;
+  }
+}

@@ -1,0 +1,337 @@
+import { type About, type IsMeant, type Laps, mainTrack, type Span, stageClock, type Wait } from './span.ts';
+
+/** Sums of a stage. Times are milliseconds; those of parallel spans add up. */
+export interface StageRow {
+  readonly stage: string;
+  readonly count: number;
+  /** Time between beginning and end. */
+  readonly ms: number;
+  /** Processor time; null: unknown. */
+  readonly cpuMs: number | null;
+  /** Time in which it could not go on. */
+  readonly waitMs: number;
+  readonly bytes: number;
+  readonly rows: number;
+  /** The stages that it waited for, and how long. */
+  readonly waitedFor: Readonly<Record<string, number>>;
+}
+
+/** Receives everything that happens, as it happens. */
+export interface TraceSink {
+  event(event: TraceEvent): void;
+  /** The sums, once at the end. */
+  close(rows: readonly StageRow[]): void;
+}
+
+export interface TraceEvent {
+  readonly kind: 'stage' | 'wait';
+  readonly name: string;
+  readonly track: string;
+  readonly from: number;
+  readonly to: number;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+interface Sums {
+  count: number;
+  ms: number;
+  cpuMs: number | null;
+  waitMs: number;
+  bytes: number;
+  rows: number;
+  readonly waitedFor: Map<string, number>;
+}
+
+/** Waits are shorter than a batch takes: of a usual chain this is some seconds. */
+const recentMax = 4096;
+/** Spans of workers arrive with their results, which may lie in a queue behind a turn of the main thread. */
+const lateMs = 500;
+/** Shorter waits are not divided: nobody sees them. */
+const dividedMs = 0.5;
+/** `bound` forgets half of what was in this time. */
+const halfLifeMs = 5000;
+
+/**
+ * Records the stages of a sync: their work, and their waits, each charged to the stage that was waited for. Without a
+ * sink it keeps sums of a few spans per block (microseconds), for `bound`. With one it is `isDetailed`: the callers
+ * also record workers' stages and statements.
+ */
+export class StageRecorder {
+  #sink: TraceSink | null;
+  readonly #sums = new Map<string, Sums>();
+  /** The newest spans, and waits as spans of what they waited for: a ring. */
+  readonly #recent: Span[] = [];
+  #next = 0;
+  readonly #tracks = new Map<string, boolean[]>();
+  readonly #critical = new Map<string, number>();
+  #forgottenAt = stageClock();
+  readonly #cpuOfTracks = new Map<string, number>();
+  readonly #before: ProcessCpu;
+  #serverCpuMs: () => number | null = () => null;
+
+  constructor(sink: TraceSink | null = null) {
+    this.#sink = sink;
+    this.#before = processCpu();
+  }
+
+  /** Someone looks at every stage. */
+  get isDetailed(): boolean {
+    return this.#sink !== null;
+  }
+
+  /** A stage has worked. */
+  span(span: Span): void {
+    this.#add(span);
+    this.#emit('stage', span.stage, span, { ...details(span), processorMs: rounded(span.cpuMs) });
+  }
+
+  /** The laps of a thread, in their order. */
+  laps({ spans }: Pick<Laps, 'spans'>, track: string, about: About = {}): void {
+    for (const lap of spans) this.span({ ...lap, ...about, track });
+  }
+
+  /** A stage has waited. */
+  waited(wait: Wait): void {
+    const { stage, track, from, to } = wait;
+    const waitedMs = to - from;
+    if (waitedMs <= 0) return;
+    const isDivided = this.isDetailed || waitedMs >= dividedMs;
+    const parts = isDivided ? this.#divide(wait) : [{ stage: wait.otherwise, from, to }];
+    for (const part of parts) this.#remember({ ...part, track, cpuMs: null });
+    const charges = sumsOf(parts);
+    this.#charge(stage, charges, waitedMs);
+    const [longest] = [...charges].toSorted(([, one], [, other]) => other - one);
+    const name = `wait: ${longest?.[0] ?? wait.otherwise}`;
+    this.#emit('wait', name, wait, { ...details(wait), waitedFor: roundedAll(charges), stage });
+  }
+
+  /**
+   * A statement has ended on a connection. What it did not compute it waited: for the main thread while that computed,
+   * and otherwise for round trips, the disk or locks.
+   */
+  statement(statement: Span): void {
+    const { stage, from, to, cpuMs } = statement;
+    this.#add(statement);
+    const idleMs = cpuMs === null ? 0 : Math.max(0, to - from - cpuMs);
+    const parts = this.#divide({ ...statement, on: [isMain], otherwise: 'round trips, disk' });
+    const share = idleMs / (to - from);
+    const charges = new Map([...sumsOf(parts)].map(([name, ms]) => [name, ms * share]));
+    if (idleMs > 0) this.#charge(stage, charges, idleMs);
+    const waitedFor = cpuMs === null ? null : roundedAll(charges);
+    this.#emit('stage', stage, statement, {
+      ...details(statement),
+      processorMs: rounded(cpuMs),
+      waitedFor,
+    });
+  }
+
+  /** The first free one of the numbered tracks of a name, for work that runs several times at once. */
+  takeTrack(name: string): { readonly track: string; readonly free: () => void } {
+    const taken = this.#tracks.get(name) ?? [];
+    this.#tracks.set(name, taken);
+    const index = taken.includes(false) ? taken.indexOf(false) : taken.length;
+    taken[index] = true;
+    return {
+      track: `${name} ${index + 1}`,
+      free: () => {
+        taken[index] = false;
+      },
+    };
+  }
+
+  /**
+   * The group of stages that took most of the main thread's recent time, or kept it waiting; null: nothing was
+   * recorded.
+   */
+  bound(groupOf: (stage: string) => string): string | null {
+    const now = stageClock();
+    const groups = new Map<string, number>();
+    for (const [stage, ms] of this.#critical)
+      groups.set(groupOf(stage), (groups.get(groupOf(stage)) ?? 0) + ms);
+    const [longest] = [...groups].toSorted(([, one], [, other]) => other - one);
+    const kept = 0.5 ** ((now - this.#forgottenAt) / halfLifeMs);
+    this.#forgottenAt = now;
+    for (const [stage, ms] of this.#critical) this.#critical.set(stage, ms * kept);
+    return longest?.[0] ?? null;
+  }
+
+  /** Tells where to read the processor time of all processes of the database since a fixed moment; null: unknown. */
+  readServer(cpuMs: () => number | null): void {
+    this.#serverCpuMs = cpuMs;
+  }
+
+  /** The sums so far: stages in the order in which they first ran, then processor time outside of them. */
+  rows(): StageRow[] {
+    const rows = [...this.#sums].map(([stage, { waitedFor, ...sums }]) => ({
+      stage,
+      ...sums,
+      waitedFor: Object.fromEntries(waitedFor),
+    }));
+    return this.isDetailed ? [...rows, ...this.#otherRows()] : rows;
+  }
+
+  /** Ends the details and closes the sink. Returns all rows; null: there were no details. */
+  end(): StageRow[] | null {
+    const sink = this.#sink;
+    if (sink === null) return null;
+    const rows = this.rows();
+    this.#sink = null;
+    sink.close(rows);
+    return rows;
+  }
+
+  #add(span: Span): void {
+    const sums = this.#sumsOf(span.stage);
+    sums.count++;
+    sums.ms += span.to - span.from;
+    if (span.cpuMs !== null) {
+      sums.cpuMs = (sums.cpuMs ?? 0) + span.cpuMs;
+      this.#cpuOfTracks.set(span.track, (this.#cpuOfTracks.get(span.track) ?? 0) + span.cpuMs);
+    }
+    sums.bytes += span.bytes ?? 0;
+    sums.rows += span.rows ?? 0;
+    this.#remember(span);
+  }
+
+  #charge(stage: string, charges: ReadonlyMap<string, number>, waitedMs: number): void {
+    const sums = this.#sumsOf(stage);
+    sums.waitMs += waitedMs;
+    for (const [name, ms] of charges) sums.waitedFor.set(name, (sums.waitedFor.get(name) ?? 0) + ms);
+  }
+
+  #sumsOf(stage: string): Sums {
+    let sums = this.#sums.get(stage);
+    if (sums === undefined) {
+      sums = { count: 0, ms: 0, cpuMs: null, waitMs: 0, bytes: 0, rows: 0, waitedFor: new Map() };
+      this.#sums.set(stage, sums);
+    }
+    return sums;
+  }
+
+  #remember(span: Span): void {
+    this.#recent[this.#next] = span;
+    this.#next = (this.#next + 1) % recentMax;
+    if (span.track !== mainTrack) return;
+    this.#critical.set(span.stage, (this.#critical.get(span.stage) ?? 0) + span.to - span.from);
+  }
+
+  /** Divides a wait among what ran meanwhile. */
+  #divide({ from, to, on, otherwise }: Omit<Wait, 'stage' | 'track'>): Part[] {
+    let left: readonly Gap[] = [{ from, to }];
+    const parts: Part[] = [];
+    for (const isMeant of on) {
+      if (left.length === 0) break;
+      for (const span of this.#since(from)) {
+        if (span.from >= to || !isMeant(span)) continue;
+        const rest: Gap[] = [];
+        for (const gap of left) {
+          const start = Math.max(gap.from, span.from);
+          const end = Math.min(gap.to, span.to);
+          if (start >= end) {
+            rest.push(gap);
+            continue;
+          }
+          parts.push({ stage: span.stage, from: start, to: end });
+          if (gap.from < start) rest.push({ from: gap.from, to: start });
+          if (end < gap.to) rest.push({ from: end, to: gap.to });
+        }
+        left = rest;
+      }
+    }
+    for (const gap of left) parts.push({ stage: otherwise, ...gap });
+    return parts;
+  }
+
+  /** Spans that ended after a time, the newest first. */
+  *#since(from: number): Generator<Span> {
+    const least = this.isDetailed ? from - lateMs : from;
+    for (let back = 1; back <= this.#recent.length; back++) {
+      const span = this.#recent[(this.#next - back + recentMax) % recentMax];
+      if (span === undefined || span.to < least) return;
+      yield span;
+    }
+  }
+
+  #emit(
+    kind: TraceEvent['kind'],
+    name: string,
+    span: Pick<Span, 'track' | 'from' | 'to'>,
+    of: Record<string, unknown>,
+  ): void {
+    const { track, from, to } = span;
+    this.#sink?.event({ kind, name, track, from, to, details: of });
+  }
+
+  /** What the threads and processes used besides the recorded stages. */
+  #otherRows(): StageRow[] {
+    const { mainMs, allMs } = processCpu();
+    const main = mainMs - this.#before.mainMs;
+    const all = allMs - this.#before.allMs;
+    const rows = [
+      otherRow('main thread, other', main - this.#cpuOf((track) => track === mainTrack)),
+      otherRow('other threads (V8, libuv)', all - main - this.#cpuOf((track) => threadTrack.test(track))),
+    ];
+    const server = this.#serverCpuMs();
+    if (server === null) return rows;
+    return [...rows, otherRow('Postgres, other', server - this.#cpuOf((track) => isConnection(track)))];
+  }
+
+  #cpuOf(isMeant: (track: string) => boolean): number {
+    return [...this.#cpuOfTracks].reduce((sum, [track, ms]) => sum + (isMeant(track) ? ms : 0), 0);
+  }
+}
+
+/** Whether a track is one of the database: its work is not of this process. */
+export function isConnection(track: string): boolean {
+  return /\bconnection\b/u.test(track);
+}
+
+const threadTrack = /^(parser|sealer)\b/u;
+
+interface ProcessCpu {
+  readonly mainMs: number;
+  readonly allMs: number;
+}
+
+function processCpu(): ProcessCpu {
+  const main = process.threadCpuUsage();
+  const all = process.cpuUsage();
+  return { mainMs: (main.user + main.system) / 1000, allMs: (all.user + all.system) / 1000 };
+}
+
+function otherRow(stage: string, cpuMs: number): StageRow {
+  // the clocks of a process and of its threads differ by a tick
+  const sums = { count: 1, ms: 0, cpuMs: Math.max(0, cpuMs), waitMs: 0, bytes: 0, rows: 0 };
+  return { stage, ...sums, waitedFor: {} };
+}
+
+interface Gap {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Part extends Gap {
+  readonly stage: string;
+}
+
+/** Work of the main thread, not its waits. */
+const isMain: IsMeant = ({ track, cpuMs }) => track === mainTrack && cpuMs !== null;
+
+function sumsOf(parts: readonly Part[]): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const { stage, from, to } of parts) sums.set(stage, (sums.get(stage) ?? 0) + to - from);
+  return sums;
+}
+
+function details({ height, heights, bytes, rows }: About): Record<string, unknown> {
+  return { height, heights, bytes, rows };
+}
+
+/** Microseconds are the resolution of a trace. */
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 1000) / 1000;
+}
+
+function roundedAll(sums: ReadonlyMap<string, number>): Record<string, number | null> {
+  return Object.fromEntries([...sums].map(([name, ms]) => [name, rounded(ms)]));
+}

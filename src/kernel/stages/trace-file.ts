@@ -1,0 +1,95 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { stageClock } from './span.ts';
+import { isConnection, type StageRow, type TraceEvent, type TraceSink } from './stage-recorder.ts';
+
+/** Events are some 200 bytes each: a write takes microseconds and happens a few times a second. */
+const chunkLengthMax = 64 * 1024;
+const end = '\n]\n';
+/** Viewers group tracks by process: ours, and the database's. */
+const processes = { satscribe: 1, postgres: 2 } as const;
+
+/**
+ * A file in Chrome's trace event format: a JSON array of complete events, one track for each thread and connection.
+ * Events are written in chunks, and each write ends the array, so the file is valid JSON even after a kill. A failed
+ * write (a full disk) ends the trace, not the sync.
+ */
+export class TraceFile implements TraceSink {
+  readonly #file: number;
+  readonly #onError: (error: unknown) => void;
+  readonly #startedAt = stageClock();
+  readonly #tracks = new Map<string, number>();
+  #chunk = '';
+  /** Where the next event goes: before the end of the array. */
+  #at = 0;
+  #isOpen = true;
+
+  private constructor(file: number, onError: (error: unknown) => void) {
+    this.#file = file;
+    this.#onError = onError;
+    for (const [name, pid] of Object.entries(processes)) {
+      this.#add({ name: 'process_name', ph: 'M', pid, tid: 0, args: { name } });
+    }
+  }
+
+  /** Replaces the file. Throws `output_failed`. */
+  static open(path: string, onError: (error: unknown) => void): TraceFile {
+    try {
+      return new TraceFile(openSync(path, 'w'), onError);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new AppError('output_failed', `The trace cannot be written: ${reason}`, { path }, error);
+    }
+  }
+
+  event({ kind, name, track, from, to, details }: TraceEvent): void {
+    const pid = isConnection(track) ? processes.postgres : processes.satscribe;
+    const ts = this.#microseconds(from);
+    const dur = this.#microseconds(to) - ts;
+    this.#add({ name, cat: kind, ph: 'X', ts, dur, pid, tid: this.#trackNumber(track, pid), args: details });
+  }
+
+  /** The sums are an event too: programs read them from the end of the file. */
+  close(rows: readonly StageRow[]): void {
+    const ts = this.#microseconds(stageClock());
+    this.#add({ name: 'stages', ph: 'i', s: 'g', ts, pid: processes.satscribe, tid: 0, args: { rows } });
+    this.#write();
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    closeSync(this.#file);
+  }
+
+  /** Whole numbers: spans that touch or nest do so after rounding too. */
+  #microseconds(at: number): number {
+    return Math.round((at - this.#startedAt) * 1000);
+  }
+
+  #trackNumber(track: string, pid: number): number {
+    const known = this.#tracks.get(track);
+    if (known !== undefined) return known;
+    const tid = this.#tracks.size + 1;
+    this.#tracks.set(track, tid);
+    this.#add({ name: 'thread_name', ph: 'M', pid, tid, args: { name: track } });
+    return tid;
+  }
+
+  #add(event: Record<string, unknown>): void {
+    this.#chunk += `${this.#at === 0 && this.#chunk === '' ? '[\n' : ',\n'}${JSON.stringify(event)}`;
+    if (this.#chunk.length >= chunkLengthMax) this.#write();
+  }
+
+  #write(): void {
+    if (!this.#isOpen) return;
+    try {
+      const bytes = Buffer.from(this.#chunk + end);
+      for (let done = 0; done < bytes.length; ) {
+        done += writeSync(this.#file, bytes, done, bytes.length - done, this.#at + done);
+      }
+      this.#at += bytes.length - end.length;
+      this.#chunk = '';
+    } catch (error) {
+      this.#isOpen = false;
+      this.#onError(error);
+    }
+  }
+}
