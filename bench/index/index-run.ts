@@ -31,7 +31,7 @@ interface Bulk {
 /** The work of `satscribe index`: the chain, its indexes, and everything sealed for searches. */
 async function bulkLoad(source: BlockSource, pool: pg.Pool, until: number | null): Promise<Bulk> {
   const commits: [number, number][] = [];
-  let progress: IndexProgress = { blocks: 0, blocksTotal: 0, bytes: 0, inscriptions: 0 };
+  let progress: IndexProgress = { blocks: 0, blocksTotal: 0, bytes: 0, bytesLeft: null, inscriptions: 0 };
   const start = performance.now();
   await follow({
     source,

@@ -90,6 +90,11 @@ export class Batch {
     return this.ledgers.length;
   }
 
+  /** First and last height, e.g. `767430-767433`. */
+  get heights(): string {
+    return `${this.ledgers[0]?.height ?? ''}-${this.after.tip?.height ?? ''}`;
+  }
+
   get inscriptions(): number {
     return this.after.counters.nextKey - this.before.counters.nextKey;
   }

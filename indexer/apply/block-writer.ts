@@ -7,6 +7,8 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
+import { stageClock } from '#kernel/stages/span.ts';
+import type { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 import { Batch, EncoderPool } from './batch.ts';
 import { BatchQuestions } from './batch-questions.ts';
 import type { ChainPosition } from './chain-position.ts';
@@ -16,6 +18,7 @@ import { loadWriterMemory, type WriterMemory } from './memory/writer-memory.ts';
 import { deflateTexts, type OutboxEnd } from './outbox-rows.ts';
 import { type UndoHook, type UndoOptions, undoAbove } from './undo.ts';
 import { writeBatch } from './write-batch.ts';
+import { WriterStages } from './writer-stages.ts';
 
 /** What a committed batch was. */
 export interface Committed {
@@ -33,6 +36,7 @@ export interface BlockWriterOptions {
   readonly facts: Omit<ChainFacts, 'fingerprintKey'>;
   readonly onCommit?: (committed: Committed) => void;
   readonly onStep?: ((step: WriterStep, seconds: number) => void) | undefined;
+  readonly stages?: StageRecorder | undefined;
   /** Cache entries of the content and metadata registries; absent: the defaults. */
   readonly cacheEntries?: number | undefined;
   /** Searches to which a bulk load gives way, before each block and each batch. */
@@ -56,6 +60,7 @@ export class BlockWriter {
   readonly #onCommit: (committed: Committed) => void;
   readonly #onStep: (step: WriterStep, seconds: number) => void;
   readonly #demand: SearchDemand | null;
+  readonly #stages: WriterStages;
   #position: ChainPosition;
   /** After the last commit; null: not known yet. */
   #outboxEnd: OutboxEnd | null = null;
@@ -74,6 +79,7 @@ export class BlockWriter {
     this.#onCommit = options.onCommit ?? (() => undefined);
     this.#demand = options.demand ?? null;
     this.#onStep = options.onStep ?? (() => undefined);
+    this.#stages = new WriterStages(options.stages ?? null);
   }
 
   static async open(options: BlockWriterOptions): Promise<BlockWriter> {
@@ -100,10 +106,11 @@ export class BlockWriter {
     const endedOnTheirWay = this.#underWay === null ? [] : [this.#underWay.ended];
     const derivedOnTheirWay = this.#underWay?.derived ?? null;
     const recent = memory.recent.table;
-    const answers = await this.#questions.ask(blocks, recent);
+    const stages = this.#stages;
+    const answers = await stages.asking(blocks, () => this.#questions.ask(blocks, recent));
     const encoders = this.#encoders.take();
     const derived = new DerivedBatch(this.#session.followed.active, encoders.derived);
-    await derived.ask(this.#session.reader, blocks, derivedOnTheirWay);
+    await stages.asking(blocks, () => derived.ask(this.#session.reader, blocks, derivedOnTheirWay));
     const batch = new Batch(
       this.#position,
       encoders.own,
@@ -114,6 +121,7 @@ export class BlockWriter {
     let ledgerMs = 0;
     for (const [index, block] of blocks.entries()) {
       let startedAt = performance.now();
+      const readyAt = stageClock();
       try {
         const known = {
           contents: answers.contents[index] as Int32Array,
@@ -123,7 +131,7 @@ export class BlockWriter {
         };
         await this.#turn(isBulk, () => {
           startedAt = performance.now();
-          addToBatch(batch, block, known, this.#facts);
+          stages.deciding(block, readyAt, (laps) => addToBatch(batch, block, known, this.#facts, laps));
         });
       } catch (error) {
         refusal = { error };
@@ -138,7 +146,7 @@ export class BlockWriter {
       await nextTurn();
     }
     const startedAt = performance.now();
-    endBatch(batch);
+    stages.ending(() => endBatch(batch));
     for (const block of blocks) block.release();
     this.#onStep('ledger', (ledgerMs + performance.now() - startedAt) / 1000);
     await this.#begin(batch, isBulk && refusal === null);
@@ -148,6 +156,7 @@ export class BlockWriter {
   /** Resolves when everything begun is committed. */
   async finish(): Promise<void> {
     await this.#writing;
+    this.#stages.finished();
   }
 
   /** Takes back all blocks above a height (-1: all blocks), from the tip downwards, one transaction each. */
@@ -183,7 +192,7 @@ export class BlockWriter {
   }
 
   async #begin(batch: Batch, isBulk: boolean): Promise<void> {
-    await this.#writing;
+    await this.#stages.writeAwaited(this.#writing);
     this.#position = batch.after;
     if (batch.blocks === 0) return;
     this.#underWay = batch;
@@ -198,7 +207,8 @@ export class BlockWriter {
     try {
       const { writer, followed } = this.#session;
       const how = { epoch: followed.epoch, isBulk, outboxEnd: this.#outboxEnd };
-      this.#outboxEnd = await this.#turn(isBulk, () => writeBatch(writer, batch, how));
+      const write = (): Promise<OutboxEnd> => writeBatch(writer, batch, how);
+      this.#outboxEnd = await this.#turn(isBulk, () => this.#stages.write(batch.heights, batch.bytes, write));
     } catch (error) {
       this.#outboxEnd = null;
       memory.contents.rollback();

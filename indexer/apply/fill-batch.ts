@@ -12,9 +12,10 @@ import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { Laps } from '#kernel/stages/span.ts';
 import type { Batch } from './batch.ts';
 import { encodeBlock, encodeContent, encodeInscriptions, encodeMetadata } from './block-rows.ts';
-import { enterBlock } from './chain-position.ts';
+import { type ChainPosition, enterBlock } from './chain-position.ts';
 import type { HashTable } from './memory/hash-table.ts';
 import { heldByBlock, holdSpent } from './memory/held-lookup.ts';
 import type { HeldOutputs } from './memory/held-outputs.ts';
@@ -57,7 +58,13 @@ export interface BlockAnswers {
  * Applies one block to the ledger and appends its rows to the batch. Throws what the ledger throws,
  * `block_not_linked` or `block_corrupt`; the batch is then unchanged. The block must stay as it is until `endBatch`.
  */
-export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswers, facts: ChainFacts): void {
+export function addToBatch(
+  batch: Batch,
+  block: ParsedBlock,
+  answers: BlockAnswers,
+  facts: ChainFacts,
+  laps?: Laps,
+): void {
   const { columns, ref } = block;
   refuseImpossible(block);
   batch.derived.refuse(ref, batch.after.tip);
@@ -75,29 +82,10 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
     counters: position.counters,
     held,
   });
+  laps?.lap('ledger', { bytes: block.bytes.length, rows: ledger.inscriptions.count });
 
   const { encoders } = batch;
-  let { nextContentId, nextMetadataId } = position;
-  // below the first height of inscriptions an envelope is no inscription, and its content is not stored
-  if (ledger.inscriptions.count > 0) {
-    const firstKeys = firstKeysOf(columns, ledger);
-    nextContentId = giveIds(
-      answers.contents,
-      batch.contents,
-      columns.contentHash,
-      columns.contentVariant,
-      nextContentId,
-      (row, id) => encodeContent(encoders.contents, columns, row, id, firstKeys[row]!),
-    );
-    nextMetadataId = giveIds(
-      answers.metadata,
-      batch.metadata,
-      columns.metadataHash,
-      null,
-      nextMetadataId,
-      (row, id) => encodeMetadata(encoders.metadataTexts, columns, row, id),
-    );
-  }
+  const { nextContentId, nextMetadataId } = encodeTexts(batch, columns, ledger, answers, position);
   const place = {
     islandHeight: position.islandHeight,
     anchored: position.anchored,
@@ -111,9 +99,11 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
   encodeInscriptions(encoders, columns, ledger, place);
   batch.locations.add(ledger, block.bytes);
   batch.derived.add({ block, ledger, held, isUnchecked: answers.ended !== null });
+  laps?.lap('encode');
   const isKnown = position.anchored && ledger.anchored;
   const eventsOfTables = (kind: EventKind): LedgerEvents | null => batch.derived.eventsOf(kind);
   addEvents(batch, { block, ledger, held, isKnown, eventsOfTables }, facts);
+  laps?.lap('outbox, texts');
   leave(batch, ledger);
   holdOutputs(batch.outputs, answers.ended === null ? null : batch.ended, block, ledger, held);
   if (answers.ended !== null) holdSpent(batch.ended, block, held);
@@ -126,6 +116,38 @@ export function addToBatch(batch: Batch, block: ParsedBlock, answers: BlockAnswe
     counters: ledger.counters,
     nextContentId,
     nextMetadataId,
+  };
+  laps?.lap('ledger, held outputs');
+}
+
+/** Gives ids to the block's new contents and metadata, and writes their rows. */
+function encodeTexts(
+  { encoders, contents, metadata }: Batch,
+  columns: BlockColumns,
+  ledger: LedgerBlock,
+  answers: BlockAnswers,
+  { nextContentId, nextMetadataId }: ChainPosition,
+): Pick<ChainPosition, 'nextContentId' | 'nextMetadataId'> {
+  // below the first height of inscriptions an envelope is no inscription, and its content is not stored
+  if (ledger.inscriptions.count === 0) return { nextContentId, nextMetadataId };
+  const firstKeys = firstKeysOf(columns, ledger);
+  return {
+    nextContentId: giveIds(
+      answers.contents,
+      contents,
+      columns.contentHash,
+      columns.contentVariant,
+      nextContentId,
+      (row, id) => encodeContent(encoders.contents, columns, row, id, firstKeys[row]!),
+    ),
+    nextMetadataId: giveIds(
+      answers.metadata,
+      metadata,
+      columns.metadataHash,
+      null,
+      nextMetadataId,
+      (row, id) => encodeMetadata(encoders.metadataTexts, columns, row, id),
+    ),
   };
 }
 

@@ -12,6 +12,7 @@ import type { AppError } from '#kernel/errors/app-error.ts';
 import type { BlockHashHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
+import type { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 import type { DiskNeed } from './disk-need.ts';
 import type { BatchBounds } from './gather-batches.ts';
 import type { WriterActivity } from './writer-activity.ts';
@@ -23,6 +24,8 @@ export interface IndexProgress {
   readonly blocksTotal: number;
   /** Size of the raw blocks. */
   readonly bytes: number;
+  /** Size of the blocks to come, estimated; null: unknown. */
+  readonly bytesLeft: number | null;
   readonly inscriptions: number;
 }
 
@@ -98,6 +101,8 @@ export interface FollowOptions {
   readonly onIndexing?: () => void;
   /** Before blocks are taken back: their number and the tip that will be left. */
   readonly onUndo?: (depth: number, height: Height | -1) => void;
+  /** Called whenever a node has no more blocks, and all indexes exist. */
+  readonly onCaughtUp?: () => void;
   /** Called each time it begins to wait for the writer's lock. */
   readonly onStandby?: () => void;
   /** Called with every failure that is retried. */
@@ -106,6 +111,8 @@ export interface FollowOptions {
   readonly onStatus?: (status: FollowerStatus) => void;
   /** The disk has less free space than the coming blocks will need. */
   readonly onDiskShort?: (need: DiskNeed) => void;
+  /** Records work and waits of the stages of a sync. */
+  readonly stages?: StageRecorder;
   readonly onStep?: (step: FollowStep, seconds: number) => void;
   /** Blocks that were fetched or parsed and wait to be applied, with the limit on their number. */
   readonly onQueue?: (waiting: number, limit: number) => void;

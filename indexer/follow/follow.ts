@@ -9,10 +9,11 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { Height } from '#kernel/primitives/height.ts';
+import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import { Patience } from '#kernel/retry.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import { unreachable } from '#kernel/unreachable.ts';
+import { BytesToCome } from './bytes-to-come.ts';
 import { diskNeed } from './disk-need.ts';
 import type { FollowOptions, IndexSummary } from './follow-options.ts';
 import { batchBounds, gather } from './gather-batches.ts';
@@ -75,6 +76,8 @@ class Follower {
   #inscriptions = 0;
   #blocksTotal = 0;
   #sourceHeight = 0;
+  /** Sizes of the blocks of a load, and the number of blocks before it. */
+  #sizes: { readonly toCome: BytesToCome | null; readonly before: number } | null = null;
 
   constructor(options: FollowOptions) {
     const { source, pool, onStatus } = options;
@@ -221,6 +224,7 @@ class Follower {
     if (!isBulk && (writer.tip !== null || isAtEnd)) await this.#connection.ensureIndexes();
     if (refs.length === 0) return this.#restAt(writer.tip, undoTo !== null);
     this.#blocksTotal = this.#blocks + blocksToCome;
+    if (isBulk) this.#weigh(refs, blocksToCome);
     if (!this.#hasReported) {
       this.#report();
       await this.#compareDisk(blocksToCome);
@@ -230,6 +234,23 @@ class Follower {
     const work = isBulk ? (): Promise<void> => withRareCollections(load) : load;
     await (activity === undefined ? work() : activity.during(work));
     return 'again';
+  }
+
+  /** Asks for sizes of the blocks of a load, beside it; a source without them leaves the mean of the blocks so far. */
+  #weigh(refs: readonly BlockRef[], count: number): void {
+    const { source, signal } = this.#options;
+    const before = this.#blocks;
+    if (this.#sizes !== null && before - this.#sizes.before < (this.#sizes.toCome?.count ?? count)) return;
+    this.#sizes = { toCome: null, before };
+    const first = refs[0]?.height ?? genesisHeight;
+    const heightAt = (index: number): Height => refs[index]?.height ?? asHeight(first + index);
+    void BytesToCome.sample(source, { count, heightAt }, signal).then(
+      (toCome) => {
+        this.#sizes = { toCome, before };
+      },
+      // a failed source fails the load itself
+      () => undefined,
+    );
   }
 
   async #compareDisk(blocksToCome: number): Promise<void> {
@@ -242,6 +263,7 @@ class Follower {
   /** There is nothing to apply. */
   #restAt(tip: BlockRef | null, hasUndone: boolean): RoundEnd {
     if (!isLive(this.#options.source) || (tip?.height ?? -1) >= this.#until) return 'end';
+    if (!hasUndone) this.#options.onCaughtUp?.();
     return hasUndone ? 'again' : 'idle';
   }
 
@@ -317,7 +339,7 @@ class Follower {
   }
 
   #createParser(blocks: number, facts: FactSet, demand: SearchDemand | undefined): ParsePool {
-    const { source, threads, textMaxBytes, onStep, onQueue } = this.#options;
+    const { source, threads, textMaxBytes, onStep, onQueue, stages } = this.#options;
     return createParsePool(createBufferPool(), {
       ...(isLive(source) ? {} : { blocks }),
       ...(threads === undefined ? {} : { threads }),
@@ -326,6 +348,7 @@ class Follower {
       ...(demand === undefined ? {} : { demand }),
       ...(onStep === undefined ? {} : { onStep }),
       ...(onQueue === undefined ? {} : { onQueue }),
+      ...(stages === undefined ? {} : { stages }),
     });
   }
 
@@ -341,11 +364,22 @@ class Follower {
 
   #report(): void {
     const blocks = this.#blocks;
-    const blocksTotal = this.#blocksTotal;
+    const blocksTotal = Math.max(blocks, this.#blocksTotal);
     const bytes = this.#bytes;
     const inscriptions = this.#inscriptions;
     this.#hasReported = true;
-    this.#options.onProgress?.({ blocks, blocksTotal: Math.max(blocks, blocksTotal), bytes, inscriptions });
+    const bytesLeft = this.#bytesLeft(blocksTotal - blocks);
+    this.#options.onProgress?.({ blocks, blocksTotal, bytes, bytesLeft, inscriptions });
+  }
+
+  #bytesLeft(blocksLeft: number): number | null {
+    if (blocksLeft === 0) return 0;
+    const { toCome = null, before = 0 } = this.#sizes ?? {};
+    if (toCome === null) return this.#blocks === 0 ? null : (this.#bytes / this.#blocks) * blocksLeft;
+    const done = this.#blocks - before;
+    // a node's chain grows meanwhile by blocks like its last ones
+    const grown = Math.max(0, done + blocksLeft - toCome.count);
+    return toCome.after(done) + grown * toCome.after(toCome.count - 1);
   }
 }
 

@@ -8,6 +8,7 @@ import type { EventKind } from '#indexer/events/event-kind.ts';
 import { eventKindsOf } from '#indexer/events/event-kinds.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { networks } from '#kernel/primitives/network.ts';
+import { nameConnections } from '#kernel/stages/watch-statements.ts';
 import type { FollowOptions } from './follow-options.ts';
 
 /** How often a standby process checks whether the active one is gone. */
@@ -118,6 +119,7 @@ export class WriterConnection {
     for (let isFirst = true; ; isFirst = false) {
       try {
         const session = await openChainSession(pool, source.network, { indexAddresses }, derivedTables);
+        nameConnections(session.writer, session.reader);
         this.#hadSession = true;
         this.#events.onLock(true);
         return session;
@@ -139,7 +141,7 @@ export class WriterConnection {
   }
 
   #openWriter(session: ChainSession): Promise<BlockWriter> {
-    const { source, bounds, eventsKeepBlocks, demand, onStep } = this.#options;
+    const { source, bounds, eventsKeepBlocks, demand, onStep, stages } = this.#options;
     const { onCommit, tipHeight } = this.#events;
     return source.islands().then((islands) =>
       BlockWriter.open({
@@ -154,6 +156,7 @@ export class WriterConnection {
         checksSpends: !source.trusted,
         demand,
         onStep,
+        stages,
         onCommit,
       }),
     );

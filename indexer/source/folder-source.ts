@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { blockLengthMax } from '#kernel/bitcoin/consensus.ts';
 import type {
@@ -57,6 +57,15 @@ export async function openFolderSource(dir: string, options: FolderSourceOptions
     trusted: false,
     islands: () => Promise.resolve(islands),
     refs: (from = genesisHeight) => Promise.resolve(refs.filter(({ height }) => height >= from)),
+    sizeOf: async (height) => {
+      const ref = refs.find((candidate) => candidate.height === height);
+      if (ref === undefined) return null;
+      const path = join(dir, 'blocks', listing.fileName(height, displayHash(ref.hash)));
+      return stat(path).then(
+        ({ size }) => size,
+        () => null,
+      );
+    },
     read: (ref, signal, buffers) => readBlock(dir, listing, ref, signal, buffers),
     close: () => Promise.resolve(),
   };

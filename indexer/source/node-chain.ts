@@ -21,6 +21,15 @@ export async function tipOf(rpc: NodeRpc, signal?: AbortSignal): Promise<BlockRe
   return { height: blocks, hash };
 }
 
+/** The size of the block at a height of its best chain; null where the node does not tell. Throws as NodeRpc does. */
+export async function sizeAt(rpc: NodeRpc, height: Height, signal: AbortSignal): Promise<number | null> {
+  const options = { signal };
+  const hash = await rpc.call<unknown>('getblockhash', [height], options);
+  const block = await rpc.call<unknown>('getblock', [hash, 1], options);
+  const size = (block as { readonly size?: unknown } | null)?.size;
+  return typeof size === 'number' ? size : null;
+}
+
 /**
  * Up to `count` headers of the best chain from a height on, each naming the one before it as its parent. They are
  * read in pages: if the chain changes between two pages, all are read again.

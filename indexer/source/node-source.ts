@@ -4,7 +4,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { Retry } from '#kernel/retry.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
-import { headersOfOneMoment, isOfInvalidBranch, tipOf } from './node-chain.ts';
+import { headersOfOneMoment, isOfInvalidBranch, sizeAt, tipOf } from './node-chain.ts';
 import { NodeNews } from './node-news.ts';
 
 export interface NodeSourceOptions {
@@ -53,6 +53,7 @@ export function openNodeSource(node: BitcoinNode, options: NodeSourceOptions = {
         ]);
         return { ref, bytes, spentOutputs: spent.bytes, spentHeights: spent.heights };
       }, signal),
+    sizeOf: (height, signal) => sizeAt(node.rpc, height, signal),
     isInvalid: (hash, signal) => isOfInvalidBranch(node.rpc, hash, signal),
     news: (timeoutMs, signal) => news.wait(timeoutMs, signal),
     close: async () => {

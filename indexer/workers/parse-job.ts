@@ -4,6 +4,7 @@ import type { CompiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { Laps } from '#kernel/stages/span.ts';
 
 /** The input of a worker: one block. The memory of `block`, `spent` and `into` is shared: nobody else writes it. */
 export interface ParseJob {
@@ -22,6 +23,8 @@ export interface ParseJob {
   readonly into: SharedArrayBuffer;
   /** The facts to read besides the columns. `outputs` costs half as much again as the parse. */
   readonly facts: FactSet;
+  /** Return the times of the stages too. */
+  readonly isTimed: boolean;
 }
 
 /** The result. */
@@ -30,7 +33,14 @@ export type ParseJobResult = ParseJobOutcome & {
   readonly columns: ArrayBufferLike | null;
   /** The requested facts; empty for a refused block. Their buffers are transferred. */
   readonly facts: EncodedFacts;
+  /** Where the job asked for them. */
+  readonly times?: JobTimes;
 };
+
+export interface JobTimes {
+  readonly thread: number;
+  readonly spans: Laps['spans'];
+}
 
 export type ParseJobOutcome =
   | { readonly ok: true }

@@ -9,7 +9,9 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
+import type { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 import type { ParseJob, ParseJobResult } from './parse-job.ts';
+import { ParseStages } from './parse-stages.ts';
 import { type ParseThreads, startParseThreads } from './parse-threads.ts';
 
 export interface ParsedBlock {
@@ -39,6 +41,7 @@ export interface ParsePoolOptions {
   /** Searches of this process: blocks are parsed when these leave the processor free. */
   readonly demand?: SearchDemand;
   readonly onStep?: (step: ParseStep, seconds: number) => void;
+  readonly stages?: StageRecorder;
   /** Called with every change: blocks that are being processed or wait to be taken, and the limit on their number. */
   readonly onQueue?: (waiting: number, limit: number) => void;
 }
@@ -91,8 +94,9 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
         onStep,
         columnsBytes: columnsBytesFirst,
         demand: options.demand ?? null,
+        stages: new ParseStages(options.stages ?? null),
       };
-      const underWay: Promise<ParsedBlock>[] = [];
+      const underWay: { readonly ref: BlockRef; readonly parsing: Promise<ParsedBlock> }[] = [];
       const iterator = refs[Symbol.iterator]();
       const start = (): boolean => {
         const next = iterator.next();
@@ -100,20 +104,22 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
         const parsing = parse(context, next.value);
         // the caller that takes it gets the error; until then it must not count as an unhandled rejection
         parsing.catch(() => undefined);
-        underWay.push(parsing);
+        underWay.push({ ref: next.value, parsing });
         onQueue(underWay.length, lookAhead);
         return true;
       };
       try {
         while (underWay.length < lookAhead && start());
         for (let next = underWay.shift(); next !== undefined; next = underWay.shift()) {
-          const block = await next;
+          const waited = context.stages.blockWaited(next.ref);
+          const block = await next.parsing;
+          waited();
           signal.throwIfAborted();
           start();
           yield block;
         }
       } finally {
-        await Promise.allSettled(underWay);
+        await Promise.allSettled(underWay.map(({ parsing }) => parsing));
         onQueue(0, lookAhead);
       }
     },
@@ -131,6 +137,7 @@ interface ParseContext {
   readonly signal: AbortSignal;
   readonly onStep: (step: ParseStep, seconds: number) => void;
   readonly demand: SearchDemand | null;
+  readonly stages: ParseStages;
   /** Size of the largest columns so far: those of the next block will mostly fit. */
   columnsBytes: number;
 }
@@ -142,9 +149,9 @@ interface ParseContext {
 const columnsBytesFirst = 64 * 1024;
 
 async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock> {
-  const { threads, buffers, source, fingerprintKey, textMaxBytes, signal, onStep } = context;
+  const { threads, buffers, source, fingerprintKey, textMaxBytes, signal, onStep, stages } = context;
   const startedAt = performance.now();
-  const read = await source.read(ref, signal, buffers);
+  const read = await stages.fetch(ref, () => source.read(ref, signal, buffers));
   const fetchedAt = performance.now();
   failpoint('fetch');
   onStep('fetch', (fetchedAt - startedAt) / 1000);
@@ -163,9 +170,12 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
     textMaxBytes,
     into,
     facts: context.facts,
+    isTimed: stages.isDetailed,
   };
   const run = (): Promise<ParseJobResult> => threads.run(job);
+  const parsed = stages.parsing(ref, block.length);
   const result = await (context.demand === null ? run() : context.demand.turn(run));
+  parsed(result);
   failpoint('parse');
   onStep('parse', (performance.now() - fetchedAt) / 1000);
   const used = [block.buffer, into];

@@ -1,3 +1,4 @@
+import { threadId } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import type { EncodedFacts } from '#indexer/facts/block-facts.ts';
 import { readFacts } from '#indexer/facts/read-facts.ts';
@@ -7,6 +8,7 @@ import { type Verification, verifyBlock } from '#indexer/source/verify-block.ts'
 import { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
 import { runInBackground } from '#kernel/background-thread.ts';
+import { Laps } from '#kernel/stages/span.ts';
 import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
 
 const { isBackground, sha256 } = workerData as ParseThread;
@@ -15,7 +17,9 @@ useCompiledSha256(sha256);
 
 /** Checks and parses one block. */
 export default function run(job: ParseJob): unknown {
-  const result = resultOf(job);
+  const laps = job.isTimed ? new Laps(true) : null;
+  const parsed = resultOf(job, laps);
+  const result = laps === null ? parsed : { ...parsed, times: { thread: threadId, spans: laps.spans } };
   const buffers: ArrayBuffer[] = [...result.facts.values()];
   if (result.columns instanceof ArrayBuffer) buffers.push(result.columns);
   return move({ [transferableSymbol]: buffers, [valueSymbol]: result } as unknown as Parameters<
@@ -23,14 +27,17 @@ export default function run(job: ParseJob): unknown {
   >[0]);
 }
 
-function resultOf(job: ParseJob): ParseJobResult {
+function resultOf(job: ParseJob, laps: Laps | null): ParseJobResult {
   const { block, into } = job;
   const verification = job.verify ? verifyBlock(block, job, layout) : readable(block);
+  laps?.lap('check', { bytes: block.length });
   if (!verification.ok) return { ...verification, columns: null, facts: noFactsRead };
   const parsed = parseBlock(block, { ...job, layout });
   if (parsed.kind === 'parsed') {
     const columns = parsed.columns === into ? null : parsed.columns;
-    return { ok: true, columns, facts: readFacts(job.facts, job, layout) };
+    const facts = readFacts(job.facts, job, layout);
+    laps?.lap('parse', { bytes: block.length });
+    return { ok: true, columns, facts };
   }
   const { code, message, at } = parsed;
   return { ok: false, code, message, at, columns: null, facts: noFactsRead };

@@ -1,5 +1,6 @@
-import { move } from 'piscina';
+import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { runInBackground } from '#kernel/background-thread.ts';
+import { Laps } from '#kernel/stages/span.ts';
 import { postingsRows, readTextRows } from './copy-postings.ts';
 import { PostingsBuilder } from './postings-builder.ts';
 
@@ -11,15 +12,26 @@ export interface SealTask {
   readonly baseId: number;
 }
 
+export interface SealResult {
+  /** Rows of chain.search_postings (a binary COPY). Transferred. */
+  readonly rows: Uint8Array<ArrayBuffer>;
+  readonly spans: Laps['spans'];
+}
+
 // searches have priority
 runInBackground();
 
-/** Takes texts, returns the rows of chain.search_postings (a binary COPY, transferred). */
-export default function seal({ copy, segmentId, baseId }: SealTask): Uint8Array<ArrayBuffer> {
+/** Builds the postings of texts. */
+export default function seal({ copy, segmentId, baseId }: SealTask): unknown {
+  const laps = new Laps(true);
   const builder = new PostingsBuilder();
   readTextRows(copy, (id, text) => {
     builder.add(id - baseId, text);
   });
   const rows = postingsRows(builder.finish(), segmentId);
-  return move(rows) as Uint8Array<ArrayBuffer>;
+  laps.lap('sealing');
+  const result: SealResult = { rows, spans: laps.spans };
+  return move({ [transferableSymbol]: rows.buffer, [valueSymbol]: result } as unknown as Parameters<
+    typeof move
+  >[0]);
 }

@@ -2,18 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { Piscina } from 'piscina';
 import type { SearchDemand } from '#kernel/search-demand.ts';
+import type { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 import { windowIds as windowIdsMax } from '#search/segments/postings-layout.ts';
 import type { SealBounds } from '#search/segments/segment-table.ts';
 import { type NextIds, readSealState, type SegmentKind } from '#search/segments/segments.ts';
-import type { SealTask } from './seal.worker.ts';
+import type { SealResult, SealTask } from './seal.worker.ts';
 import { sealColumns } from './seal-columns.ts';
-import { type SealOutcome, type SealPolicy, sealTexts } from './seal-texts.ts';
+import { type SealOutcome, type SealPolicy, type SealWorker, sealTexts } from './seal-texts.ts';
 
 export interface SealerOptions {
   /** Connections without a statement timeout. At most one is used at a time. */
   readonly pool: pg.Pool;
   /** Searches that sealing gives way to, and seals for during a load. Absent: this process answers no searches. */
   readonly demand?: SearchDemand;
+  /** Records the worker's time. */
+  readonly stages?: StageRecorder;
   /** Called with errors in `run`, which continues. */
   readonly onError?: (error: unknown) => void;
   /** Smaller bounds, for tests. Windows are multiples of 8. */
@@ -69,24 +72,39 @@ const workerIdleMs = 30_000;
 const kinds: readonly SegmentKind[] = ['content', 'metadata', 'inscriptions', 'lengths'];
 const everything: SealPolicy = { partial: true, idsAbove: 0, bytesAbove: 0 };
 
-/**
- * Creates a sealer. It may run beside a writer, an undo and other sealers: a segment that no longer fits when it is
- * to be written is dropped and made again.
- */
-export function createSealer({ pool, demand, onError, bounds: given }: SealerOptions): Sealer {
-  const bounds: SealerBounds = { ...usualBounds, ...given };
-  const { segmentTextBytesMax } = bounds;
-  const textBounds: SealBounds = { windowIds: bounds.windowIds, segmentTextBytesMax };
-  const keyBounds: SealBounds = { windowIds: bounds.windowKeys, segmentTextBytesMax };
-  const workers = new Piscina<SealTask, Uint8Array<ArrayBuffer>>({
+/** The thread that builds postings. */
+function openWorker(stages: StageRecorder | undefined): {
+  readonly worker: SealWorker;
+  readonly close: () => Promise<void>;
+} {
+  const workers = new Piscina<SealTask, SealResult>({
     filename: new URL('./seal.worker.ts', import.meta.url).href,
     minThreads: 0,
     // one segment is made at a time
     maxThreads: 1,
     idleTimeout: workerIdleMs,
   });
-  const worker = (task: SealTask): Promise<Uint8Array<ArrayBuffer>> =>
-    workers.run(task, { transferList: [task.copy.buffer] });
+  return {
+    worker: async (task) => {
+      const bytes = task.copy.length;
+      const { rows, spans } = await workers.run(task, { transferList: [task.copy.buffer] });
+      stages?.laps({ spans }, 'sealer', { bytes });
+      return rows;
+    },
+    close: () => workers.destroy(),
+  };
+}
+
+/**
+ * Creates a sealer. It may run beside a writer, an undo and other sealers: a segment that no longer fits when it is
+ * to be written is dropped and made again.
+ */
+export function createSealer({ pool, demand, stages, onError, bounds: given }: SealerOptions): Sealer {
+  const bounds: SealerBounds = { ...usualBounds, ...given };
+  const { segmentTextBytesMax } = bounds;
+  const textBounds: SealBounds = { windowIds: bounds.windowIds, segmentTextBytesMax };
+  const keyBounds: SealBounds = { windowIds: bounds.windowKeys, segmentTextBytesMax };
+  const { worker, close } = openWorker(stages);
 
   const sealNext = (kind: SegmentKind, policy: SealPolicy): Promise<SealOutcome> =>
     kind === 'inscriptions' || kind === 'lengths'
@@ -153,6 +171,6 @@ export function createSealer({ pool, demand, onError, bounds: given }: SealerOpt
         await delay(pauseMs(), undefined, { signal }).catch(() => undefined);
       }
     },
-    close: () => workers.destroy(),
+    close,
   };
 }

@@ -1,15 +1,13 @@
-import type pg from 'pg';
 import { follow } from '#indexer/follow/follow.ts';
 import type { IndexSummary } from '#indexer/follow/follow-options.ts';
 import { WriterActivity } from '#indexer/follow/writer-activity.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
-import type { Logger } from '#kernel/logger.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
-import { createSealer, type Sealer } from '#search/seal/sealer.ts';
+import { createSealer, type Sealer, type SealerOptions } from '#search/seal/sealer.ts';
 import { forgetAbove } from '#search/segments/forget-segments.ts';
 import { mayPostgresSearch } from '#src/config.ts';
 import type { CommandContext } from './command-context.ts';
@@ -18,6 +16,7 @@ import { makeDerivedTables } from './derived-tables.ts';
 import { mempoolFollower } from './mempool.ts';
 import { followerReports } from './reports/follower-reports.ts';
 import type { OperationsParts } from './reports/operations.ts';
+import { boundOf, recordStages } from './reports/stages.ts';
 
 /** The transaction of a batch, or the build of an index that cannot be interrupted. */
 const indexingStopMs = 60_000;
@@ -48,23 +47,6 @@ export interface IndexBlocksOptions {
   readonly node?: BitcoinNode;
 }
 
-function openSealer(
-  { logger }: CommandContext,
-  pool: pg.Pool,
-  operations: OperationsParts | null,
-): { sealer: Sealer; sealerLog: Logger } {
-  const sealerLog = logger.child({ part: 'sealer' });
-  const repeats = new Repeats();
-  const sealer = createSealer({
-    pool,
-    ...(operations === null ? {} : { demand: operations.demand }),
-    onError: (error) => {
-      if (repeats.isDue(String(error))) sealerLog.error({ err: error }, 'sealing failed');
-    },
-  });
-  return { sealer, sealerLog };
-}
-
 /**
  * Brings the database to the source's tip, or to `until`, keeps it there where the source is a node, reports progress
  * on stderr, and seals new inscriptions for searches.
@@ -80,10 +62,11 @@ export async function indexBlocks(
     applicationName: 'satscribe indexer',
     onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),
   });
+  const { stages, end } = recordStages(context, pool);
   lifecycle.add('indexer connections', () => pool.end());
   operations?.watchPool('indexer', pool);
-  const { sealer, sealerLog } = openSealer(context, pool, operations);
-  lifecycle.add('sealer', () => sealer.close());
+  const demand = operations === null ? {} : { demand: operations.demand };
+  const sealer = openSealer(context, { pool, stages, ...demand });
   const isSealed = mayPostgresSearch(config);
   const loaded = new AbortController();
   // sealing yields to the writer even without searches: reader and writer of blocks leave cores idle some of the time
@@ -91,7 +74,7 @@ export async function indexBlocks(
     ? Promise.resolve()
     : lifecycle
         .run('sealing', (signal) => sealer.run(AbortSignal.any([signal, loaded.signal])))
-        .catch((error: unknown) => sealerLog.error({ err: error }, 'sealing ended'));
+        .catch((error: unknown) => logger.child({ part: 'sealer' }).error({ err: error }, 'sealing ended'));
   const sealBeside = (signal: AbortSignal): void => {
     // what it does not seal is sealed at the end, which throws the error too
     sealer.sealPending(signal).catch(() => undefined);
@@ -101,7 +84,7 @@ export async function indexBlocks(
   // while serving, derived tables catch up in parallel with the writer; in a command that ends, after it
   if (operations !== null) catchUp().catch((error: unknown) => lifecycle.fail(error));
   const mempool = node === undefined ? null : mempoolFollower(context, node, pool);
-  const { finish, ...reports } = followerReports(context, operations, mempool);
+  const { finish, ...reports } = followerReports(context, operations, mempool, () => stages.bound(boundOf));
   return lifecycle.run(
     'indexing',
     async (signal) => {
@@ -110,11 +93,13 @@ export async function indexBlocks(
         pool,
         signal,
         ...reports,
+        stages,
+        onCaughtUp: operations === null ? () => undefined : end,
         ...(until === undefined ? {} : { until }),
         standby: operations !== null,
         waitsForPeople: operations !== null,
         undoHooks: [forgetAbove],
-        ...(operations === null ? {} : { demand: operations.demand }),
+        ...demand,
         textMaxBytes: config.searchTextMaxBytes,
         eventsKeepBlocks: config.eventsKeepBlocks,
         indexAddresses: config.indexAddresses,
@@ -132,8 +117,22 @@ export async function indexBlocks(
       }
       if (isSealed) await sealer.sealPending(signal);
       signal.throwIfAborted();
+      end();
       return summary;
     },
     indexingStopMs,
   );
+}
+
+function openSealer({ lifecycle, logger }: CommandContext, options: SealerOptions): Sealer {
+  const log = logger.child({ part: 'sealer' });
+  const repeats = new Repeats();
+  const sealer = createSealer({
+    ...options,
+    onError: (error) => {
+      if (repeats.isDue(String(error))) log.error({ err: error }, 'sealing failed');
+    },
+  });
+  lifecycle.add('sealer', () => sealer.close());
+  return sealer;
 }

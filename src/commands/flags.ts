@@ -24,6 +24,14 @@ export const tipFlag: CommandFlag = {
   default: null,
 };
 
+export const traceFlag: CommandFlag = {
+  name: 'trace',
+  value: 'FILE',
+  description: 'write what every stage of the first sync did and waited for into a file for a trace viewer',
+  setting: null,
+  default: null,
+};
+
 /** A height from a flag; undefined if not given. */
 export function heightFlag(flags: Readonly<Record<string, string>>, name: string): Height | undefined {
   const text = flags[name];

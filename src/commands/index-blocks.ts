@@ -1,5 +1,5 @@
 import type { Command, CommandContext } from '#src/app/command-context.ts';
-import { hashFlag, heightFlag, settingFlag, tipFlag } from './flags.ts';
+import { hashFlag, heightFlag, settingFlag, tipFlag, traceFlag } from './flags.ts';
 
 export const indexCommand: Command = {
   name: 'index',
@@ -25,6 +25,7 @@ goes to stderr, a JSON summary to stdout. Beside a running service it uses that 
       default: null,
     },
     tipFlag,
+    traceFlag,
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL'),
   ],

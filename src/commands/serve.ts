@@ -1,6 +1,6 @@
 import type { Command, CommandContext } from '#src/app/command-context.ts';
 import type { Config } from '#src/config.ts';
-import { hashFlag, settingFlag, tipFlag } from './flags.ts';
+import { hashFlag, settingFlag, tipFlag, traceFlag } from './flags.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -23,6 +23,7 @@ domain, or SEARCH_ACCESS=open; the pages search without (docs/access.md).
     settingFlag('role', 'ROLE'),
     settingFlag('blocksDir', 'DIR'),
     tipFlag,
+    traceFlag,
     settingFlag('port', 'N'),
     settingFlag('host', 'ADDRESS'),
     settingFlag('dataDir', 'DIR'),

@@ -1,11 +1,11 @@
-import type { FollowOptions, IndexProgress } from '#indexer/follow/follow-options.ts';
+import type { FollowOptions } from '#indexer/follow/follow-options.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { MempoolFollower } from '#src/app/mempool.ts';
 import type { OperationsParts } from './operations.ts';
-import { createProgress, type Progress } from './progress.ts';
+import { createProgress, type Progress, type ProgressState } from './progress.ts';
 
 export type FollowerReports = Pick<
   FollowOptions,
@@ -31,6 +31,7 @@ export function followerReports(
   { logger }: CommandContext,
   operations: OperationsParts | null,
   mempool: MempoolFollower | null,
+  bound: () => string | null,
 ): FollowerReports {
   const log = logger.child({ part: 'follower' });
   const bar = new Bar((fields) => log.info(fields, 'indexing'));
@@ -41,7 +42,7 @@ export function followerReports(
   return {
     finish: () => bar.finish(),
     onProgress: (progress) => {
-      if (state === 'syncing') bar.update(progress);
+      if (state === 'syncing') bar.update({ ...progress, bound: bound() });
     },
     onCommit: ({ blocks, bytes, inscriptions, position }) => {
       repeats.reset();
@@ -89,7 +90,7 @@ class Bar {
     this.#log = log;
   }
 
-  update(state: IndexProgress): void {
+  update(state: ProgressState): void {
     this.#progress ??= createProgress(process.stderr, () => performance.now(), this.#log);
     this.#progress.update(state);
   }

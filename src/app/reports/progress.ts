@@ -3,7 +3,11 @@ export interface ProgressState {
   readonly blocks: number;
   readonly blocksTotal: number;
   readonly bytes: number;
+  /** Size of the blocks to come; null: unknown. Absent: the work is even over blocks, and counted by them. */
+  readonly bytesLeft?: number | null;
   readonly inscriptions: number;
+  /** The part that bounds the speed at the moment; null or absent: unknown. */
+  readonly bound?: string | null;
 }
 
 /** The output for progress: a terminal, where a line can be redrawn, or the log. */
@@ -17,7 +21,7 @@ export interface ProgressOutput {
 export interface ProgressFields extends ProgressState {
   readonly megabytesPerSecond: number;
   readonly seconds: number;
-  /** Null before the first block. */
+  /** Null before the first block, and where the size of the coming blocks is unknown. */
   readonly secondsLeft: number | null;
 }
 
@@ -56,7 +60,7 @@ export function createProgress(
       return;
     }
     const text = progressText(state, seconds);
-    const share = state.blocksTotal === 0 ? 1 : state.blocks / state.blocksTotal;
+    const share = shareDone(state);
     const full = Math.round(share * barWidth);
     const line = `${'█'.repeat(full)}${'░'.repeat(barWidth - full)} ${text}`;
     // a wrapped line cannot be redrawn, so it is cut at the terminal's width
@@ -74,7 +78,19 @@ export function createProgress(
   };
 }
 
-/** E.g. `7/12 blocks, 81 MB/s, 12,345 inscriptions, 3 s left`. */
+/** By bytes: late blocks of mainnet are many times as large as early ones. */
+function shareDone({ blocks, blocksTotal, bytes, bytesLeft }: ProgressState): number {
+  if (typeof bytesLeft === 'number' && bytes + bytesLeft > 0) return bytes / (bytes + bytesLeft);
+  return blocksTotal === 0 ? 1 : blocks / blocksTotal;
+}
+
+function secondsLeftOf(state: ProgressState, seconds: number): number | null {
+  const { blocks, blocksTotal, bytes, bytesLeft } = state;
+  if (bytesLeft === undefined) return blocks === 0 ? null : (seconds / blocks) * (blocksTotal - blocks);
+  return bytes === 0 || bytesLeft === null ? null : (seconds / bytes) * bytesLeft;
+}
+
+/** E.g. `7/12 blocks, 81 MB/s, 12,345 inscriptions, 3 s left, bound by ledger`. */
 export function progressText(state: ProgressState, seconds: number): string {
   const megabytesPerSecond = seconds > 0 ? state.bytes / 1e6 / seconds : 0;
   const parts = [
@@ -82,9 +98,10 @@ export function progressText(state: ProgressState, seconds: number): string {
     `${megabytesPerSecond.toFixed(megabytesPerSecond < 10 ? 1 : 0)} MB/s`,
     `${state.inscriptions.toLocaleString('en-US')} inscriptions`,
   ];
-  if (state.blocks > 0 && state.blocks < state.blocksTotal) {
-    const left = (seconds / state.blocks) * (state.blocksTotal - state.blocks);
-    parts.push(`${durationText(left)} left`);
+  if (state.blocks < state.blocksTotal) {
+    const left = secondsLeftOf(state, seconds);
+    if (left !== null) parts.push(`${durationText(left)} left`);
+    if (typeof state.bound === 'string') parts.push(`bound by ${state.bound}`);
   } else if (state.blocks === state.blocksTotal) {
     parts.push(`${durationText(seconds)} taken`);
   }
@@ -92,13 +109,14 @@ export function progressText(state: ProgressState, seconds: number): string {
 }
 
 function progressFields(state: ProgressState, seconds: number): ProgressFields {
-  const { blocks, blocksTotal, bytes } = state;
+  const { bytes } = state;
+  const left = secondsLeftOf(state, seconds);
   const perSecond = seconds > 0 ? bytes / 1e6 / seconds : 0;
   return {
     ...state,
     megabytesPerSecond: Math.round(perSecond * 10) / 10,
     seconds: Math.round(seconds),
-    secondsLeft: blocks === 0 ? null : Math.round((seconds / blocks) * (blocksTotal - blocks)),
+    secondsLeft: left === null ? null : Math.round(left),
   };
 }
 

@@ -67,6 +67,8 @@ export interface BlockSource {
   islands(): Promise<readonly Island[]>;
   /** The refs of all blocks of the chain from `from` on, ascending by height. */
   refs(from?: Height): Promise<readonly BlockRef[]>;
+  /** The size of a block of the chain, for estimates; null where it is not known. Absent: never known. */
+  sizeOf?(height: Height, signal: AbortSignal): Promise<number | null>;
   /**
    * Reads one block, into buffers of the pool where one is given. Throws `block_unavailable`, `block_truncated` or
    * `block_oversized`.

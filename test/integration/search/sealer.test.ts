@@ -2,7 +2,7 @@ import { Piscina } from 'piscina';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import type { SealTask } from '#search/seal/seal.worker.ts';
+import type { SealResult, SealTask } from '#search/seal/seal.worker.ts';
 import { sealTexts } from '#search/seal/seal-texts.ts';
 import { createSealer } from '#search/seal/sealer.ts';
 import { forgetAbove } from '#search/segments/forget-segments.ts';
@@ -22,7 +22,7 @@ const everything = { partial: true, idsAbove: 0, bytesAbove: 0 };
 describe('the sealer', () => {
   let database: TestDatabase;
   let rows: SearchRows;
-  let workers: Piscina<SealTask, Uint8Array<ArrayBuffer>>;
+  let workers: Piscina<SealTask, SealResult>;
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -83,7 +83,7 @@ describe('the sealer', () => {
     const outcome = await sealTexts(
       database.pool,
       async (task) => {
-        const made = await workers.run(task);
+        const { rows: made } = await workers.run(task);
         await rows.undoAbove(0, forgetAbove);
         await rows.addBlock(block(10, 10, 'fresh'));
         return made;
@@ -189,7 +189,7 @@ describe('the sealer', () => {
     const seal = (segmentTextBytesMax: number): Promise<string> =>
       sealTexts(
         database.pool,
-        (task) => workers.run(task),
+        async (task) => (await workers.run(task)).rows,
         'content',
         { windowIds: 64, segmentTextBytesMax },
         bulk,

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { createProgress, type ProgressFields, progressText } from '#src/app/reports/progress.ts';
 
-const state = { blocks: 3, blocksTotal: 12, bytes: 6_000_000, inscriptions: 12_345 };
+const state = {
+  blocks: 3,
+  blocksTotal: 12,
+  bytes: 6_000_000,
+  bytesLeft: 18_000_000,
+  inscriptions: 12_345,
+  bound: null,
+};
 
 describe('progressText', () => {
   test('shows blocks, speed, inscriptions and the time that is left', () => {
@@ -18,6 +25,26 @@ describe('progressText', () => {
     expect(progressText({ ...state, blocks: 0, bytes: 0 }, 0)).toBe(
       '0/12 blocks, 0.0 MB/s, 12,345 inscriptions',
     );
+  });
+});
+
+describe('progressText of blocks of different sizes', () => {
+  const sized = { ...state, blocks: 9, bytes: 2_000_000 };
+
+  test('tells the time left by bytes, and what bounds the speed', () => {
+    expect(progressText({ ...sized, bytesLeft: 6_000_000, bound: 'ledger' }, 2)).toBe(
+      '9/12 blocks, 1.0 MB/s, 12,345 inscriptions, 6 s left, bound by ledger',
+    );
+  });
+
+  test('tells no time where the size of the coming blocks is unknown', () => {
+    expect(progressText({ ...sized, bytesLeft: null }, 2)).toBe('9/12 blocks, 1.0 MB/s, 12,345 inscriptions');
+  });
+
+  test('tells the time by blocks where the work is even over them', () => {
+    const { bytesLeft, ...even } = sized;
+    expect(bytesLeft).toBe(18_000_000);
+    expect(progressText(even, 9)).toBe('9/12 blocks, 0.2 MB/s, 12,345 inscriptions, 3 s left');
   });
 });
 
@@ -44,9 +71,15 @@ describe('progress', () => {
 
   test('is a few lines of the log where there is no terminal', () => {
     const { text, logged, clock, progress } = record(false);
+    const at = (blocks: number): typeof state => ({
+      ...state,
+      blocks,
+      bytes: blocks * 1e6,
+      bytesLeft: (12 - blocks) * 1e6,
+    });
     for (let blocks = 1; blocks <= 12; blocks++) {
       clock.ms = blocks * 1000;
-      progress.update({ ...state, blocks });
+      progress.update(at(blocks));
     }
     progress.finish();
     expect(logged.map(({ blocks, secondsLeft }) => [blocks, secondsLeft])).toEqual([
@@ -55,7 +88,7 @@ describe('progress', () => {
       [11, 1],
       [12, 0],
     ]);
-    expect(logged[1]).toEqual({ ...state, blocks: 6, megabytesPerSecond: 1, seconds: 6, secondsLeft: 6 });
+    expect(logged[1]).toEqual({ ...at(6), megabytesPerSecond: 1, seconds: 6, secondsLeft: 6 });
     expect(text).toEqual([]);
   });
 

@@ -1,0 +1,55 @@
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+
+/**
+ * Sizes that are asked for: as mainnet's blocks vary, 64 of them tell the sum within a few per cent. A node reads
+ * each in some milliseconds.
+ */
+const samplesMax = 64;
+
+/** Blocks to come, in order. */
+export interface ComingBlocks {
+  readonly count: number;
+  readonly heightAt: (index: number) => Height;
+}
+
+/** The size of coming blocks, by that of some of them: an early block of mainnet is far smaller than a late one. */
+export class BytesToCome {
+  /** Number of blocks that were to come at the moment of the sample. */
+  readonly count: number;
+  /** Sizes of blocks in the middle of equal parts. */
+  readonly #samples: readonly number[];
+
+  private constructor(count: number, samples: readonly number[]) {
+    this.count = count;
+    this.#samples = samples;
+  }
+
+  /** Null where the source does not know its sizes. */
+  static async sample(
+    source: BlockSource,
+    { count, heightAt }: ComingBlocks,
+    signal: AbortSignal,
+  ): Promise<BytesToCome | null> {
+    const samples: number[] = [];
+    const wanted = Math.min(count, samplesMax);
+    for (let part = 0; part < wanted; part++) {
+      const height = heightAt(Math.floor(((part + 0.5) * count) / wanted));
+      // one at a time: the blocks themselves come first
+      const size = (await source.sizeOf?.(height, signal)) ?? null;
+      if (size === null) return null;
+      samples.push(size);
+    }
+    return samples.length === 0 ? null : new BytesToCome(count, samples);
+  }
+
+  /** The size of all blocks after the first `done` ones; negative counts and those above all are the bounds. */
+  after(done: number): number {
+    const perPart = this.count / this.#samples.length;
+    const partsDone = Math.min(Math.max(done, 0), this.count) / perPart;
+    return this.#samples.reduce(
+      (sum, size, part) => sum + size * perPart * Math.min(1, Math.max(0, part + 1 - partsDone)),
+      0,
+    );
+  }
+}

@@ -1,0 +1,45 @@
+import type pg from 'pg';
+import { StageRecorder } from '#kernel/stages/stage-recorder.ts';
+import { stageTable } from '#kernel/stages/stage-table.ts';
+import { TraceFile } from '#kernel/stages/trace-file.ts';
+import { watchStatements } from '#kernel/stages/watch-statements.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+
+export interface StagesReport {
+  readonly stages: StageRecorder;
+  /** The sync is complete: ends the trace, and shows the sums. Later calls do nothing. */
+  readonly end: () => void;
+}
+
+/**
+ * The recorder of a sync. With `--trace FILE` it records everything into that file, also what connections do that
+ * `pool` opens from now on; call it before the pool is used. Throws `output_failed`.
+ */
+export function recordStages(
+  { config, flags, lifecycle, logger }: CommandContext,
+  pool: pg.Pool,
+): StagesReport {
+  const path = flags['trace'];
+  if (path === undefined) return { stages: new StageRecorder(), end: () => undefined };
+  const log = logger.child({ part: 'trace' });
+  const stages = new StageRecorder(
+    TraceFile.open(path, (error) => log.error({ err: error, path }, 'the trace has ended early')),
+  );
+  watchStatements(pool, stages, config.databaseUrl === undefined);
+  const end = (): void => {
+    const rows = stages.end();
+    if (rows === null) return;
+    if (process.stderr.isTTY) process.stderr.write(`\n${stageTable(rows)}\n`);
+    else log.info({ path, stages: rows }, 'stages of the sync');
+  };
+  lifecycle.add('trace', end);
+  return { stages, end };
+}
+
+/** What an operator can change: the source, the threads, or the disk of the database. */
+export function boundOf(stage: string): string {
+  if (stage === 'fetch') return 'fetch';
+  if (/^(check|parse|workers)/u.test(stage)) return 'parse';
+  if (/^(ledger|encode|outbox, texts)/u.test(stage)) return 'ledger';
+  return stage === 'searches' ? 'searches' : 'database';
+}
