@@ -20,6 +20,8 @@ export interface BatchAnswers {
   /** For each block: the id of each distinct content, or `unknownId.absent`. */
   readonly contents: readonly Int32Array[];
   readonly metadata: readonly Int32Array[];
+  /** For each block: the inputs that may spend a committed output with inscriptions. */
+  readonly inputs: readonly Uint32Array[];
   /** Committed locations in outputs that the blocks may spend. */
   readonly held: HeldOutputs;
   /** Committed, spent locations in outputs that the blocks may spend; null: not looked up. */
@@ -58,8 +60,13 @@ export class BatchQuestions {
       metadata,
       blocks.map(({ columns }) => [columns.metadataHash, null]),
     );
-    const fingerprints = inputsAmong(this.#memory.tracked, blocks, recent);
-    const suspects = this.#memory.spent === null ? null : inputsAmong(this.#memory.spent, blocks);
+    const inputs = blocks.map((block) => inputsAmong(this.#memory.tracked, block));
+    const fingerprints = blocks.flatMap((block, at) => fingerprintsOf(block, inputs[at]!, recent));
+    const { spent } = this.#memory;
+    const suspects =
+      spent === null
+        ? null
+        : blocks.flatMap((block) => fingerprintsOf(block, inputsAmong(spent, block), null));
     const contentIds = await this.#find(
       askedContents.hashes,
       'contents_sha256',
@@ -77,7 +84,7 @@ export class BatchQuestions {
       settle(contents, contentIds, askedContents.ids[index], columns.contentHash, columns.contentVariant);
       settle(metadata, metadataIds, askedMetadata.ids[index], columns.metadataHash, null);
     });
-    return { contents: askedContents.ids, metadata: askedMetadata.ids, held, ended };
+    return { contents: askedContents.ids, metadata: askedMetadata.ids, inputs, held, ended };
   }
 
   async #find(hashes: readonly Buffer[], index: SecondaryIndexName, query: string): Promise<HashTable> {
@@ -119,24 +126,27 @@ export class BatchQuestions {
   }
 }
 
-/** Fingerprints of inputs that may spend one of these outputs, without those that spend one of `known`. */
-function inputsAmong(
-  outputs: TrackedOutputs,
-  blocks: readonly ParsedBlock[],
-  known: HeldOutputs | null = null,
-): string[] {
+/** The inputs of a block that may spend one of these outputs. */
+function inputsAmong(outputs: TrackedOutputs, { columns }: ParsedBlock): Uint32Array {
+  const { inputFingerprintLow, inputFingerprintHigh } = columns;
+  const inputs: number[] = [];
+  if (outputs.size === 0) return new Uint32Array(0);
+  for (let input = 0; input < inputFingerprintLow.length; input++) {
+    if (outputs.has(inputFingerprintLow[input]!, inputFingerprintHigh[input]!)) inputs.push(input);
+  }
+  return Uint32Array.from(inputs);
+}
+
+/** Fingerprints of the outputs that inputs spend, without those of `known`. */
+function fingerprintsOf(block: ParsedBlock, inputs: Uint32Array, known: HeldOutputs | null): string[] {
+  const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
+  const outpoints = new OutpointReader(block);
   const fingerprints: string[] = [];
-  if (outputs.size === 0) return fingerprints;
-  for (const block of blocks) {
-    const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
-    const outpoints = new OutpointReader(block);
-    for (let input = 0; input < inputFingerprintLow.length; input++) {
-      const low = inputFingerprintLow[input]!;
-      const high = inputFingerprintHigh[input]!;
-      if (!outputs.has(low, high)) continue;
-      if (known?.has(low, high, block.bytes, outpoints.at(input)) === true) continue;
-      fingerprints.push(storedFingerprint(low, high));
-    }
+  for (const input of inputs) {
+    const low = inputFingerprintLow[input]!;
+    const high = inputFingerprintHigh[input]!;
+    if (known?.has(low, high, block.bytes, outpoints.at(input)) === true) continue;
+    fingerprints.push(storedFingerprint(low, high));
   }
   return fingerprints;
 }

@@ -8,7 +8,7 @@ import {
 } from '#indexer/ledger/ledger-block.ts';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
-import { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import { type CopyEncoder, encoderOf } from '#kernel/pg/copy-binary.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
@@ -46,10 +46,7 @@ const hashLength = 32;
 export type BatchEncoders = { readonly [Target in CopyTarget]: CopyEncoder };
 
 export function createEncoders(): BatchEncoders {
-  const made = Object.entries(copyTargets).map(([target, [, columns]]) => [
-    target,
-    new CopyEncoder(columns.split(',').length),
-  ]);
+  const made = Object.entries(copyTargets).map(([target, [, columns]]) => [target, encoderOf(columns)]);
   return Object.fromEntries(made) as BatchEncoders;
 }
 

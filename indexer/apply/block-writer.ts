@@ -14,8 +14,9 @@ import { BatchQuestions } from './batch-questions.ts';
 import type { ChainPosition } from './chain-position.ts';
 import { type ChainSession, readPosition } from './chain-session.ts';
 import { addToBatch, type ChainFacts, endBatch } from './fill-batch.ts';
+import { anyInput } from './memory/held-lookup.ts';
 import { loadWriterMemory, type WriterMemory } from './memory/writer-memory.ts';
-import { deflateTexts, type OutboxEnd } from './outbox-rows.ts';
+import { deflateTexts, OutboxWriter } from './outbox-rows.ts';
 import { type UndoHook, type UndoOptions, undoAbove } from './undo.ts';
 import { writeBatch } from './write-batch.ts';
 import { WriterStages } from './writer-stages.ts';
@@ -57,13 +58,12 @@ export class BlockWriter {
   readonly memory: WriterMemory;
   readonly #questions: BatchQuestions;
   readonly #encoders: EncoderPool;
+  readonly #outbox = new OutboxWriter();
   readonly #onCommit: (committed: Committed) => void;
   readonly #onStep: (step: WriterStep, seconds: number) => void;
   readonly #demand: SearchDemand | null;
   readonly #stages: WriterStages;
   #position: ChainPosition;
-  /** After the last commit; null: not known yet. */
-  #outboxEnd: OutboxEnd | null = null;
   /** The batch that is being written. */
   #underWay: Batch | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -102,12 +102,13 @@ export class BlockWriter {
     const { memory } = this;
     // outputs that are uncommitted at this point are looked up in the pending batch, even if its commit comes before
     // they are needed
-    const onTheirWay = this.#underWay === null ? [] : [this.#underWay.outputs];
+    const onTheirWay = this.#underWay === null ? [] : [anyInput(this.#underWay.outputs)];
     const endedOnTheirWay = this.#underWay === null ? [] : [this.#underWay.ended];
     const derivedOnTheirWay = this.#underWay?.derived ?? null;
     const recent = memory.recent.table;
     const stages = this.#stages;
     const answers = await stages.asking(blocks, () => this.#questions.ask(blocks, recent));
+    const committed = [answers.held, recent];
     const encoders = this.#encoders.take();
     const derived = new DerivedBatch(this.#session.followed.active, encoders.derived);
     await stages.asking(blocks, () => derived.ask(this.#session.reader, blocks, derivedOnTheirWay));
@@ -123,10 +124,11 @@ export class BlockWriter {
       let startedAt = performance.now();
       const readyAt = stageClock();
       try {
+        const inputs = answers.inputs[index] as Uint32Array;
         const known = {
           contents: answers.contents[index] as Int32Array,
           metadata: answers.metadata[index] as Int32Array,
-          held: [answers.held, recent, ...onTheirWay],
+          held: [...committed.map((table) => ({ table, inputs })), ...onTheirWay],
           ended: answers.ended === null ? null : [answers.ended, ...endedOnTheirWay],
         };
         await this.#turn(isBulk, () => {
@@ -180,7 +182,7 @@ export class BlockWriter {
       },
     });
     this.#position = await readPosition(session.writer);
-    this.#outboxEnd = null;
+    this.#outbox.forget();
     memory.contents.forgetFrom(this.#position.nextContentId);
     memory.metadata.forgetFrom(this.#position.nextMetadataId);
     memory.recent.forget();
@@ -206,11 +208,10 @@ export class BlockWriter {
     const startedAt = performance.now();
     try {
       const { writer, followed } = this.#session;
-      const how = { epoch: followed.epoch, isBulk, outboxEnd: this.#outboxEnd };
-      const write = (): Promise<OutboxEnd> => writeBatch(writer, batch, how);
-      this.#outboxEnd = await this.#turn(isBulk, () => this.#stages.write(batch.heights, batch.bytes, write));
+      const how = { epoch: followed.epoch, isBulk, outbox: this.#outbox };
+      const write = (): Promise<void> => writeBatch(writer, batch, how);
+      await this.#turn(isBulk, () => this.#stages.write(batch.heights, batch.bytes, write));
     } catch (error) {
-      this.#outboxEnd = null;
       memory.contents.rollback();
       memory.metadata.rollback();
       throw error;

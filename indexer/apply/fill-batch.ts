@@ -17,7 +17,7 @@ import type { Batch } from './batch.ts';
 import { encodeBlock, encodeContent, encodeInscriptions, encodeMetadata } from './block-rows.ts';
 import { type ChainPosition, enterBlock } from './chain-position.ts';
 import type { HashTable } from './memory/hash-table.ts';
-import { heldByBlock, holdSpent } from './memory/held-lookup.ts';
+import { anyInput, type HeldSource, heldByBlock, holdSpent } from './memory/held-lookup.ts';
 import type { HeldOutputs } from './memory/held-outputs.ts';
 
 const hashLength = 32;
@@ -49,7 +49,7 @@ export interface BlockAnswers {
   readonly contents: Int32Array;
   readonly metadata: Int32Array;
   /** Where to find outputs that earlier blocks made: committed, being written, or in this batch. */
-  readonly held: readonly HeldOutputs[];
+  readonly held: readonly HeldSource[];
   /** Where to find outputs that earlier blocks spent; null: the source of the block has checked its spends. */
   readonly ended: readonly HeldOutputs[] | null;
 }
@@ -70,7 +70,7 @@ export function addToBatch(
   batch.derived.refuse(ref, batch.after.tip);
   const position = enterBlock(batch.after, ref, columns.header, facts.islands, facts.network);
   if (answers.ended !== null) refuseDoubleSpend(block, [...answers.ended, batch.ended]);
-  const held = heldByBlock(block, [...answers.held, batch.outputs]);
+  const held = heldByBlock(block, [...answers.held, anyInput(batch.outputs)]);
   const ledger = applyBlock({
     height: ref.height,
     network: facts.network,
@@ -191,7 +191,7 @@ function refuseImpossible({ columns, ref }: ParsedBlock): void {
 }
 
 function refuseDoubleSpend(block: ParsedBlock, ended: readonly HeldOutputs[]): void {
-  const { count, key } = heldByBlock(block, ended);
+  const { count, key } = heldByBlock(block, ended.map(anyInput));
   if (count === 0) return;
   const { height } = block.ref;
   const hash = displayHash(block.ref.hash);

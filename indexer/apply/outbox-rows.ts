@@ -6,10 +6,9 @@ import type { BlockEvents, KindEvents } from '#indexer/events/block-events.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { outboxChannel } from '#kernel/contracts/outbox.ts';
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
+import { type CopyEncoder, copyBinary, encoderOf } from '#kernel/pg/copy-binary.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import type { BlockHash } from '#kernel/primitives/hash.ts';
-import type { Height } from '#kernel/primitives/height.ts';
-import { chainHashes, type HashedBlocks, hashedByKind } from './event-chains.ts';
+import { chainHashes, type HashedBlocks, type HashRow, hashedByKind } from './event-chains.ts';
 
 const deflateBytes = promisify(deflate);
 /** Half of a text is txids, which do not compress: a higher level takes five times as long for a few per cent. */
@@ -35,84 +34,135 @@ export async function deflateTexts({ ref, kinds }: BlockEvents): Promise<StoredB
 }
 
 /** Where the outbox and the chains of hashes end. */
-export interface OutboxEnd {
+interface OutboxEnd {
   /** The last sequence; 0: it is empty. */
   readonly sequence: number;
   /** The last hash of each chain of hashes, by the number of its kind. */
   readonly hashes: ReadonlyMap<number, EndOfHashes>;
 }
 
-export interface EndOfHashes {
+interface EndOfHashes {
   readonly version: number;
   readonly height: number;
   readonly cumulative: Uint8Array;
 }
 
-export interface OutboxAddition {
-  /** Blocks that are applied, in chain order. */
-  readonly blocks: readonly StoredBlockEvents[];
-  /** Texts of blocks up to this height are deleted; null: none. */
-  readonly forgetUpTo: number | null;
-}
-
-/** A statement, and where the outbox ends after it. */
-export interface OutboxStatement {
-  readonly text: string;
-  readonly values: unknown[];
-  readonly end: OutboxEnd;
-}
+const outboxTarget = ['chain.outbox', 'sequence, height, block_hash, event_count, events'] as const;
+const textsTarget = ['chain.outbox_texts', 'sequence, kind, height, event_count, events'] as const;
+const hashesTarget = ['chain.event_hashes', 'kind, version, height, sha256, cumulative_sha256'] as const;
 
 /**
- * The statement that adds blocks to the outbox and to the chains of hashes, deletes texts that are too old by now, and
- * notifies listeners. A block whose predecessor lacks a hash that it should have gets none here
- * (complete-event-hashes.ts).
+ * Adds the blocks of one batch after another to the outbox and to the chains of hashes. A block whose predecessor
+ * lacks a hash that it should have gets none here (complete-event-hashes.ts).
  */
-export function addToOutbox(
-  { sequence: last, hashes: before }: OutboxEnd,
-  { blocks, forgetUpTo }: OutboxAddition,
-): OutboxStatement {
-  const hashed = hashedByKind(blocks);
-  const hashes = hashed.flatMap((chain) => chainHashes(chain, hashBefore(chain, before)));
-  const rows = blocks.map(outboxRow);
-  const texts = blocks.flatMap((block, at) => textRows(block, last + 1 + at));
-  const ends = new Map(before);
-  for (const { number, ...end } of hashes) ends.set(number, end);
-  return {
-    end: { sequence: last + blocks.length, hashes: ends },
-    text: `WITH added AS (
-       INSERT INTO chain.outbox (sequence, height, block_hash, event_count, events)
-       SELECT $1::bigint + at, height, hash, count, events
-       FROM unnest($2::integer[], $3::bytea[], $4::integer[], $5::bytea[]) WITH ORDINALITY AS o(height, hash, count, events, at)
-     ), added_texts AS (
-       INSERT INTO chain.outbox_texts (sequence, kind, height, event_count, events)
-       SELECT * FROM unnest($6::bigint[], $7::smallint[], $8::integer[], $9::integer[], $10::bytea[])
-     ), hashed AS (
-       INSERT INTO chain.event_hashes (kind, version, height, sha256, cumulative_sha256)
-       SELECT * FROM unnest($11::smallint[], $12::smallint[], $13::integer[], $14::bytea[], $15::bytea[])
-     ), forgotten AS (
-       UPDATE chain.outbox SET events = NULL WHERE events IS NOT NULL AND height <= $16
-     ), forgotten_texts AS (
-       UPDATE chain.outbox_texts SET events = NULL WHERE events IS NOT NULL AND height <= $16
-     ) SELECT pg_notify('${outboxChannel}', '')`,
-    values: [
-      last,
-      rows.map(({ height }) => height),
-      rows.map(({ hash }) => hash),
-      rows.map(({ count }) => count),
-      rows.map(({ deflated }) => deflated),
-      texts.map(({ sequence }) => sequence),
-      texts.map(({ number }) => number),
-      texts.map(({ height }) => height),
-      texts.map(({ count }) => count),
-      texts.map(({ deflated }) => deflated),
-      hashes.map(({ number }) => number),
-      hashes.map(({ version }) => version),
-      hashes.map(({ height }) => height),
-      hashes.map(({ sha256 }) => sha256),
-      hashes.map(({ cumulative: hash }) => hash),
-      forgetUpTo ?? -1,
-    ],
-  };
+export class OutboxWriter {
+  readonly #outbox = encoderOf(outboxTarget[1]);
+  readonly #texts = encoderOf(textsTarget[1]);
+  readonly #hashes = encoderOf(hashesTarget[1]);
+  /** After the last commit; null: not known, it is read. */
+  #end: OutboxEnd | null = null;
+  /** After the batch that is being written. */
+  #next: OutboxEnd | null = null;
+
+  /**
+   * Encodes the rows of a batch. Reads where the outbox ends, if it must.
+   *
+   * @param blocks in chain order
+   * @param isFirst there is no block before these
+   */
+  async prepare(
+    client: pg.ClientBase,
+    blocks: readonly StoredBlockEvents[],
+    isFirst: boolean,
+  ): Promise<void> {
+    const { sequence, hashes } = this.#end ?? (await readOutboxEnd(client, blocks, isFirst));
+    const ends = new Map(hashes);
+    for (const chain of hashedByKind(blocks)) {
+      for (const { number, ...row } of chainHashes(chain, hashBefore(chain, hashes))) {
+        this.#addHash(number, row);
+        ends.set(number, row);
+      }
+    }
+    blocks.forEach((block, at) => this.#addBlock(block, sequence + 1 + at));
+    this.#next = { sequence: sequence + blocks.length, hashes: ends };
+  }
+
+  /**
+   * Sends the rows, deletes texts that are too old by now, and notifies listeners, in a pipelined transaction.
+   *
+   * @param forgetUpTo texts of blocks up to this height are deleted; null: none
+   */
+  send(tx: pg.ClientBase, forgetUpTo: number | null): Promise<unknown>[] {
+    const copies = [
+      [outboxTarget, this.#outbox] as const,
+      [textsTarget, this.#texts] as const,
+      [hashesTarget, this.#hashes] as const,
+    ].filter(([, encoder]) => encoder.rows > 0);
+    return [
+      ...copies.map(([[table, columns], encoder]) => copyBinary(tx, `${table} (${columns})`, encoder)),
+      tx.query(
+        `WITH forgotten AS (
+           UPDATE chain.outbox SET events = NULL WHERE events IS NOT NULL AND height <= $1
+         ), forgotten_texts AS (
+           UPDATE chain.outbox_texts SET events = NULL WHERE events IS NOT NULL AND height <= $1
+         ) SELECT pg_notify('${outboxChannel}', '')`,
+        [forgetUpTo ?? -1],
+      ),
+    ];
+  }
+
+  /** The batch is committed: the next one follows it. */
+  committed(): void {
+    this.#finish(this.#next);
+  }
+
+  /** The batch failed, or blocks were taken back: where the outbox ends is read again. */
+  forget(): void {
+    this.#finish(null);
+  }
+
+  #finish(end: OutboxEnd | null): void {
+    this.#end = end;
+    this.#next = null;
+    for (const encoder of [this.#outbox, this.#texts, this.#hashes]) encoder.reset();
+  }
+
+  #addHash(number: number, { version, height, sha256, cumulative }: Omit<HashRow, 'number'>): void {
+    const out = this.#hashes;
+    out.row();
+    out.int2(number);
+    out.int2(version);
+    out.int4(height);
+    out.range(sha256, 0, sha256.length);
+    out.range(cumulative, 0, cumulative.length);
+  }
+
+  /** The row of a block, with its inscription events, and one row for each other kind that has begun. */
+  #addBlock({ ref, kinds }: StoredBlockEvents, sequence: number): void {
+    const own = kinds.find(({ kind }) => kind.number === inscriptionKind.number);
+    const out = this.#outbox;
+    out.row();
+    out.int8(sequence);
+    out.int4(ref.height);
+    out.range(ref.hash, 0, ref.hash.length);
+    out.int4(own?.count ?? 0);
+    addText(out, own?.deflated ?? null);
+    for (const { kind, firstHeight, count, deflated } of kinds) {
+      if (kind.number === inscriptionKind.number || ref.height < firstHeight) continue;
+      const texts = this.#texts;
+      texts.row();
+      texts.int8(sequence);
+      texts.int2(kind.number);
+      texts.int4(ref.height);
+      texts.int4(count);
+      addText(texts, deflated);
+    }
+  }
+}
+
+function addText(out: CopyEncoder, deflated: Buffer | null): void {
+  if (deflated === null) out.null();
+  else out.range(deflated, 0, deflated.length);
 }
 
 /** The cumulative hash before the first of some blocks; null: there is none. */
@@ -125,46 +175,13 @@ function hashBefore(
   return end !== undefined && end.version === version && end.height === first - 1 ? end.cumulative : null;
 }
 
-interface OutboxRow {
-  readonly height: Height;
-  readonly hash: BlockHash;
-  readonly count: number;
-  readonly deflated: Buffer | null;
-}
-
-/** The row of a block itself, with its inscription events. */
-function outboxRow({ ref, kinds }: StoredBlockEvents): OutboxRow {
-  const own = kinds.find(({ kind }) => kind.number === inscriptionKind.number);
-  return {
-    height: ref.height,
-    hash: ref.hash,
-    count: own?.count ?? 0,
-    deflated: own?.deflated ?? null,
-  };
-}
-
-interface TextRow {
-  readonly sequence: number;
-  readonly number: number;
-  readonly height: Height;
-  readonly count: number;
-  readonly deflated: Buffer | null;
-}
-
-/** The events of a block of all other kinds. Below the first height of a kind there are none. */
-function textRows({ ref: { height }, kinds }: StoredBlockEvents, sequence: number): TextRow[] {
-  return kinds
-    .filter(({ kind, firstHeight }) => kind.number !== inscriptionKind.number && height >= firstHeight)
-    .map(({ kind: { number }, count, deflated }) => ({ sequence, number, height, count, deflated }));
-}
-
 /**
  * Where the outbox and the chains of hashes of these blocks end before them. Completes an outbox that is older than the
  * blocks of its database.
  *
  * @param isFirst there is no block before these
  */
-export async function readOutboxEnd(
+async function readOutboxEnd(
   client: pg.ClientBase,
   blocks: readonly StoredBlockEvents[],
   isFirst: boolean,

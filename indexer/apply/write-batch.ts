@@ -4,12 +4,13 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { copyBinary } from '#kernel/pg/copy-binary.ts';
+import { int4Array } from '#kernel/pg/int4-array.ts';
 import { pipelinedTransaction, type SentStatements } from '#kernel/pg/transaction.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { Batch, LeftRows } from './batch.ts';
 import { type CopyTarget, copyTargets } from './block-rows.ts';
-import { addToOutbox, type OutboxEnd, readOutboxEnd } from './outbox-rows.ts';
+import type { OutboxWriter } from './outbox-rows.ts';
 
 const targets = Object.keys(copyTargets) as CopyTarget[];
 
@@ -18,35 +19,29 @@ export interface BatchWrite {
   readonly epoch: number;
   /** More batches follow at once: no wait for the disk, because the commit of the last batch waits for all of them. */
   readonly isBulk: boolean;
-  /** Where the outbox ends before the batch; null: not known, it is read. */
-  readonly outboxEnd: OutboxEnd | null;
+  readonly outbox: OutboxWriter;
 }
 
 /**
  * Writes a batch of whole blocks in one transaction: the tip, compared and set; one UPDATE for the locations that end;
- * the statement of the outbox; those of derived tables; a COPY for each table that gets rows. A dozen statements,
- * however many blocks, sent at once: the server goes from one to the next, and to the commit, without waiting for this
- * process. Returns where the outbox ends. Throws `tip_changed` where the tip is not the one that the batch was made
- * for, and `derived_tables_changed` where the writer must follow other derived tables by now.
+ * the statements of the outbox and of derived tables; a COPY for each table that gets rows. A dozen statements, however
+ * many blocks, sent at once: the server goes from one to the next, and to the commit, without waiting for this process.
+ * Throws `tip_changed` where the tip is not the one that the batch was made for, and `derived_tables_changed` where the
+ * writer must follow other derived tables by now.
  *
  * @param client pipelined
  */
 export async function writeBatch(
   client: pg.Client,
   batch: Batch,
-  { epoch, isBulk, outboxEnd }: BatchWrite,
-): Promise<OutboxEnd> {
+  { epoch, isBulk, outbox }: BatchWrite,
+): Promise<void> {
   const begin = isBulk ? 'BEGIN; SET LOCAL synchronous_commit = off' : 'BEGIN';
   const { before, after, keptEventBlocks } = batch;
-  const blocks = await Promise.all(batch.storedEvents);
-  const end = outboxEnd ?? (await readOutboxEnd(client, blocks, before.tip === null));
-  const addition = addToOutbox(end, {
-    blocks,
-    forgetUpTo: keptEventBlocks === null ? null : (after.tip?.height ?? -1) - keptEventBlocks,
-  });
+  const forgetUpTo = keptEventBlocks === null ? null : (after.tip?.height ?? -1) - keptEventBlocks;
   const send = (tx: pg.ClientBase): SentStatements => {
     const decisive = [moveTip(tx, batch, epoch), endLocations(tx, batch.left), batch.derived.write(tx)];
-    const rest: Promise<unknown>[] = [tx.query(addition.text, addition.values)];
+    const rest = outbox.send(tx, forgetUpTo);
     for (const target of targets) {
       const encoder = batch.encoders[target];
       if (encoder.rows === 0) continue;
@@ -57,12 +52,14 @@ export async function writeBatch(
     return { decisive, rest };
   };
   try {
+    await outbox.prepare(client, await Promise.all(batch.storedEvents), before.tip === null);
     await pipelinedTransaction(client, send, begin);
+    outbox.committed();
   } catch (error) {
+    outbox.forget();
     if (error instanceof AppError && error.code === 'tip_changed') await refuseOldTables(client, epoch);
     throw error;
   }
-  return addition.end;
 }
 
 async function refuseOldTables(client: pg.Client, epoch: number): Promise<void> {
@@ -74,11 +71,13 @@ async function refuseOldTables(client: pg.Client, epoch: number): Promise<void> 
 /** Locations of earlier batches. Those of this batch were written with their end (fill-batch.ts). */
 async function endLocations(tx: pg.ClientBase, left: LeftRows): Promise<void> {
   if (left.key.length === 0) return;
+  // in key order, so that each page of the index is read once
+  const order = Uint32Array.from(left.key.keys()).sort((a, b) => left.key[a]! - left.key[b]!);
   const { rowCount } = await tx.query(
     `UPDATE chain.locations l SET spent_height = ended.spent_height
      FROM unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[]) AS ended(key, height, step, spent_height)
      WHERE l.key = ended.key AND l.height = ended.height AND l.step = ended.step AND l.spent_height IS NULL`,
-    [left.key, left.height, left.step, left.spentHeight],
+    [left.key, left.height, left.step, left.spentHeight].map((column) => int4Array(column, order)),
   );
   assert(rowCount === left.key.length, 'a location that ends is not there');
 }

@@ -4,7 +4,7 @@ import type { EventKind, LedgerEvents } from '#indexer/events/event-kind.ts';
 import type { Fact, FactSet } from '#indexer/facts/fact.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
-import { CopyEncoder, copyBinary } from '#kernel/pg/copy-binary.ts';
+import { type CopyEncoder, copyBinary, encoderOf } from '#kernel/pg/copy-binary.ts';
 import { allAnswers } from '#kernel/pg/transaction.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { DerivedBlock, DerivedRows, DerivedTable } from './derived-table.ts';
@@ -19,9 +19,7 @@ export interface ActiveTable {
 export type DerivedEncoders = readonly (readonly CopyEncoder[])[];
 
 export function derivedEncoders(active: readonly ActiveTable[]): DerivedEncoders {
-  return active.map(({ table }) =>
-    table.targets.map(({ columns }) => new CopyEncoder(columns.split(',').length)),
-  );
+  return active.map(({ table }) => table.targets.map(({ columns }) => encoderOf(columns)));
 }
 
 /** The facts that some tables need of a block. */

@@ -5,6 +5,7 @@ import { type BatchEncoders, createEncoders } from '#indexer/apply/block-rows.ts
 import { readPosition } from '#indexer/apply/chain-session.ts';
 import { addToBatch, type ChainFacts, endBatch } from '#indexer/apply/fill-batch.ts';
 import { HashTable } from '#indexer/apply/memory/hash-table.ts';
+import { anyInput } from '#indexer/apply/memory/held-lookup.ts';
 import { HeldOutputs } from '#indexer/apply/memory/held-outputs.ts';
 import type { DerivedBatch } from '#indexer/derived/derived-batch.ts';
 import { storedFingerprint } from '#indexer/transaction/outpoint-fingerprint.ts';
@@ -55,7 +56,7 @@ export async function recomputeBlock(
     null,
   );
   const held = await heldBefore(client, block);
-  addToBatch(batch, block, { contents, metadata, held: [held], ended: null }, facts);
+  addToBatch(batch, block, { contents, metadata, held: [anyInput(held)], ended: null }, facts);
   endBatch(batch);
   return { batch, encoders };
 }

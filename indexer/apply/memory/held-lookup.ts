@@ -24,26 +24,37 @@ interface Hit {
   readonly row: number;
 }
 
+/** Where to find outputs that a block spends. */
+export interface HeldSource {
+  readonly table: HeldOutputs;
+  /** The inputs that may spend an output of the table, ascending; null: any may. */
+  readonly inputs: Uint32Array | null;
+}
+
+export const anyInput = (table: HeldOutputs): HeldSource => ({ table, inputs: null });
+
 /**
- * The inscriptions in the outputs that a block spends, where `tables` know those outputs: fingerprints are compared
+ * The inscriptions in the outputs that a block spends, where the sources know those outputs: fingerprints are compared
  * first, then the outpoints.
  */
-export function heldByBlock(block: ParsedBlock, tables: readonly HeldOutputs[]): HeldInscriptions {
-  const filled = tables.filter((table) => table.size > 0);
-  if (filled.length === 0) return none;
+export function heldByBlock(block: ParsedBlock, sources: readonly HeldSource[]): HeldInscriptions {
   const hits: Hit[] = [];
+  for (const source of sources) if (source.table.size > 0) addHits(hits, block, source);
+  return hits.length === 0 ? none : inOrder(hits);
+}
+
+function addHits(hits: Hit[], block: ParsedBlock, { table: from, inputs }: HeldSource): void {
   const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
   const outpoints = new OutpointReader(block);
-  for (let input = 0; input < inputFingerprintLow.length; input++) {
+  const count = inputs?.length ?? inputFingerprintLow.length;
+  for (let at = 0; at < count; at++) {
+    const input = inputs === null ? at : inputs[at]!;
     const low = inputFingerprintLow[input]!;
     const high = inputFingerprintHigh[input]!;
-    for (const from of filled) {
-      for (let row = from.first(low, high); row >= 0; row = from.next(row)) {
-        if (from.isAt(row, block.bytes, outpoints.at(input))) hits.push({ input, from, row });
-      }
+    for (let row = from.first(low, high); row >= 0; row = from.next(row)) {
+      if (from.isAt(row, block.bytes, outpoints.at(input))) hits.push({ input, from, row });
     }
   }
-  return hits.length === 0 ? none : inOrder(hits);
 }
 
 /**

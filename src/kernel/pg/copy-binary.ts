@@ -192,6 +192,9 @@ export class CopyEncoder {
   }
 }
 
+/** An encoder of rows with these columns, as COPY names them. */
+export const encoderOf = (columns: string): CopyEncoder => new CopyEncoder(columns.split(',').length);
+
 /**
  * Sends the rows of an encoder into `target` (a table and its columns) and returns their number. Everything is handed
  * to the socket at once, before the server has answered: on a pipelined connection (pool.ts) further statements may

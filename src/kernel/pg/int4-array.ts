@@ -1,0 +1,24 @@
+/** Of the type in pg_type. */
+const int4Oid = 23;
+/** Dimensions, whether there are nulls, type of the elements; then for the one dimension its length and first index. */
+const headBytes = 5 * 4;
+const elementBytes = 2 * 4;
+
+/**
+ * A parameter of type integer[] in the binary format (array_recv of PostgreSQL), which costs both sides a fraction of
+ * the text `{1,2,…}`.
+ *
+ * @param order the elements to take, as places in `values`
+ */
+export function int4Array(values: readonly number[], order: Uint32Array): Buffer {
+  const bytes = Buffer.allocUnsafe(headBytes + elementBytes * order.length);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  [1, 0, int4Oid, order.length, 1].forEach((word, at) => view.setInt32(at * 4, word));
+  let at = headBytes;
+  for (const place of order) {
+    view.setInt32(at, 4);
+    view.setInt32(at + 4, values[place]!);
+    at += elementBytes;
+  }
+  return bytes;
+}
