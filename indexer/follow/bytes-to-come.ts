@@ -1,11 +1,12 @@
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/**
- * Sizes that are asked for: as mainnet's blocks vary, 64 of them tell the sum within a few per cent. A node reads
- * each in some milliseconds.
- */
+/** As mainnet's blocks vary, this many sizes tell the sum within a few per cent. */
 const samplesMax = 64;
+/** A node takes three milliseconds for a size: a tenth of a millisecond per block. */
+const blocksPerSample = 50;
+/** Few blocks are over before anyone asks how long they take. */
+const samplesMin = 8;
 
 /** Blocks to come, in order. */
 export interface ComingBlocks {
@@ -32,7 +33,7 @@ export class BytesToCome {
     signal: AbortSignal,
   ): Promise<BytesToCome | null> {
     const samples: number[] = [];
-    const wanted = Math.min(count, samplesMax);
+    const wanted = Math.min(count, samplesMax, Math.max(samplesMin, Math.ceil(count / blocksPerSample)));
     for (let part = 0; part < wanted; part++) {
       const height = heightAt(Math.floor(((part + 0.5) * count) / wanted));
       // one at a time: the blocks themselves come first
