@@ -12,7 +12,7 @@ export interface Figure {
 
 export interface Table {
   readonly heads: readonly string[];
-  readonly rows: readonly (readonly [name: string, ...values: (number | null)[]])[];
+  readonly rows: readonly (readonly [name: string, ...values: (number | string | null)[]])[];
 }
 
 export interface Report {
@@ -67,7 +67,7 @@ function tableLines({ heads, rows }: Table): string[] {
     heads,
     ...rows.map(([name, ...values]) => [
       name,
-      ...values.map((value) => (value === null ? '' : shown(value))),
+      ...values.map((value) => (typeof value === 'number' ? shown(value) : (value ?? ''))),
     ]),
   ];
   const widths = heads.map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));

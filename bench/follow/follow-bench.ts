@@ -57,5 +57,6 @@ export async function followBench(args: string[]): Promise<Report> {
     notes: sections.flatMap(({ notes }) => notes),
     figures: sections.flatMap(({ figures }) => figures),
     details: sections.flatMap(({ details }) => details),
+    tables: sections.flatMap(({ tables }) => tables ?? []),
   };
 }

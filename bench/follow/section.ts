@@ -1,4 +1,4 @@
-import type { Figure } from '../report.ts';
+import type { Figure, Table } from '../report.ts';
 
 /** A part of the bench that can run alone. */
 export interface Section {
@@ -6,4 +6,5 @@ export interface Section {
   /** Figures under their documented names. */
   readonly figures: readonly Figure[];
   readonly details: readonly Figure[];
+  readonly tables?: readonly Table[];
 }

@@ -11,10 +11,11 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
+import type { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 import { createSealer } from '#search/seal/sealer.ts';
 import { forgetAbove } from '#search/segments/forget-segments.ts';
 import type { IndexOutcome, IndexTask } from './index-process.ts';
-import { StageRecorder } from './stages.ts';
+import { StageProfile } from './stages.ts';
 
 /** Sampling interval of the event loop; the figure includes it on top of the delay. */
 const lookEveryMs = 1;
@@ -29,7 +30,12 @@ interface Bulk {
 }
 
 /** The work of `satscribe index`: the chain, its indexes, and everything sealed for searches. */
-async function bulkLoad(source: BlockSource, pool: pg.Pool, until: number | null): Promise<Bulk> {
+async function bulkLoad(
+  source: BlockSource,
+  pool: pg.Pool,
+  until: number | null,
+  stages: StageRecorder | undefined,
+): Promise<Bulk> {
   const commits: [number, number][] = [];
   let progress: IndexProgress = { blocks: 0, blocksTotal: 0, bytes: 0, bytesLeft: null, inscriptions: 0 };
   const start = performance.now();
@@ -37,6 +43,7 @@ async function bulkLoad(source: BlockSource, pool: pg.Pool, until: number | null
     source,
     pool,
     signal,
+    ...(stages === undefined ? {} : { stages }),
     ...(until === null ? {} : { until: asHeight(until) }),
     onProgress(state) {
       progress = state;
@@ -45,7 +52,7 @@ async function bulkLoad(source: BlockSource, pool: pg.Pool, until: number | null
     undoHooks: [forgetAbove],
   });
   const indexed = performance.now();
-  const sealer = createSealer({ pool });
+  const sealer = createSealer({ pool, ...(stages === undefined ? {} : { stages }) });
   await sealer.sealPending(signal);
   await sealer.close();
   return { indexMs: indexed - start, sealMs: performance.now() - indexed, progress, commits };
@@ -99,10 +106,10 @@ async function run(task: IndexTask): Promise<IndexOutcome> {
   await migrate(server.url);
   const pool = createPool(server.url, { applicationName: 'satscribe bench' });
   const source = await openFolderSource(task.folder);
-  const recorder = task.stages ? await StageRecorder.start() : null;
+  const recorder = task.stages ? await StageProfile.start(pool) : null;
   const delays = monitorEventLoopDelay({ resolution: lookEveryMs });
   delays.enable();
-  const bulk = await bulkLoad(source, pool, task.bulkUntil);
+  const bulk = await bulkLoad(source, pool, task.bulkUntil, recorder?.stages);
   delays.disable();
   const peakMemoryMB = process.resourceUsage().maxRSS / 1024;
   const stages = recorder === null ? [] : await recorder.stop(source, bulk.progress.bytes);

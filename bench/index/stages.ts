@@ -1,10 +1,11 @@
 import { type HeapProfiler, type Profiler, Session } from 'node:inspector/promises';
 import { performance } from 'node:perf_hooks';
-import type { Readable } from 'node:stream';
-import pg from 'pg';
+import type pg from 'pg';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import { StageRecorder, type TraceSink } from '#kernel/stages/stage-recorder.ts';
+import { watchStatements } from '#kernel/stages/watch-statements.ts';
 
 /**
  * Time and memory by stage. `ms` is working time of the main thread and workers, and waiting time of the database.
@@ -29,17 +30,6 @@ const stageOfFile: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/\/indexer\/workers\/|\/piscina\/|block-columns/, 'main: workers (messages)'],
   [/\/search\//, 'main: seal'],
   [/\/node_modules\/pg/, 'main: database client'],
-];
-
-/** Waits for the database, by the beginning of the statement. */
-const waits: readonly (readonly [pattern: RegExp, stage: string])[] = [
-  [/^COPY (chain\.)?search/, 'wait: seal'],
-  [/^COPY \(/, 'wait: reads'],
-  [/^COPY /, 'wait: copy'],
-  [/^UPDATE chain\.locations/, 'wait: ended locations'],
-  [/^(WITH added|SELECT \(SELECT max\(sequence\))/, 'wait: outbox'],
-  [/^COMMIT/, 'wait: commit'],
-  [/^(CREATE|ANALYZE)/, 'wait: indexes'],
 ];
 
 /** Workers cannot be profiled, so their work is repeated in this thread for this many bytes of blocks. */
@@ -99,54 +89,32 @@ function allocatedByStage({ head }: HeapProfiler.SamplingHeapProfile): Sums {
   return sums;
 }
 
-/** Adds up the time until statements are answered. */
-function timeStatements(sums: Sums): () => void {
-  const client = pg.Client.prototype as unknown as { query: (this: unknown, ...args: unknown[]) => unknown };
-  const { query } = client;
-  client.query = function timed(...args) {
-    const first = args[0] as string | { readonly text?: string };
-    const text = (typeof first === 'string' ? first : (first.text ?? '')).trimStart();
-    const stage = waits.find(([pattern]) => pattern.test(text))?.[1] ?? 'wait: other statements';
-    const start = performance.now();
-    const end = (): void => sums.add(stage, performance.now() - start);
-    // a pool uses a callback, a COPY is a stream, everything else returns a promise
-    const callback = args.at(-1);
-    if (typeof callback === 'function') {
-      args[args.length - 1] = (...answer: unknown[]): void => {
-        end();
-        (callback as (...values: unknown[]) => void)(...answer);
-      };
-    }
-    const result = query.apply(this, args);
-    if (result instanceof Promise) result.then(end, end);
-    else (result as Readable | undefined)?.once('close', end);
-    return result;
-  };
-  return () => {
-    client.query = query;
-  };
-}
+const isStatement =
+  /^(COPY |ends of locations|outbox$|commit|other statements|index |analyze|sealing, statements)/u;
+
+/** Keeps no events: only sums are asked for. */
+const noTrace: TraceSink = { event: () => undefined, close: () => undefined };
 
 /** Profiles a run of this thread, and then repeats the workers' work in it. */
-export class StageRecorder {
+export class StageProfile {
   readonly #session = new Session();
-  readonly #waited = new Sums();
-  #untimed: () => void = () => undefined;
+  /** For the writer and the sealer: what statements took, and what each stage waited. */
+  readonly stages = new StageRecorder(noTrace);
 
-  static async start(): Promise<StageRecorder> {
-    const recorder = new StageRecorder();
+  static async start(pool: pg.Pool): Promise<StageProfile> {
+    const recorder = new StageProfile();
+    watchStatements(pool, recorder.stages, true);
     recorder.#session.connect();
     await recorder.#session.post('Profiler.enable');
     await recorder.#session.post('Profiler.setSamplingInterval', { interval: sampleEveryMicroseconds });
     await recorder.#startSampling();
     await recorder.#session.post('Profiler.start');
-    recorder.#untimed = timeStatements(recorder.#waited);
     return recorder;
   }
 
   /** The stages of a run that indexed this many bytes of blocks. */
   async stop(source: BlockSource, bytes: number): Promise<Stage[]> {
-    this.#untimed();
+    const statements = (this.stages.end() ?? []).filter(({ stage }) => isStatement.test(stage));
     const work = workByStage((await this.#session.post('Profiler.stop')).profile);
     const allocated = await this.#stopSampling();
     const mainNames = [...new Set([...work.names(), ...allocated.names()])].filter((name) => name !== 'idle');
@@ -155,9 +123,7 @@ export class StageRecorder {
       ms: work.get(name) ?? 0,
       allocatedMB: allocated.get(name) ?? 0,
     }));
-    const waited = this.#waited
-      .names()
-      .map((name) => ({ name, ms: this.#waited.get(name) ?? 0, allocatedMB: null }));
+    const waited = statements.map(({ stage, ms }) => ({ name: `wait: ${stage}`, ms, allocatedMB: null }));
     const workers = await this.#repeatWorkers(source, bytes);
     this.#session.disconnect();
     return [...workers, ...main, ...waited];

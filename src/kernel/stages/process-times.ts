@@ -27,7 +27,10 @@ function openOwnThread(): number | null {
   }
 }
 
-/** Processor milliseconds of a process of this machine so far. Null where they are unknown: only Linux tells. */
+/**
+ * Processor milliseconds of a process with one thread, as each of Postgres is, so far. Null where they are unknown:
+ * only Linux tells.
+ */
 export function processCpuMs(pid: number): number | null {
   const [ns] = readProc(`${pid}/schedstat`)?.split(' ') ?? [];
   return ns === undefined || ns === '' ? null : Number(ns) / nanoseconds;
@@ -37,7 +40,12 @@ export function parentOf(pid: number): number | null {
   return statOf(pid)?.parent ?? null;
 }
 
-/** The same of a process, its children, and those of its children that have ended. */
+/** The same of the children of a process that have ended, and of theirs. In ticks of 10 ms. */
+export function endedChildrenCpuMs(pid: number): number | null {
+  return statOf(pid)?.endedChildrenMs ?? null;
+}
+
+/** The same of a process with all its threads, its children, and those of its children that have ended. */
 export function familyCpuMs(pid: number): number | null {
   const own = statOf(pid);
   if (own === null) return null;

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readConnectionFile } from '#embedded-postgres/connection-file.ts';
+import { endedChildrenCpuMs, familyCpuMs } from '#kernel/stages/process-times.ts';
+
+/** A server's last reading is at most this old when it ends. Reading its family takes less than a millisecond. */
+const lookEveryMs = 25;
+
+/** Processor seconds of a run, of whole process trees, with those that have ended. */
+export interface ProcessorTime {
+  /** `satscribe`, and the programs that it ran. */
+  readonly oursSeconds: number;
+  readonly postgresSeconds: number;
+  readonly nodeSeconds: number;
+}
+
+/**
+ * Measures a run of `satscribe` in a data folder beside a node, both children of this process; no other child may end
+ * meanwhile. Linux only.
+ */
+export async function withProcessorTime<T>(
+  dataDir: string,
+  nodeFolder: string,
+  run: () => Promise<T>,
+): Promise<{ readonly result: T; readonly time: ProcessorTime }> {
+  const node = Number(readFileSync(join(nodeFolder, 'regtest/bitcoind.pid'), 'utf8'));
+  const [oursBefore, nodeBefore] = [known(endedChildrenCpuMs(process.pid)), known(familyCpuMs(node))];
+  // a detached process, which nobody here waits for: only looking tells what it used
+  let postgresMs = 0;
+  const look = async (): Promise<void> => {
+    const server = await readConnectionFile(dataDir);
+    if (server !== null) postgresMs = Math.max(postgresMs, familyCpuMs(server.serverPid) ?? 0);
+  };
+  const timer = setInterval(() => void look(), lookEveryMs);
+  try {
+    const result = await run();
+    const time = {
+      oursSeconds: (known(endedChildrenCpuMs(process.pid)) - oursBefore) / 1000,
+      postgresSeconds: postgresMs / 1000,
+      nodeSeconds: (known(familyCpuMs(node)) - nodeBefore) / 1000,
+    };
+    return { result, time };
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+function known(ms: number | null): number {
+  if (ms === null) throw new Error('processor time is measured on Linux only');
+  return ms;
+}
