@@ -142,7 +142,10 @@ export class BlockWriter {
       const events = batch.events.at(-1);
       assert(events !== undefined, 'an applied block has events');
       // zlib's threads work while the next block is applied
-      batch.storedEvents.push(deflateTexts(events));
+      const stored = deflateTexts(events);
+      // nobody waits for them if the batch before this one fails
+      stored.catch(() => undefined);
+      batch.storedEvents.push(stored);
       ledgerMs += performance.now() - startedAt;
       // a block takes some milliseconds: let other tasks run before the next one
       await nextTurn();

@@ -54,8 +54,9 @@ export async function openChainSession(
   const close = async (): Promise<void> => {
     // a lost connection has lost the lock too; one that is just ending holds it for a moment longer
     await writer?.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
-    await writer?.end().catch(() => undefined);
-    // not returned to the pool: its settings end with the connection
+    // not awaited: a stalled server would not say goodbye. The reader is not returned to the pool: its settings end
+    // with the connection
+    writer?.end().catch(() => undefined);
     reader?.release(true);
     writer = reader = null;
   };

@@ -173,10 +173,14 @@ export async function ensureSecondaryIndexes(
     ...others.map(async (connecting) => {
       const other = await connecting;
       if (other === undefined) return;
+      let failure: Error | undefined;
       try {
         await builds.run(other, begin);
+      } catch (error) {
+        failure = error as Error;
+        throw error;
       } finally {
-        other.release();
+        other.release(failure);
       }
     }),
   ]);
@@ -247,7 +251,8 @@ async function build(tx: pg.ClientBase, { name, table, columns, where, unique }:
   // unlike the lock of CREATE INDEX, this one excludes itself: the second process waits, and finds the index
   await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [advisoryLocks.indexBuild, name]);
   await tx.query(
-    `CREATE ${unique === true ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${name} ON ${table} (${columns})${where === undefined ? '' : ` WHERE ${where}`}`,
+    `CREATE ${unique === true ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${name} ON ${table} (${columns})
+     ${where === undefined ? '' : `WHERE ${where}`}`,
   );
 }
 

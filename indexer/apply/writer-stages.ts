@@ -7,7 +7,10 @@ const isMain: IsMeant = ({ track }) => track === mainTrack;
 /** Statements, not the transaction around them. */
 const isStatement: IsMeant = ({ track, stage }) => track === writerTrack && stage !== 'write';
 
-/** Records, if a recorder is given, what a writer does on the main thread and on its connections, and what it waits for. */
+/**
+ * Records, if a recorder is given, what a writer does on the main thread and on its connections, and what it waits
+ * for.
+ */
 export class WriterStages {
   readonly #recorder: StageRecorder | null;
   /** When the last batch was written, and none has come since. */

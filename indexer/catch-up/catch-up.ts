@@ -122,7 +122,7 @@ class CatchUpPass {
   /** Releases what a pass over blocks holds: the connection with the lock, and the threads. */
   async #rest(): Promise<void> {
     this.#current = [];
-    await this.#disconnect();
+    this.#disconnect();
     await this.#parsePool?.close();
     this.#parsePool = null;
   }
@@ -135,7 +135,7 @@ class CatchUpPass {
       return end;
     } catch (error) {
       const failure = postgresFailure(error);
-      await this.#disconnect();
+      this.#disconnect();
       if (signal.aborted && (failure instanceof AppError || isAbort(failure))) return 'end';
       if (!(failure instanceof AppError)) throw failure;
       const delayMs = this.#patience.delayAfter(failure);
@@ -259,10 +259,10 @@ class CatchUpPass {
     return client;
   }
 
-  async #disconnect(): Promise<void> {
-    const client = this.#client;
+  #disconnect(): void {
+    // not awaited: a stalled server would not say goodbye
+    this.#client?.end().catch(() => undefined);
     this.#client = null;
-    await client?.end().catch(() => undefined);
   }
 
   /** Stores why tables cannot continue, for `/status`. The same problem keeps the time of its first occurrence. */

@@ -48,8 +48,8 @@ export type FollowStep = ParseStep | WriterStep;
 export interface FollowOptions {
   readonly source: BlockSource | LiveBlockSource;
   /**
-   * Two of its connections are held, a third one is used now and then, and three more build indexes at the end of a
-   * load. They must have no statement timeout.
+   * One of its connections is held, a second one is used now and then, and three more build indexes at the end of a
+   * load. They must have no statement timeout. The writer opens a connection of its own with the same settings.
    */
   readonly pool: pg.Pool;
   /** Aborted: the current write is finished, and the run ends early without an error. */

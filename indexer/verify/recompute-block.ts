@@ -3,7 +3,7 @@ import { Batch } from '#indexer/apply/batch.ts';
 import { addHeld, type HeldQueryRow, heldColumns } from '#indexer/apply/batch-questions.ts';
 import { type BatchEncoders, createEncoders } from '#indexer/apply/block-rows.ts';
 import { readPosition } from '#indexer/apply/chain-session.ts';
-import { addToBatch, type ChainFacts, endBatch } from '#indexer/apply/fill-batch.ts';
+import { addToBatch, type ChainFacts } from '#indexer/apply/fill-batch.ts';
 import { HashTable } from '#indexer/apply/memory/hash-table.ts';
 import { anyInput } from '#indexer/apply/memory/held-lookup.ts';
 import { HeldOutputs } from '#indexer/apply/memory/held-outputs.ts';
@@ -57,7 +57,6 @@ export async function recomputeBlock(
   );
   const held = await heldBefore(client, block);
   addToBatch(batch, block, { contents, metadata, held: [anyInput(held)], ended: null }, facts);
-  endBatch(batch);
   return { batch, encoders };
 }
 

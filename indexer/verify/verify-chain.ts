@@ -1,6 +1,6 @@
 import { AssertionError } from 'node:assert';
 import type pg from 'pg';
-import type { ChainFacts } from '#indexer/apply/fill-batch.ts';
+import { type ChainFacts, endBatch } from '#indexer/apply/fill-batch.ts';
 import { DerivedBatch, factsOf } from '#indexer/derived/derived-batch.ts';
 import { readDerivedStates } from '#indexer/derived/derived-state.ts';
 import type { DerivedTable } from '#indexer/derived/derived-table.ts';
@@ -182,6 +182,7 @@ async function verifyBlock(
     const derived = new DerivedBatch(active);
     await derived.ask(tx, [block]);
     made = await recomputeBlock(tx, block, facts, derived);
+    endBatch(made.batch);
   } catch (error) {
     // the stored state before the block is impossible
     if (!(error instanceof AppError || error instanceof AssertionError)) throw error;

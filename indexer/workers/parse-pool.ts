@@ -22,6 +22,8 @@ export interface ParsedBlock {
   readonly hasSpent: boolean;
   /** The facts that the pool was asked to read besides the columns. */
   readonly facts: BlockFacts;
+  /** Memory that it holds until it is released. */
+  readonly heldBytes: number;
   /** Returns the buffers of the block and of its columns to the pool: views of them must not be used afterwards. */
   release(): void;
 }
@@ -201,6 +203,7 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
     columns,
     bytes: block,
     hasSpent: spent !== null,
+    heldBytes: used.reduce((sum, { byteLength }) => sum + byteLength, 0),
     facts: openFacts(context.facts, result.facts, { bytes: block, columns, spent }),
     release,
   };

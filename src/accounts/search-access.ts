@@ -54,8 +54,8 @@ export interface Admission {
 /**
  * Decides whether a request is allowed: it needs a key with the scope of its route. Where searches are open, they need
  * none, and where they are restricted, a page of a listed domain needs none for them. Always within the rate of the
- * key, or of the address without a key. Cheap checks come first: the form of a key, then the remembered keys, then the limit on unknown keys, then the database. Throws
- * `access_unavailable`.
+ * key, or of the address without a key. Cheap checks come first: the form of a key, then the remembered keys, then the
+ * limit on unknown keys, then the database. Throws `access_unavailable`.
  */
 export class SearchAccess {
   readonly #parts: SearchAccessParts;

@@ -21,7 +21,10 @@ import { boundOf, recordStages } from './reports/stages.ts';
 /** The transaction of a batch, or the build of an index that cannot be interrupted. */
 const indexingStopMs = 60_000;
 
-/** Seven are in use while a load ends (writer, reader, status, sealer, mempool, catch-up), and three build indexes. */
+/**
+ * Reader, status, sealer and mempool, and three that build indexes at the end of a load; the rest is for sealing's
+ * statements. Writer and catch-up pass have connections of their own.
+ */
 const connectionsMax = 13;
 
 /** Opens a folder of blocks for the life of the process. */
@@ -75,9 +78,13 @@ export async function indexBlocks(
     : lifecycle
         .run('sealing', (signal) => sealer.run(AbortSignal.any([signal, loaded.signal])))
         .catch((error: unknown) => logger.child({ part: 'sealer' }).error({ err: error }, 'sealing ended'));
+  let sealedBeside: Promise<void> = Promise.resolve();
   const sealBeside = (signal: AbortSignal): void => {
-    // what it does not seal is sealed at the end, which throws the error too
-    sealer.sealPending(signal).catch(() => undefined);
+    // what it does not seal is sealed at the end, which meets the same failure or none
+    sealedBeside = sealer.sealPending(signal).then(
+      () => undefined,
+      () => undefined,
+    );
   };
   const activity = new WriterActivity();
   const catchUp = (): Promise<void> => makeDerivedTables(context, { source, pool, activity, operations });
@@ -107,7 +114,9 @@ export async function indexBlocks(
         // sealing reads by primary keys only, so the last blocks are sealed while the indexes are built
         ...(isSealed && operations === null ? { onIndexing: () => sealBeside(signal) } : {}),
         ...(config.databaseUrl === undefined ? { diskFolder: config.dataDir } : {}),
-      }).finally(finish);
+      })
+        .finally(() => sealedBeside)
+        .finally(finish);
       signal.throwIfAborted();
       if (operations === null) {
         await catchUp();

@@ -1,5 +1,5 @@
 /**
- * Points at which the chaos test kills the process, each in another phase of a block (docs/operating.md, "Chaos"):
+ * Points at which the chaos test kills the process, each in another phase of a block (docs/chaos.md):
  * while blocks are fetched, while they are parsed, within the transaction of a batch, between its commit and the
  * update of memory, within the transaction of an undo, and while consumers read the outbox.
  */

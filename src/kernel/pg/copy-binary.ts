@@ -235,10 +235,12 @@ class CopyIn extends pg.Query {
 
   #send(connection: pg.Connection, text: string): void {
     const { stream } = connection;
+    // nothing may fail once the server was told to expect rows
+    const chunks = [...this.#encoder.chunks()];
     // one system call for many parts
     stream.cork();
     connection.query(text);
-    for (const chunk of this.#encoder.chunks()) {
+    for (const chunk of chunks) {
       const head = Buffer.allocUnsafe(1 + lengthBytes);
       head[0] = copyDataCode;
       head.writeUInt32BE(lengthBytes + chunk.length, 1);

@@ -83,8 +83,15 @@ export async function connectPipelined(pool: pg.Pool): Promise<pg.Client> {
   const { options } = pool;
   // the pool hides its password from enumeration
   const client = new pg.Client({ ...options, password: options.password, pipeline: true });
+  // a lost connection fails its statements
+  client.on('error', () => undefined);
   await client.connect();
-  // what listens to the connections of the pool listens to this one too
-  pool.emit('connect', client);
+  try {
+    // what listens to the connections of the pool listens to this one too
+    pool.emit('connect', client);
+  } catch (error) {
+    void client.end();
+    throw error;
+  }
   return client;
 }

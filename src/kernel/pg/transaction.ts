@@ -33,7 +33,8 @@ export interface SentStatements {
 
 /**
  * Runs a transaction on a pipelined connection (pool.ts): `send` sends its statements without waiting for answers, so
- * the server never waits for this process between two of them. Any error rolls back and is thrown.
+ * the server never waits for this process between two of them. Any error rolls back and is thrown. `send` must not
+ * throw: statements that it has sent would be unknown here.
  */
 export async function pipelinedTransaction(
   client: pg.Client,
@@ -41,8 +42,10 @@ export async function pipelinedTransaction(
   begin = 'BEGIN',
 ): Promise<void> {
   assert(client.pipeline, 'the connection sends each statement at once');
-  const sent: Promise<unknown>[] = [client.query(begin)];
+  const sent: Promise<unknown>[] = [];
   try {
+    // awaited: after a refused BEGIN each statement would commit by itself
+    await client.query(begin);
     const { decisive, rest } = send(client);
     sent.push(...decisive, ...rest);
     for (const statement of sent) statement.catch(() => undefined);
@@ -82,8 +85,8 @@ async function runTransaction<C extends pg.ClientBase, T>(
   begin: string,
   onBroken?: (error: Error) => void,
 ): Promise<T> {
-  await client.query(begin);
   try {
+    await client.query(begin);
     const value = await fn(client);
     await client.query('COMMIT');
     return value;

@@ -14,7 +14,7 @@ const chains = new CatchUpTests();
 const { best } = chains;
 
 describe('a derived table that is added to an index', () => {
-  test('is made by a process that is killed at every step, and is then as if it had been there from the first block', async () => {
+  test('is made by a process that is killed at every step, as if it had been there from the start', async () => {
     const database = await chains.indexedBefore();
     const run = async (failpoint: CatchUpTask['failpoint']): Promise<unknown> => {
       const task: CatchUpTask = { url: database.url, dir: chains.dir, tip: best, failpoint };

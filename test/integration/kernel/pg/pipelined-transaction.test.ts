@@ -91,6 +91,16 @@ describe('a pipelined transaction', () => {
     expect(await stored()).toEqual([]);
   });
 
+  test('sends nothing when its beginning is refused: each statement would commit by itself', async () => {
+    const run = pipelinedTransaction(
+      client,
+      (tx) => ({ decisive: [insert(tx, 1)], rest: [copy(tx, 2)] }),
+      'SET no_such_setting = 1',
+    );
+    await expect(run).rejects.toMatchObject({ code: '42704' });
+    expect(await stored()).toEqual([]);
+  });
+
   test('throws when the connection is lost', async () => {
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     const run = pipelinedTransaction(client, (tx) => ({
