@@ -78,13 +78,9 @@ export async function indexBlocks(
     : lifecycle
         .run('sealing', (signal) => sealer.run(AbortSignal.any([signal, loaded.signal])))
         .catch((error: unknown) => logger.child({ part: 'sealer' }).error({ err: error }, 'sealing ended'));
-  let sealedBeside: Promise<void> = Promise.resolve();
   const sealBeside = (signal: AbortSignal): void => {
-    // what it does not seal is sealed at the end, which meets the same failure or none
-    sealedBeside = sealer.sealPending(signal).then(
-      () => undefined,
-      () => undefined,
-    );
+    // what it does not seal is sealed at the end, which meets the same failure or none; closing the sealer ends it
+    sealer.sealPending(signal).catch(() => undefined);
   };
   const activity = new WriterActivity();
   const catchUp = (): Promise<void> => makeDerivedTables(context, { source, pool, activity, operations });
@@ -114,9 +110,7 @@ export async function indexBlocks(
         // sealing reads by primary keys only, so the last blocks are sealed while the indexes are built
         ...(isSealed && operations === null ? { onIndexing: () => sealBeside(signal) } : {}),
         ...(config.databaseUrl === undefined ? { diskFolder: config.dataDir } : {}),
-      })
-        .finally(() => sealedBeside)
-        .finally(finish);
+      }).finally(finish);
       signal.throwIfAborted();
       if (operations === null) {
         await catchUp();
