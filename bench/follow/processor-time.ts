@@ -25,7 +25,7 @@ export async function withProcessorTime<T>(
 ): Promise<{ readonly result: T; readonly time: ProcessorTime }> {
   const node = Number(readFileSync(join(nodeFolder, 'regtest/bitcoind.pid'), 'utf8'));
   const [oursBefore, nodeBefore] = [known(endedChildrenCpuMs(process.pid)), known(familyCpuMs(node))];
-  // a detached process, which nobody here waits for: only looking tells what it used
+  // a detached process, no child of ours: only looking tells what it used
   let postgresMs = 0;
   const look = async (): Promise<void> => {
     const server = await readConnectionFile(dataDir);

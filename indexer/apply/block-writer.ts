@@ -143,7 +143,7 @@ export class BlockWriter {
       assert(events !== undefined, 'an applied block has events');
       // zlib's threads work while the next block is applied
       const stored = deflateTexts(events);
-      // nobody waits for them if the batch before this one fails
+      // not awaited if the batch before this one fails
       stored.catch(() => undefined);
       batch.storedEvents.push(stored);
       ledgerMs += performance.now() - startedAt;
